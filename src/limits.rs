@@ -67,6 +67,9 @@ pub const EXPAND_AT_ONCE: usize = 1 << 20;
 /// Maximum decompressed size of a blob, whatever size it declares.
 pub const MAX_BLOB_BYTES: u64 = 4 << 30;
 
+/// Maximum decompressed size of a part of a value that `salvage` verifies; larger parts are taken as they are.
+pub const MAX_UNASKED_PART: u64 = 64 << 20;
+
 /// Step of a reader through a mapped file: checksummed first, these bytes stay in the L2 cache until they are parsed.
 pub const QUANTUM_BYTES: usize = 256 << 10;
 

@@ -354,6 +354,12 @@ def compressed():
     bad("bomb-string", record(0, "k", lzf(b"\x00a\xe0\xff\x00\xe0\xff\x00\x00b", gib)), "1 GiB of 10 bytes: no block of LZF expands so far")
     bad("bomb-key", record(0, lzf(b"\x00a\xe0\xff\x00\xe0\xff\x00\x00b", gib), string("v")), "a key of 1 GiB of 10 bytes")
     bad("bomb-listpack", record(16, "k", lzf(b"\x00a\xe0\xff\x00\xe0\xff\x00\x00b", gib)), "a listpack of 1 GiB of 10 bytes")
+    elements = b"\x81a\x02" + b"\xe0\xff\x02" * 20_000
+    packed_size = 6 + 3 + 264 * 20_000 + 1
+    packed = lzf(b"\x05" + struct.pack("<IH", packed_size, 0xFFFF) + b"\x02" + elements + b"\x00\xff", packed_size)
+    bad("bomb-set", record(20, "k", packed), "a set of 1.7 million times the same member in 60 KB")
+    note = "a list node of 5 MB in 60 KB: small memory limits do not look into it"
+    case("valid-lzf-large-node", dump(BEFORE, record(18, "k", length(1) + length(2) + packed), AFTER), "ok", 0, 3, note)
     bad("bomb-2-63", record(0, "k", lzf(b"\x00a", 1 << 63)), "2^63 bytes of 2")
     bad("size-zero", record(0, "k", lzf(b"\x00a", 0)), "a block that makes nothing; servers read it as an empty string", "ok|corrupt", [0, 4])
     bad("block-empty", record(0, "k", lzf(b"", 100)), "100 bytes of nothing")

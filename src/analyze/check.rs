@@ -19,6 +19,7 @@ use super::verdict::{FileVerdict, verdicts};
 use crate::error::{Error, ErrorKind, Reading, Result, Within};
 use crate::rdb::resync::verify_value;
 use crate::rdb::scan::FileItem;
+use crate::rdb::scratch::Scratch;
 use crate::rdb::verify::Verify;
 use crate::rdb::verify::name_hash::NameHasher;
 use crate::rdb::verify::unique::PlacedHash;
@@ -50,7 +51,7 @@ pub fn check<P: AsRef<Path>>(inputs: &[P], plan: &ReadPlan, progress: &dyn Progr
             .fold(Tallies::new, |mut tallies, work| {
                 let tally = tallies.entry(work.file.index).or_default();
                 let before = tally.keys;
-                let keys = verify(&work, plan.checksum, &hasher, tally);
+                let keys = verify(&work, plan, &hasher, tally);
                 place(&places, &work, &keys, || KeyPlaces::new(&plan.open.spool_dir, budget));
                 progress.keys(tally.keys - before);
                 tallies
@@ -109,15 +110,16 @@ fn report_repeated(places: KeyPlaces, tally: &mut FileTally) -> Result<()> {
 }
 
 /// Verifies the records of a batch and returns their keys.
-fn verify(work: &FileBatch, checksum: bool, hasher: &NameHasher, tally: &mut FileTally) -> Vec<PlacedHash> {
+fn verify(work: &FileBatch, plan: &ReadPlan, hasher: &NameHasher, tally: &mut FileTally) -> Vec<PlacedHash> {
     let mut places = Vec::new();
     let batch = &work.batch;
-    if checksum {
+    if plan.checksum {
         tally.add_checksum(batch);
     }
     let mut scanner = batch.scanner();
-    let mut verify = Verify::new(scanner.state().family);
-    let mut scratch = Vec::new();
+    let budget = plan.open.budget;
+    let mut verify = Verify::new(scanner.state().family).with_parts_up_to(budget.part());
+    let mut scratch = Scratch::new(budget.key());
     while scanner.cursor().left() > 0 {
         let entry = match scanner.next_item() {
             Ok(FileItem::Key(entry)) => entry,
@@ -135,9 +137,11 @@ fn verify(work: &FileBatch, checksum: bool, hasher: &NameHasher, tally: &mut Fil
             break;
         }
         let notes = verify.finish();
+        let over_budget = verify.take_over_budget();
         match key.and_then(|key| notes.map(|notes| (key, notes))) {
             Ok((key, notes)) => {
                 tally.note(notes);
+                over_budget.into_iter().for_each(|error| tally.pass_over(error));
                 places.extend(Some(key).filter(|_| !notes.empty));
             }
             Err(error) => tally.damage(error.or_at(entry.offset)),

@@ -5,12 +5,14 @@
 //! | 1/2 by inputs, at least 128 MiB | memory | window of a decoder of one input |
 //! | 1/4 | memory | hashes of keys that `check` compares in memory |
 //! | 1/4 | memory | unfinished values of a Dragonfly snapshot |
+//! | 1/64 | memory | each compressed part of a value, and a compressed key: a worker expands one at a time |
+//! | 1/64, at least 64 MiB | memory | hashes of the elements of one value, of which `check` lets none occur twice, per worker |
 //! | by inputs | temporary space | each temporary file of one input |
 //!
 //! No share depends on the number of threads or on what other threads hold at the moment, so that a report is the same at any
 //! number of threads. Fixed costs (windows, batches, aggregates) come on top: `docs/architecture.md` lists them.
 
-use super::{MAX_CHUNKED_BYTES, MAX_PLACED_KEYS};
+use super::{MAX_BLOB_BYTES, MAX_CHUNKED_BYTES, MAX_KEY_BYTES, MAX_PLACED_KEYS};
 
 /// Maximum memory and temporary space of a run.
 ///
@@ -22,7 +24,7 @@ use super::{MAX_CHUNKED_BYTES, MAX_PLACED_KEYS};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
-    /// Bytes of memory for windows of decoders, hashes of keys and unfinished values of Dragonfly.
+    /// Bytes of memory for decompressed values, windows of decoders, hashes of keys and unfinished values of Dragonfly.
     pub memory: u64,
     /// Bytes of temporary files.
     pub temp: u64,
@@ -65,6 +67,16 @@ impl Budget {
         self.by_inputs(self.memory / 2).max(LEAST_ZSTD_WINDOW).ilog2().min(LARGEST_ZSTD_WINDOW_LOG)
     }
 
+    /// Returns the maximum decompressed size of a part of a value.
+    pub(crate) fn part(self) -> u64 {
+        (self.memory / 64).min(MAX_BLOB_BYTES)
+    }
+
+    /// Returns the maximum decompressed size of a key.
+    pub(crate) fn key(self) -> u64 {
+        (self.memory / 64).min(MAX_KEY_BYTES)
+    }
+
     /// Returns the number of keys of one input whose hashes are kept in memory.
     pub(crate) fn placed_keys(self) -> usize {
         let keys = usize::try_from(self.memory / 4 / PLACED_BYTES).unwrap_or(usize::MAX).min(MAX_PLACED_KEYS);
@@ -84,11 +96,12 @@ mod tests {
     #[test]
     fn shares_follow_from_the_limits_and_the_inputs() {
         let small = Budget { memory: 256 << 20, temp: 1 << 30, inputs: 1 };
+        assert_eq!((small.part(), small.key()), (4 << 20, 4 << 20));
         assert_eq!((small.placed_keys(), small.unfinished()), (4 << 20, 64 << 20));
         assert_eq!((small.zstd_window_log(), small.temporary_file()), (27, 1 << 30));
         let shards = Budget { memory: 16 << 30, ..small }.shared_by(4);
         assert_eq!((shards.zstd_window_log(), shards.temporary_file()), (31, 256 << 20));
-        assert_eq!(shards.placed_keys(), MAX_PLACED_KEYS / 4);
+        assert_eq!((shards.part(), shards.placed_keys()), (256 << 20, MAX_PLACED_KEYS / 4));
     }
 
     #[test]
@@ -96,6 +109,6 @@ mod tests {
         let none = Budget { memory: 0, temp: 0, inputs: 0 };
         assert_eq!((none.placed_keys(), none.zstd_window_log(), none.temporary_file()), (1, 27, 0));
         let all = Budget { memory: u64::MAX, temp: u64::MAX, inputs: usize::MAX };
-        assert_eq!(all.placed_keys(), 1);
+        assert_eq!((all.part(), all.key()), (MAX_BLOB_BYTES, MAX_KEY_BYTES));
     }
 }

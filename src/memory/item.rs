@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::rdb::packed::{PackedElement, listpack};
+use crate::rdb::scratch::Scratch;
 use crate::rdb::string::{RawString, StringForm, canonical_int};
 
 /// Element of a packed blob: an integer or text of a given length.
@@ -24,7 +25,7 @@ pub const ZIPLIST_FRAME: u64 = 11;
 impl PackedItem {
     /// Classifies a string, decoding it only if it is short enough to be an integer.
     #[inline]
-    pub fn of(string: RawString<'_>, scratch: &mut Vec<u8>) -> Result<PackedItem> {
+    pub fn of(string: RawString<'_>, scratch: &mut Scratch) -> Result<PackedItem> {
         match string.form {
             StringForm::Int(number) => Ok(PackedItem::Int(i64::from(number))),
             StringForm::Plain(text) => Ok(PackedItem::of_text(text)),

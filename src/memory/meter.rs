@@ -33,6 +33,7 @@ use crate::memory::{Encoding, ModuleFacts, StreamFacts};
 use crate::rdb::kind::{Kind, ModuleName};
 use crate::rdb::packed::{PackedElement, listpack, ziplist};
 use crate::rdb::payload::{self, SCORE_BYTES};
+use crate::rdb::scratch::Scratch;
 use crate::rdb::string::{RawString, StringForm};
 use crate::rdb::template::{HashTemplate, TemplateNames};
 use crate::rdb::value_type::ValueType;
@@ -130,8 +131,12 @@ pub struct Meter<'m> {
     /// Payload of the elements so far; those in blobs are not counted.
     payload: u64,
     /// Decompression buffer; [`super::Meters`] shares one among its meters.
-    pub(super) scratch: Vec<u8>,
+    pub(super) scratch: Scratch,
     error: Option<Error>,
+    /// The first part of the value that is too large to be decompressed.
+    over_budget: Option<Error>,
+    /// True if the memory of the value depends on such a part.
+    is_unpriced: bool,
     /// Result for the last value, once priced; kept here because it is large and expensive to move.
     measured: Measured,
     priced: bool,
@@ -159,8 +164,10 @@ impl<'m> Meter<'m> {
             key: Key::default(),
             value_type: ValueType::String,
             payload: 0,
-            scratch: Vec::new(),
+            scratch: Scratch::default(),
             error: None,
+            over_budget: None,
+            is_unpriced: false,
             measured: PricedValue::new(Encoding::Unknown, 0, 0, 0).measured(TextFacts::default()),
             priced: false,
             list: list::ListMeter::default(),
@@ -177,6 +184,18 @@ impl<'m> Meter<'m> {
         }
     }
 
+    /// Sets the maximum size of what is decompressed. The memory of a value that depends on larger parts is unknown.
+    pub(super) fn with_parts_up_to(mut self, most: u64) -> Self {
+        self.scratch = Scratch::new(most);
+        self
+    }
+
+    /// Returns the first part of the value that was too large to be decompressed.
+    #[inline]
+    pub(super) fn take_over_budget(&mut self) -> Option<Error> {
+        self.over_budget.take()
+    }
+
     /// Sets the templates of the file, which count users for this model at position `place`.
     pub(super) fn with_templates(mut self, templates: &'m LazyTemplates, place: usize) -> Self {
         self.templates = Some((templates, place));
@@ -189,12 +208,14 @@ impl<'m> Meter<'m> {
     pub fn begin_key(&mut self, key_len: u64, has_ttl: bool) {
         self.key = Key { len: key_len.min(limits::MAX_KEY_BYTES), expires: has_ttl };
         self.error = None;
+        (self.over_budget, self.is_unpriced) = (None, false);
         self.priced = false;
     }
 
     /// Starts the key and the value that another meter has started.
     pub(super) fn begin_like(&mut self, other: &Meter<'_>) {
         (self.key, self.error, self.priced) = (other.key, None, false);
+        (self.over_budget, self.is_unpriced) = (None, false);
         self.begin(other.value_type);
     }
 
@@ -231,11 +252,14 @@ impl<'m> Meter<'m> {
     /// Prices the walked value, or returns the first error met during the walk.
     #[inline(always)]
     fn price(&mut self) -> Result<()> {
-        if self.scratch.capacity() > KEPT_SCRATCH {
-            self.scratch = Vec::new();
-        }
+        self.scratch.keep(KEPT_SCRATCH);
         if let Some(error) = self.error.take() {
             return Err(error);
+        }
+        if self.is_unpriced {
+            let unknown = PricedValue::new(Encoding::Unknown, 0, 0, 0).measured(TextFacts::default());
+            self.measured = Measured { length: None, ..unknown };
+            return Ok(());
         }
         let (model, key) = (self.model, self.key);
         let value = match self.value_type.kind() {
@@ -346,8 +370,31 @@ impl<'m> Meter<'m> {
 
     #[inline]
     fn keep(&mut self, result: Result<()>) {
-        if let Err(error) = result {
+        let Err(error) = result else { return };
+        if let ErrorKind::OverBudget(_) = error.kind() {
+            self.is_unpriced = true;
+            self.over_budget.get_or_insert(error);
+        } else {
             self.error.get_or_insert(error);
+        }
+    }
+
+    /// Notes a part that is too large to be decompressed, whether its length suffices for the price or not.
+    #[inline]
+    fn look_at_size(&mut self, part: RawString<'_>) {
+        if let StringForm::Lzf { len, .. } = part.form
+            && len > self.scratch.most()
+        {
+            self.note_size(part);
+        }
+    }
+
+    #[cold]
+    fn note_size(&mut self, part: RawString<'_>) {
+        if let Err(error) = part.check() {
+            self.error.get_or_insert(error);
+        } else if let Err(error) = part.decode(&mut self.scratch) {
+            self.over_budget.get_or_insert(error);
         }
     }
 }
@@ -378,7 +425,7 @@ impl Meter<'_> {
 
     /// Fast path for a hash that stays packed: only the header of the listpack matters, as for other packed values. Returns
     /// false to fall back to [`Meter::template_values`].
-    fn template_header(&mut self, names: TemplateNames<'_>, blob: RawString<'_>, scratch: &mut Vec<u8>) -> bool {
+    fn template_header(&mut self, names: TemplateNames<'_>, blob: RawString<'_>, scratch: &mut Scratch) -> bool {
         if self.hash_form != HashForm::Compact {
             return false;
         }
@@ -395,7 +442,7 @@ impl Meter<'_> {
     }
 
     /// Handles a compact hash packed in one listpack.
-    fn template_values(&mut self, names: TemplateNames<'_>, blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
+    fn template_values(&mut self, names: TemplateNames<'_>, blob: RawString<'_>, scratch: &mut Scratch) -> Result<()> {
         let bytes = blob.decode(scratch)?;
         let (template, mut values) = names.unpack(bytes, blob.offset)?;
         let model = self.model;
@@ -415,7 +462,7 @@ impl Meter<'_> {
         }
         // Priced for a server without templates: an ordinary hash with these fields.
         self.hash.announce(model, template.len() as u64);
-        let (mut digits, mut own, mut pairs, mut payload) = (itoa::Buffer::new(), Vec::new(), Ok(()), 0u64);
+        let (mut digits, mut own, mut pairs, mut payload) = (itoa::Buffer::new(), Scratch::default(), Ok(()), 0u64);
         template.pairs(&mut values, blob.offset, |field, value| {
             let text = match value {
                 PackedElement::Text(text) => text,
@@ -572,6 +619,7 @@ impl Visit for Meter<'_> {
 
     #[inline(always)]
     fn blob(&mut self, blob: RawString<'_>) {
+        self.look_at_size(blob);
         let (model, scratch) = (self.model, &mut self.scratch);
         let result = match self.value_type {
             ValueType::ListZiplist => self.list.ziplist(model, blob, scratch),
@@ -600,7 +648,9 @@ impl Visit for Meter<'_> {
     }
 
     fn template_blob(&mut self, names: TemplateNames<'_>, blob: RawString<'_>) {
-        let mut scratch = std::mem::take(&mut self.scratch);
+        self.look_at_size(blob);
+        let most = self.scratch.most();
+        let mut scratch = std::mem::replace(&mut self.scratch, Scratch::new(most));
         let result = if self.template_header(names, blob, &mut scratch) {
             Ok(())
         } else {
@@ -611,11 +661,13 @@ impl Visit for Meter<'_> {
     }
 
     fn node(&mut self, node: ListNode, blob: RawString<'_>) {
+        self.look_at_size(blob);
         let result = self.list.node(self.model, node, blob, &mut self.scratch);
         self.keep(result);
     }
 
     fn stream_node(&mut self, master: &[u8; 16], blob: RawString<'_>) {
+        self.look_at_size(blob);
         self.stream.node(self.model, master, blob);
     }
 
@@ -672,7 +724,7 @@ pub(super) fn hash_of_texts(model: &Model, key: Key, pairs: &[(u64, u64)]) -> u6
 }
 
 /// Returns the element count of a listpack, from its header if stored there, otherwise by walking it.
-fn listpack_count(blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<u64> {
+fn listpack_count(blob: RawString<'_>, scratch: &mut Scratch) -> Result<u64> {
     match listpack::count(blob.prefix(listpack::HEADER, scratch)?, blob.len(), blob.offset)? {
         Some(count) => Ok(count),
         None => list::walk_listpack(blob, scratch),
@@ -680,7 +732,7 @@ fn listpack_count(blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<u64> {
 }
 
 /// Returns the entry count of a ziplist, from its header if stored there, otherwise by walking it.
-fn ziplist_count(blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<u64> {
+fn ziplist_count(blob: RawString<'_>, scratch: &mut Scratch) -> Result<u64> {
     if let Some(count) = ziplist::count(blob.prefix(ziplist::HEADER, scratch)?, blob.len(), blob.offset)? {
         return Ok(count);
     }

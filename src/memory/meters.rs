@@ -8,7 +8,9 @@ use std::mem;
 use super::meter::ValueSize;
 use super::templates::LazyTemplates;
 use super::{Measured, Meter, Model, ModuleFacts};
-use crate::error::Result;
+use crate::error::{Error, Result};
+#[cfg(any(test, feature = "internals"))]
+use crate::limits;
 use crate::rdb::string::RawString;
 use crate::rdb::template::{HashTemplate, TemplateNames};
 use crate::rdb::value_type::ValueType;
@@ -43,15 +45,22 @@ impl<'m> Meters<'m> {
     /// Creates a meter for each model.
     #[cfg(any(test, feature = "internals"))]
     pub fn new(base: &'m Model, others: &'m [Model]) -> Self {
-        Meters::with_templates(base, others, None)
+        Meters::with_templates(base, others, None, limits::MAX_BLOB_BYTES)
     }
 
     /// Creates a meter for each model; compact hashes bear their shares of `templates`, which count users for these models.
-    pub fn with_templates(base: &'m Model, others: &'m [Model], templates: Option<&'m LazyTemplates>) -> Self {
+    /// Parts of more than `part` bytes are not decompressed.
+    pub fn with_templates(
+        base: &'m Model,
+        others: &'m [Model],
+        templates: Option<&'m LazyTemplates>,
+        part: u64,
+    ) -> Self {
         let meter = |model: &'m Model, place: usize| match templates {
             Some(templates) => Meter::new(model).with_templates(templates, place),
             None => Meter::new(model),
         };
+        let meter = |model, place| meter(model, place).with_parts_up_to(part);
         let other = |(place, model)| meter(model, place + 1);
         Meters {
             base: meter(base, 0),
@@ -72,6 +81,12 @@ impl<'m> Meters<'m> {
     #[inline]
     pub fn alone(&mut self) -> Option<&mut Meter<'m>> {
         if self.others.is_empty() { Some(&mut self.base) } else { None }
+    }
+
+    /// Returns the first part of the walked value that was too large to be decompressed.
+    #[inline]
+    pub fn take_over_budget(&mut self) -> Option<Error> {
+        self.base.take_over_budget()
     }
 
     /// Returns the value as measured for the base model, and its memory under each alternative.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::context::Context;
-use crate::report::{NotEvaluated, Report, Severity, Text};
+use crate::report::{NotEvaluated, Report, Severity, Text, Warning, WarningKind};
 
 /// Fact that a rule could not do without.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +36,8 @@ pub enum Need {
     IdleTimesOrCounters,
     /// Contents of values.
     Values,
+    /// Contents of all values.
+    WholeValues,
     /// Cluster node, or several shards.
     Shards,
     /// Estimate for a newer server.
@@ -72,6 +74,9 @@ impl Need {
                 text("the dump has no idle times or access counters", "快照中没有空闲时间或访问计数")
             }
             Need::Values => text("values were not inspected", "没有检查 value 的内容"),
+            Need::WholeValues => {
+                text("some values need more memory than allowed to be looked into", "部分 value 超出内存上限，未予分析")
+            }
             Need::Shards => text("the input is one server outside a cluster", "输入只有一个非集群实例"),
             Need::NewerServer => text("memory on a newer server was not estimated", "没有估算新版本服务器的内存"),
             Need::Checksum => text("a checksum was not verified", "有校验和未经校验"),
@@ -120,6 +125,7 @@ impl Need {
                 "在 maxmemory-policy 为 LRU 或 LFU 的服务器上生成快照",
             ),
             Need::Values => text("give --inspect-values", "用 --inspect-values 开启"),
+            Need::WholeValues => text("give a larger --max-memory", "给出更大的 --max-memory"),
             Need::Shards => text("give the files of all shards", "给出所有分片的文件"),
             Need::NewerServer => text("give --what-if, such as redis-8.2", "用 --what-if 给出，例如 redis-8.2"),
             Need::Checksum => text("read whole files, without --no-checksum", "读完整个文件，不用 --no-checksum"),
@@ -144,6 +150,7 @@ impl Need {
             Need::ReferenceTime => Some("--at"),
             Need::Baseline => Some("--baseline"),
             Need::Values => Some("--inspect-values"),
+            Need::WholeValues => Some("--max-memory"),
             Need::NewerServer => Some("--what-if"),
             Need::SnapshotTime
             | Need::Dictionary
@@ -220,6 +227,12 @@ impl<'a> Known<'a> {
     /// Returns the need for all keys if only some were selected.
     pub fn lacks_keys(&self) -> Option<Need> {
         self.lacks(Need::AllKeys, |report| !report.options.selection.is_empty())
+    }
+
+    /// Returns the need for the contents of all values if some were not looked into. None of them is a string.
+    pub fn lacks_values(&self) -> Option<Need> {
+        let passed_over = |warning: &Warning| matches!(warning.kind, WarningKind::OverBudget { .. });
+        self.lacks(Need::WholeValues, |report| report.warnings.iter().any(passed_over))
     }
 
     /// Returns the need for the memory of all keys if that of some is unknown. Sums are too small then: what

@@ -1,5 +1,6 @@
 //! File-level information found outside the keys: writer, creation time, scripts, functions, module data.
 
+use crate::rdb::scratch::Scratch;
 use std::sync::Arc;
 
 use super::header::RdbHeader;
@@ -82,7 +83,7 @@ impl FileInfo {
 
     fn observe_aux(&mut self, name: &RawString<'_>, value: &RawString<'_>) {
         let longest = REPEATED.iter().map(|name| name.len() as u64).max().unwrap_or_default();
-        let mut scratch = Vec::new();
+        let mut scratch = Scratch::default();
         if name.len() <= longest
             && let Ok(name) = name.decode(&mut scratch)
             && let Some(&repeated) = REPEATED.iter().find(|known| known.as_bytes() == name)

@@ -10,6 +10,7 @@ use super::cursor::Cursor;
 use super::peek::RawValue;
 use super::string::RawString;
 use super::value_type::ValueType;
+use crate::rdb::scratch::Scratch;
 
 const HEADER: usize = 16;
 const REGISTERS: usize = 16_384;
@@ -30,11 +31,11 @@ fn is_hyperloglog(string: RawString<'_>) -> bool {
     if len < HEADER as u64 || len > SPARSE_BYTES {
         return false;
     }
-    let mut scratch = Vec::new();
+    let mut scratch = Scratch::default();
     match string.prefix(HEADER, &mut scratch) {
         Ok([b'H', b'Y', b'L', b'L', 0, 0, 0, 0, ..]) => len == DENSE_BYTES,
         Ok([b'H', b'Y', b'L', b'L', 1, 0, 0, 0, ..]) => {
-            let mut scratch = Vec::new();
+            let mut scratch = Scratch::default();
             string.decode(&mut scratch).is_ok_and(|bytes| bytes.get(HEADER..).is_some_and(covers_all_registers))
         }
         _ => false,

@@ -16,6 +16,7 @@ use super::value_type::ValueType;
 use super::walk::{FieldExpiry, ListNode, ModuleItem, ScoreValue, Visit, walk};
 use crate::error::{Error, Result};
 use crate::rdb::kind::Kind;
+use crate::rdb::scratch::Scratch;
 use crate::wording::wording;
 
 /// Bytes that a score counts: a double.
@@ -39,7 +40,7 @@ impl RawValue<'_> {
         if self.value_type.kind() == Kind::Module {
             return None;
         }
-        let mut sum = PayloadSum { value_type: self.value_type, bytes: 0, damaged: false, scratch: Vec::new() };
+        let mut sum = PayloadSum { value_type: self.value_type, bytes: 0, damaged: false, scratch: Scratch::default() };
         walk(self.value_type, self.templates, &mut Cursor::new(self.bytes, 0), &mut sum).ok()?;
         (!sum.damaged).then_some(sum.bytes)
     }
@@ -145,7 +146,7 @@ struct PayloadSum {
     bytes: u64,
     damaged: bool,
     /// Decompressed blob.
-    scratch: Vec<u8>,
+    scratch: Scratch,
 }
 
 impl PayloadSum {

@@ -17,6 +17,7 @@ use super::template::{TemplateNames, Templates};
 use super::value_type::ValueType;
 use super::walk::{Visit, walk};
 use crate::error::Result;
+use crate::rdb::scratch::Scratch;
 use shown::{Shown, Stride};
 
 /// Maximum number of bytes shown of one string.
@@ -53,9 +54,9 @@ pub enum ValuePart<'t> {
 /// Reusable buffers for decompressed strings.
 #[derive(Debug, Clone, Default)]
 pub struct PeekBuffers {
-    blob: Vec<u8>,
-    field: Vec<u8>,
-    value: Vec<u8>,
+    blob: Scratch,
+    field: Scratch,
+    value: Scratch,
 }
 
 impl<'a> RawValue<'a> {
@@ -75,9 +76,7 @@ impl<'a> RawValue<'a> {
         let mut shown = Shown::new(&mut see);
         // The walk has already reported any damage.
         let _ = self.show(room, &mut shown);
-        if room.blob.capacity() > MAX_TEXT_BYTES * 4 {
-            *room = PeekBuffers::default();
-        }
+        room.blob.keep(MAX_TEXT_BYTES * 4);
     }
 
     fn show(&self, room: &mut PeekBuffers, shown: &mut Shown<'_>) -> Result<()> {

@@ -10,7 +10,8 @@ use std::borrow::Cow;
 
 use super::cursor::{Cursor, Length};
 use super::lzf;
-use crate::error::{Error, ErrorKind, Result};
+use super::scratch::Scratch;
+use crate::error::{Error, Result};
 use crate::limits;
 use crate::wording::wording;
 
@@ -226,7 +227,7 @@ impl<'a> RawString<'a> {
 
     /// Returns the decoded bytes, borrowed from the file if plain, otherwise decoded into `scratch`, which is cleared first.
     #[inline]
-    pub fn decode<'s>(&self, scratch: &'s mut Vec<u8>) -> Result<&'s [u8]>
+    pub fn decode<'s>(&self, scratch: &'s mut Scratch) -> Result<&'s [u8]>
     where
         'a: 's,
     {
@@ -236,48 +237,51 @@ impl<'a> RawString<'a> {
         }
     }
 
-    /// Checks that the string can be decoded, without decoding it; fails as [`RawString::decode`] does.
+    /// Checks that the string can be decoded, without decoding it; fails as [`RawString::decode`] does into an empty buffer.
     pub fn check(&self) -> Result<()> {
         let StringForm::Lzf { block, len } = self.form else { return Ok(()) };
-        let len = self.expandable(len)?;
+        let len = Scratch::default().admit(len, self.offset)?;
         lzf::check(block, len).map_err(|error| Error::corrupt(self.offset, error.message()))
     }
 
-    fn decode_into<'s>(&self, scratch: &'s mut Vec<u8>) -> Result<&'s [u8]>
+    fn decode_into<'s>(&self, scratch: &'s mut Scratch) -> Result<&'s [u8]>
     where
         'a: 's,
     {
         match self.form {
             StringForm::Plain(bytes) => Ok(bytes),
             StringForm::Int(number) => {
-                scratch.clear();
-                scratch.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
-                Ok(scratch)
+                let buffer = scratch.buffer();
+                buffer.clear();
+                buffer.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+                Ok(buffer)
             }
             StringForm::Lzf { block, len } => {
-                let len = self.expandable(len)?;
-                lzf::expand(block, len, scratch).map_err(|error| Error::corrupt(self.offset, error.message()))?;
-                Ok(scratch)
+                let len = scratch.admit(len, self.offset)?;
+                let buffer = scratch.buffer();
+                lzf::expand(block, len, buffer).map_err(|error| Error::corrupt(self.offset, error.message()))?;
+                Ok(buffer)
             }
         }
     }
 
     /// Returns at least the first `want` decoded bytes, or all if there are fewer; borrowed from the file where possible,
     /// otherwise decoded into `scratch`.
-    pub fn prefix<'s>(&self, want: usize, scratch: &'s mut Vec<u8>) -> Result<&'s [u8]>
+    pub fn prefix<'s>(&self, want: usize, scratch: &'s mut Scratch) -> Result<&'s [u8]>
     where
         'a: 's,
     {
         match self.form {
             StringForm::Lzf { block, len } => {
-                let len = self.expandable(len)?;
+                let len = usize::try_from(len).unwrap_or(usize::MAX);
                 if let Some(literals) = lzf::first_literals(block, len, want) {
                     return Ok(literals);
                 }
-                scratch.clear();
-                lzf::expand_prefix(block, len, want, scratch)
+                let buffer = scratch.buffer();
+                buffer.clear();
+                lzf::expand_prefix(block, len, want, buffer)
                     .map_err(|error| Error::corrupt(self.offset, error.message()))?;
-                Ok(scratch)
+                Ok(buffer)
             }
             StringForm::Plain(_) | StringForm::Int(_) => self.decode(scratch),
         }
@@ -288,23 +292,10 @@ impl<'a> RawString<'a> {
         match self.form {
             StringForm::Plain(bytes) => Ok(Cow::Borrowed(bytes)),
             StringForm::Int(_) | StringForm::Lzf { .. } => {
-                let mut made = Vec::new();
+                let mut made = Scratch::default();
                 self.decode(&mut made)?;
-                Ok(Cow::Owned(made))
+                Ok(Cow::Owned(made.into_bytes()))
             }
-        }
-    }
-
-    fn expandable(&self, len: u64) -> Result<usize> {
-        match usize::try_from(len) {
-            Ok(small) if len <= limits::MAX_BLOB_BYTES => Ok(small),
-            _ => Err(Error::at(
-                self.offset,
-                ErrorKind::Limit(wording!(
-                    "compressed value of {len} bytes exceeds the limit of 4 GiB",
-                    "压缩的值长 {len} 字节，超出 4 GiB 的上限"
-                )),
-            )),
         }
     }
 }

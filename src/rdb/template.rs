@@ -16,6 +16,7 @@ use super::packed::{PackedElement, listpack};
 use super::string::{RawString, StringForm};
 use crate::error::{Error, ErrorKind, Reading, Result, Within};
 use crate::limits;
+use crate::rdb::scratch::Scratch;
 use crate::wording::wording;
 
 /// First version of the format with templates.
@@ -145,7 +146,7 @@ impl HashTemplate {
     /// Reads `n, name[n]`; fails if the names take more than `most` bytes.
     fn read(id: u64, cursor: &mut Cursor<'_>, most: usize) -> Result<HashTemplate> {
         let mut template = HashTemplate { id, place: 0, names: Vec::new(), ends: Vec::new() };
-        let mut scratch = Vec::new();
+        let mut scratch = Scratch::default();
         for _ in 0..count(cursor)? {
             let name = cursor.string().within(Reading::TemplateField)?;
             if name.len() > most.saturating_sub(template.names.len()) as u64 {
@@ -161,10 +162,13 @@ impl HashTemplate {
         HashTemplate::read(0, cursor, limits::MAX_TEMPLATE_BYTES)
     }
 
-    /// Unpacks names stored as one listpack.
+    /// Unpacks names stored as one listpack, of limited size as others are.
     pub fn of_listpack(blob: RawString<'_>) -> Result<HashTemplate> {
         let mut template = HashTemplate { id: 0, place: 0, names: Vec::new(), ends: Vec::new() };
-        let (mut scratch, mut digits) = (Vec::new(), itoa::Buffer::new());
+        if blob.len() > limits::MAX_TEMPLATE_BYTES as u64 {
+            return Err(too_long(blob.offset));
+        }
+        let (mut scratch, mut digits) = (Scratch::default(), itoa::Buffer::new());
         for name in listpack::Elements::new(blob.decode(&mut scratch)?, blob.offset)? {
             template.push(match name? {
                 PackedElement::Text(text) => text,
@@ -293,7 +297,7 @@ const LONGEST_ID: usize = 9;
 
 /// Returns the header and the first element of a listpack.
 #[inline]
-fn packed_start<'s>(blob: RawString<'s>, scratch: &'s mut Vec<u8>) -> Option<&'s [u8]> {
+fn packed_start<'s>(blob: RawString<'s>, scratch: &'s mut Scratch) -> Option<&'s [u8]> {
     match blob.form {
         StringForm::Plain(bytes) => Some(bytes), // the common case
         StringForm::Lzf { .. } | StringForm::Int(_) => blob.prefix(listpack::HEADER + LONGEST_ID, scratch).ok(),
@@ -318,7 +322,7 @@ pub enum TemplateNames<'t> {
 impl<'t> TemplateNames<'t> {
     /// Returns the position of the template of a packed hash in the table of the file, decompressing as little as possible.
     #[inline]
-    pub fn place(self, blob: RawString<'_>, scratch: &mut Vec<u8>) -> Option<usize> {
+    pub fn place(self, blob: RawString<'_>, scratch: &mut Scratch) -> Option<usize> {
         let TemplateNames::Shared(all) = self else { return None };
         all.place(first_id(packed_start(blob, scratch)?)?)
     }
@@ -326,7 +330,7 @@ impl<'t> TemplateNames<'t> {
     /// Returns the template of a packed hash in the table of the file if the header of the listpack has a value for each of
     /// its fields. Decompresses as little as possible; the values are not looked at.
     #[inline]
-    pub fn of_counted(self, blob: RawString<'_>, scratch: &mut Vec<u8>) -> Option<&'t HashTemplate> {
+    pub fn of_counted(self, blob: RawString<'_>, scratch: &mut Scratch) -> Option<&'t HashTemplate> {
         let TemplateNames::Shared(all) = self else { return None };
         let start = packed_start(blob, scratch)?;
         let elements = listpack::count(start, blob.len(), blob.offset).ok()??;
@@ -337,7 +341,7 @@ impl<'t> TemplateNames<'t> {
     /// Returns the bytes of the field names of a packed hash.
     pub fn bytes(self, blob: RawString<'_>) -> Option<u64> {
         let template = match self {
-            TemplateNames::Shared(all) => all.list.get(self.place(blob, &mut Vec::new())?)?,
+            TemplateNames::Shared(all) => all.list.get(self.place(blob, &mut Scratch::default())?)?,
             TemplateNames::Own(own) => own,
         };
         Some(template.bytes() as u64)

@@ -5,6 +5,7 @@ use crate::error::{Error, Reading, Result, Within};
 use crate::rdb::content::text_score;
 use crate::rdb::cursor::Cursor;
 use crate::rdb::packed::{PackedElement, intset, listpack, ziplist, zipmap};
+use crate::rdb::scratch::Scratch;
 use crate::rdb::string::RawString;
 use crate::rdb::template::{TemplateNames, Templates};
 use crate::rdb::value_type::ValueType;
@@ -15,7 +16,7 @@ use crate::wording::wording;
 
 /// Decodes the value in `bytes`, which start at `offset` of the file.
 pub fn collect(value_type: ValueType, templates: &Templates, bytes: &[u8], offset: u64) -> Result<Value> {
-    let mut collect = Collect { value_type, value: empty(value_type.kind()), scratch: Vec::new(), fault: None };
+    let mut collect = Collect { value_type, value: empty(value_type.kind()), scratch: Scratch::default(), fault: None };
     walk(value_type, templates, &mut Cursor::new(bytes, offset), &mut collect)?;
     collect.fault.map_or(Ok(collect.value), Err)
 }
@@ -37,7 +38,7 @@ fn empty(kind: Kind) -> Value {
 struct Collect {
     value_type: ValueType,
     value: Value,
-    scratch: Vec<u8>,
+    scratch: Scratch,
     /// The first fault; what comes after it does not matter.
     fault: Option<Error>,
 }

@@ -11,6 +11,7 @@ use crate::analyze::read::feed::PreparedInput;
 use crate::error::{Error, Reading, Result, Within};
 use crate::input::{self, Input};
 use crate::rdb::scan::{FileItem, KeyEntry};
+use crate::rdb::scratch::Scratch;
 use crate::rdb::string::{RawString, StringForm};
 use crate::rdb::template::Templates;
 use crate::rdb::value_type::ValueType;
@@ -107,7 +108,7 @@ impl Search<'_> {
         let preamble = prepared.preamble.clone();
         let priced = one_key::prepare(self.plan, &prepared);
         let mut batches = prepared.into_batches()?;
-        let mut scratch = Vec::new();
+        let mut scratch = Scratch::default();
         while let Some(batch) = batches.next_batch() {
             let mut scanner = batch.scanner();
             while scanner.cursor().left() > 0 {
@@ -132,7 +133,7 @@ impl Search<'_> {
     }
 
     /// Returns whether this is the key, and notes it if it is a near one.
-    fn is_it(&mut self, entry: &KeyEntry<'_>, scratch: &mut Vec<u8>) -> Result<bool> {
+    fn is_it(&mut self, entry: &KeyEntry<'_>, scratch: &mut Scratch) -> Result<bool> {
         if is_same(&entry.key, self.key, scratch)? {
             if self.db.is_none_or(|db| entry.db == Some(db)) {
                 return Ok(true);
@@ -149,7 +150,7 @@ impl Search<'_> {
 }
 
 /// Compares without decoding where that is possible.
-fn is_same(stored: &RawString<'_>, key: &[u8], scratch: &mut Vec<u8>) -> Result<bool> {
+fn is_same(stored: &RawString<'_>, key: &[u8], scratch: &mut Scratch) -> Result<bool> {
     if stored.len() != key.len() as u64 {
         return Ok(false);
     }

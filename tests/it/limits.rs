@@ -2,7 +2,8 @@
 
 use std::fs;
 use std::io::Write;
-use std::process::Output;
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -68,4 +69,135 @@ fn large_record_of_a_compressed_file_is_refused_beyond_the_temporary_space() {
     assert_eq!((exit, keys, &errors[0]["kind"]), (4, 1, &"over-budget".into()), "{errors}");
     assert!(errors[0]["text"].as_str().unwrap().contains("--max-temp"), "{errors}");
     assert_eq!(bytes("100MB"), (0, 2, Value::Array(Vec::new())));
+}
+
+/// A compressed listpack of repeated elements `a`, which announces `count` elements and expands to some `len` bytes.
+fn packed_bomb(len: usize, count: u16) -> Vec<u8> {
+    const LONGEST_COPY: usize = 264; // a multiple of the three bytes of an element
+    let copies = len / LONGEST_COPY;
+    let total = 6 + 3 + copies * LONGEST_COPY + 1;
+    let mut block = vec![8];
+    block.extend_from_slice(&(total as u32).to_le_bytes());
+    block.extend_from_slice(&count.to_le_bytes());
+    block.extend_from_slice(b"\x81a\x02");
+    block.extend([0xE0, 0xFF, 2].repeat(copies));
+    block.extend_from_slice(b"\0\xff");
+    let mut string = vec![0xc3];
+    for len in [block.len(), total] {
+        string.push(0x80);
+        string.extend_from_slice(&(len as u32).to_be_bytes());
+    }
+    [string, block].concat()
+}
+
+/// A snapshot with a string, these packed sets, and a list of 300 elements.
+fn snapshot(sets: &[Vec<u8>]) -> Vec<u8> {
+    let mut dump = b"REDIS0011\xfe\0\0\x05a:b:1\x01b".to_vec();
+    for (at, set) in sets.iter().enumerate() {
+        dump.extend_from_slice(format!("\x14\x08a:set:{at:02}").as_bytes());
+        dump.extend_from_slice(set);
+    }
+    dump.extend_from_slice(b"\x01\x06a:list\x41\x2c");
+    dump.extend(b"\x01e".repeat(300));
+    dump.extend_from_slice(b"\xff\0\0\0\0\0\0\0\0");
+    dump
+}
+
+fn report(path: &std::path::Path, arguments: &[&str]) -> (i32, Value) {
+    let output =
+        run(rdblens().arg("analyze").arg(path).args(["--format", "json", "--policy", "aliyun"]).args(arguments));
+    (status(&output), serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", stderr(&output))))
+}
+
+fn open_rule<'r>(report: &'r Value, rule: &str) -> Option<&'r Value> {
+    report["findings"]["not_evaluated"].as_array().unwrap().iter().find(|open| open["rule"] == rule)
+}
+
+#[test]
+fn compressed_value_beyond_its_share_is_not_looked_into_and_said_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("dump.rdb");
+    // A 64th of 256 MB is 4 MiB.
+    fs::write(&path, snapshot(&[packed_bomb(5 << 20, u16::MAX), packed_bomb(5 << 20, 100)])).unwrap();
+    let (exit, little) = report(&path, &["--max-memory", "256MB"]);
+    assert_eq!((exit, &little["totals"]["keys"]), (0, &4.into()));
+    let warning = little["warnings"].as_array().unwrap().iter().find(|it| it["kind"] == "over-budget");
+    assert_eq!(warning.expect("values were passed over")["keys"], 2);
+    // One is priced by the count in its header.
+    assert_eq!(little["totals"]["unknown"]["keys"], 1);
+    let open = open_rule(&little, "big.elements").expect("the rule is not called kept");
+    assert_eq!(open["flag"], "--max-memory");
+    assert!(!little["findings"]["checked"].to_string().contains("big.elements"));
+    assert!(open_rule(&little, "big.string").is_none());
+
+    let (exit, enough) = report(&path, &["--max-memory", "1GB"]);
+    assert_eq!((exit, &enough["totals"]["unknown"]["keys"]), (0, &0.into()));
+    assert!(!enough["warnings"].to_string().contains("over-budget"));
+    assert!(open_rule(&enough, "big.elements").is_none());
+}
+
+#[test]
+fn report_with_values_beyond_their_share_is_the_same_at_any_number_of_threads() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("dump.rdb");
+    let sets: Vec<_> = (0..12).map(|at| packed_bomb([5 << 20, 1 << 16][at % 2], u16::MAX)).collect();
+    fs::write(&path, snapshot(&sets)).unwrap();
+    let by = |command: &str, threads: &str| {
+        let mut program = rdblens();
+        program.arg(command).arg(&path).args(["--max-memory", "256MB", "--threads", threads, "--format", "json"]);
+        String::from_utf8(run(&mut program).stdout).unwrap()
+    };
+    for command in ["analyze", "check", "keys"] {
+        let alone = by(command, "1");
+        assert!(command == "keys" || alone.contains("over-budget"), "{alone}");
+        assert!(["2", "7"].iter().all(|threads| by(command, threads) == alone), "{command}");
+    }
+}
+
+#[test]
+fn check_refuses_a_damaged_block_beyond_the_share_and_passes_over_a_sound_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let verdict = |set: Vec<u8>| {
+        let path = folder.path().join("dump.rdb");
+        fs::write(&path, snapshot(&[set])).unwrap();
+        let output = run(rdblens().arg("check").arg(&path).args(["--max-memory", "256MB", "--format", "json"]));
+        let row: Value = serde_json::from_slice(&output.stdout).unwrap();
+        (status(&output), row["verdict"].as_str().unwrap().to_owned())
+    };
+    let sound = packed_bomb(5 << 20, u16::MAX);
+    assert_eq!(verdict(sound.clone()), (4, "over-budget".to_owned()));
+    // A copy from before the beginning: the third byte of the first one is its distance.
+    let mut damaged = sound;
+    let first = damaged.iter().position(|&byte| byte == 0xE0).unwrap();
+    damaged[first + 2] = 200;
+    assert_eq!(verdict(damaged), (4, "corrupt".to_owned()));
+}
+
+/// Returns the most memory that a run had, in bytes.
+fn peak(command: &mut Command) -> u64 {
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let status = format!("/proc/{}/status", child.id());
+    let mut peak = 0;
+    while child.try_wait().unwrap().is_none() {
+        let text = fs::read_to_string(&status).unwrap_or_default();
+        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kilobytes = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
+        peak = peak.max(kilobytes.unwrap_or_default() << 10);
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    peak
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn value_of_a_gigabyte_from_a_small_file_does_not_take_a_gigabyte() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("dump.rdb");
+    // Half a gigabyte that is not expanded, and 3 MB that are, with a million elements.
+    fs::write(&path, snapshot(&[packed_bomb(512 << 20, u16::MAX), packed_bomb(3 << 20, u16::MAX)])).unwrap();
+    for command in ["analyze", "check", "keys"] {
+        let most = peak(rdblens().arg(command).arg(&path).args(["--max-memory", "256MB", "--threads", "2"]));
+        assert!(most > 1 << 20, "{command} was not measured");
+        assert!(most < 128 << 20, "{command} took {most} bytes");
+    }
 }

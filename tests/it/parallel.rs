@@ -153,6 +153,7 @@ fn file(batches: &Batches) -> Arc<InputFile> {
         model: Arc::new(model),
         alternatives: Arc::new([]),
         raised: std::sync::OnceLock::new(),
+        budget: Budget::default(),
         held_templates: Default::default(),
     })
 }

@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::raised_limits::RaisedLimits;
 use crate::input::Mapped;
+use crate::limits::Budget;
 use crate::memory::{HeldTemplates, LazyTemplates, Model};
 use crate::rdb::boundary::FileFormat;
 use crate::rdb::header::RdbHeader;
@@ -22,6 +23,8 @@ pub struct InputFile {
     pub alternatives: Arc<[Model]>,
     /// Prices collections just above a compact-encoding limit as if they were below it, where a rule asks.
     pub raised: OnceLock<RaisedLimits>,
+    /// Memory that its values may take.
+    pub budget: Budget,
     /// Hash templates as the servers hold them; set before the first record is read.
     pub held_templates: OnceLock<LazyTemplates>,
 }

@@ -39,14 +39,16 @@ impl RaisedLimits {
 
     /// Returns the compact form of the collection under the raised limits; `None` if they do not help.
     ///
-    /// `value` must have been walked successfully before. `templates` are those of the file.
+    /// `value` must have been walked successfully before. `templates` are those of the file; parts of more than
+    /// `part` bytes are not decompressed.
     pub fn compact(
         &self,
         record: &Record<'_>,
         value: RawValue<'_>,
         templates: Option<&LazyTemplates>,
+        part: u64,
     ) -> Option<Compact> {
-        let mut meters = Meters::with_templates(&self.model, &[], templates);
+        let mut meters = Meters::with_templates(&self.model, &[], templates, part);
         meters.begin_key(record.key.len() as u64, record.expires_at.is_some());
         walk(value.value_type, value.templates, &mut Cursor::new(value.bytes, 0), &mut meters).ok()?;
         let (measured, _) = meters.finish().ok()?;

@@ -8,6 +8,7 @@ use crate::memory::{LazyTemplates, Meters};
 use crate::rdb::batch::Batch;
 use crate::rdb::peek::RawValue;
 use crate::rdb::scan::{FileItem, KeyEntry, Scanner};
+use crate::rdb::scratch::Scratch;
 use crate::record::{Encoding, Record, ValueFacts};
 use crate::units::{Bytes, Millis};
 
@@ -60,7 +61,7 @@ pub struct RecordReader<'f> {
     /// True if the selection accepts all keys.
     everything: bool,
     meters: Meters<'f>,
-    scratch: Vec<u8>,
+    scratch: Scratch,
     boundary: usize,
 }
 
@@ -79,8 +80,9 @@ impl<'f> RecordReader<'f> {
     /// Creates a reader for a file.
     pub fn new(file: &'f InputFile, reading: ReadOptions<'f>) -> Self {
         let everything = reading.selection.is_everything();
-        let meters = Meters::with_templates(&file.model, &file.alternatives, file.held_templates.get());
-        RecordReader { file, reading, everything, meters, scratch: Vec::new(), boundary: 0 }
+        let meters =
+            Meters::with_templates(&file.model, &file.alternatives, file.held_templates.get(), file.budget.part());
+        RecordReader { file, reading, everything, meters, scratch: Scratch::new(file.budget.key()), boundary: 0 }
     }
 
     /// Returns the offset of the last record boundary in the scanned bytes.
@@ -177,6 +179,8 @@ impl<'f> RecordReader<'f> {
         let bytes = scanner.cursor().since(start);
         let value = RawValue { value_type: entry.value_type, bytes, templates: scanner.templates() };
         let end = scanner.cursor().consumed();
+        let over_budget = meters.take_over_budget();
+        let is_whole = over_budget.is_none();
         match meters.finish() {
             Ok((measured, _)) if measured.length == Some(0) && entry.value_type.is_skipped_without_elements() => {
                 tally.settled.skip_empty();
@@ -209,16 +213,21 @@ impl<'f> RecordReader<'f> {
                         compact: None,
                         template: measured.template,
                     },
-                    raw: Some(value),
+                    // Rules do not look into a value that is too large to be decompressed.
+                    raw: Some(value).filter(|_| is_whole),
                 };
                 if entry.value_type.is_compact_hash() {
                     leave_unpriced(&mut record, file);
                 }
-                if let Some(raised) = file.raised.get().filter(|raised| raised.concerns(&record)) {
-                    record.value.compact = raised.compact(&record, value, file.held_templates.get());
+                if let Some(raised) = file.raised.get().filter(|raised| is_whole && raised.concerns(&record)) {
+                    record.value.compact =
+                        raised.compact(&record, value, file.held_templates.get(), file.budget.part());
                 }
                 let (known, tally) = tally.of(entry.db);
                 tally.selected += 1;
+                if let Some(error) = over_budget {
+                    tally.pass_over(error);
+                }
                 tally.memory += record.memory;
                 tally.unknown.note(record.memory, record.disk);
                 return Ok(see(&record, known));

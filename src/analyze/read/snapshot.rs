@@ -207,7 +207,8 @@ pub fn input_file(index: usize, name: String, preamble: &FileInfo, plan: &ReadPl
     let config = if preamble.by_slot { plan.config.of_cluster_node() } else { plan.config.clone() };
     let model = Arc::new(Model::for_server(plan.server.unwrap_or(writer), plan.allocator, &config));
     let alternatives = plan.what_if.iter().map(|what_if| what_if.apply(&model)).collect();
-    (writer, InputFile { index, name, model, alternatives, raised: OnceLock::new(), held_templates: OnceLock::new() })
+    let (raised, held_templates, budget) = (OnceLock::new(), OnceLock::new(), plan.open.budget);
+    (writer, InputFile { index, name, model, alternatives, raised, budget, held_templates })
 }
 
 /// Returns the time that expiries are compared with, for a snapshot of this `ctime` in seconds.

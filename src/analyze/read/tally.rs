@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::reader::KnownDatabase;
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::limits;
 use crate::rdb::batch::Batch;
 use crate::rdb::crc64;
@@ -64,8 +64,11 @@ impl FileTally {
         self.oddities.empty += 1;
     }
 
-    /// Adds a damaged key.
+    /// Adds a damaged key, or one that needs more memory than allowed.
     pub fn damage(&mut self, error: Error) {
+        if let ErrorKind::OverBudget(_) = error.kind() {
+            return self.pass_over(error);
+        }
         self.damaged += 1;
         self.errors.push(error);
         self.trim();

@@ -46,10 +46,11 @@ pub struct InputArgs {
 #[derive(Debug, Clone, Copy, Default, Args)]
 #[command(next_help_heading = "Input")]
 pub struct BudgetArgs {
-    /// Memory for decoder windows, key hashes of check and divided values of Dragonfly [default: a quarter of RAM, at least
-    /// 256MB]
+    /// Memory for decompressed values, decoder windows, key hashes of check and divided values of Dragonfly [default: a
+    /// quarter of RAM, at least 256MB]
     ///
-    /// Decompressed values, batches and aggregates come on top; docs/architecture.md lists them.
+    /// A compressed part of a value may take a 64th of it. A larger one is not looked into, and a warning counts the key.
+    /// Batches and aggregates come on top; docs/architecture.md lists them.
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub max_memory: Option<u64>,
     /// Temporary space for large records of pipes and compressed files, and for key hashes of check [default: half of what is

@@ -8,6 +8,7 @@ use crate::memory::price::{FrameSize, Key};
 use crate::memory::templates::{FieldSet, HeldTemplate, NameSizes};
 use crate::memory::{Encoding, Model};
 use crate::rdb::packed::{PackedElement, listpack};
+use crate::rdb::scratch::Scratch;
 use crate::rdb::string::RawString;
 use crate::rdb::template::HashTemplate;
 use crate::rdb::value_type::ValueType;
@@ -106,7 +107,7 @@ impl CompactMeter {
     }
 
     /// Adds a value.
-    pub fn value(&mut self, model: &Model, value: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
+    pub fn value(&mut self, model: &Model, value: RawString<'_>, scratch: &mut Scratch) -> Result<()> {
         self.add(model, PackedItem::of(value, scratch)?);
         Ok(())
     }
@@ -128,7 +129,7 @@ impl CompactMeter {
     }
 
     /// Adds the pairs of an ordinary packed hash.
-    pub fn convertible(&mut self, model: &Model, blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
+    pub fn convertible(&mut self, model: &Model, blob: RawString<'_>, scratch: &mut Scratch) -> Result<()> {
         let bytes = blob.decode(scratch)?;
         let mut digits = itoa::Buffer::new();
         for (at, element) in listpack::Elements::new(bytes, blob.offset)?.enumerate() {

@@ -12,6 +12,7 @@ use crate::memory::price::{FrameSize, Key};
 use crate::memory::rax::RaxTree;
 use crate::memory::vset;
 use crate::rdb::packed::{PackedElement, listpack, ziplist, zipmap};
+use crate::rdb::scratch::Scratch;
 use crate::rdb::string::RawString;
 use crate::rdb::value_type::ValueType;
 use crate::rdb::walk::FieldExpiry;
@@ -116,7 +117,7 @@ impl HashMeter {
         model: &Model,
         field: RawString<'_>,
         value: RawString<'_>,
-        scratch: &mut Vec<u8>,
+        scratch: &mut Scratch,
     ) -> Result<()> {
         self.add(model, field.len(), value.len());
         if self.form == HashForm::Table {
@@ -137,7 +138,7 @@ impl HashMeter {
         model: &Model,
         (field, value): (RawString<'_>, RawString<'_>),
         FieldExpiry(expiry): FieldExpiry,
-        scratch: &mut Vec<u8>,
+        scratch: &mut Scratch,
     ) -> Result<()> {
         if let (Some(count), Some(time)) = (&mut self.with_ttl, expiry) {
             *count += 1;
@@ -214,7 +215,7 @@ impl HashMeter {
     }
 
     /// Handles a hash stored as a ziplist.
-    pub fn ziplist(&mut self, model: &Model, blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
+    pub fn ziplist(&mut self, model: &Model, blob: RawString<'_>, scratch: &mut Scratch) -> Result<()> {
         let entries = super::ziplist_count(blob, scratch)?;
         let table = self.stored(model, entries, 2, blob)?;
         if !table && model.layout.packed == PackedForm::Ziplist {
@@ -237,7 +238,7 @@ impl HashMeter {
     }
 
     /// Handles a hash stored as a listpack.
-    pub fn listpack(&mut self, model: &Model, blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
+    pub fn listpack(&mut self, model: &Model, blob: RawString<'_>, scratch: &mut Scratch) -> Result<()> {
         let elements = super::listpack_count(blob, scratch)?;
         if !self.stored(model, elements, 2, blob)? {
             return Ok(());
@@ -255,7 +256,7 @@ impl HashMeter {
     }
 
     /// Handles a hash stored as a listpack of fields, values and expiries.
-    pub fn listpack_ex(&mut self, model: &Model, blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
+    pub fn listpack_ex(&mut self, model: &Model, blob: RawString<'_>, scratch: &mut Scratch) -> Result<()> {
         let elements = super::listpack_count(blob, scratch)?;
         let table = self.stored(model, elements, 3, blob)?;
         let bytes = blob.decode(scratch)?;
@@ -279,7 +280,7 @@ impl HashMeter {
     }
 
     /// Handles a hash stored as a zipmap, which is repacked and whose value lengths are checked.
-    pub fn zipmap(&mut self, model: &Model, blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
+    pub fn zipmap(&mut self, model: &Model, blob: RawString<'_>, scratch: &mut Scratch) -> Result<()> {
         let bytes = blob.decode(scratch)?;
         let mut longest = 0;
         for pair in zipmap::Pairs::new(bytes, blob.offset)? {

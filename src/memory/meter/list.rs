@@ -12,6 +12,7 @@ use crate::memory::layout::{AverageOver, ListForm, PackedForm, PlainNodes};
 use crate::memory::price::{FrameSize, Key};
 use crate::memory::slack::gap;
 use crate::rdb::packed::{PackedElement, listpack, ziplist};
+use crate::rdb::scratch::Scratch;
 use crate::rdb::string::{RawString, StringForm};
 use crate::rdb::walk::ListNode;
 use crate::wording::wording;
@@ -121,7 +122,7 @@ impl ListMeter {
 
     /// Pushes an element.
     #[inline]
-    pub fn element(&mut self, model: &Model, element: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
+    pub fn element(&mut self, model: &Model, element: RawString<'_>, scratch: &mut Scratch) -> Result<()> {
         let item = PackedItem::of(element, scratch)?;
         let text = if compresses(model) { element.decode(scratch)? } else { &[] };
         self.push(model, item, text);
@@ -195,7 +196,7 @@ impl ListMeter {
     }
 
     /// Adds a stored node, converting a ziplist to a listpack if the server does.
-    pub fn node(&mut self, model: &Model, node: ListNode, blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
+    pub fn node(&mut self, model: &Model, node: ListNode, blob: RawString<'_>, scratch: &mut Scratch) -> Result<()> {
         let stored = match blob.form {
             StringForm::Lzf { block, .. } => Some(block.len() as u64),
             StringForm::Plain(bytes) => self.compressed(model, bytes),
@@ -253,7 +254,7 @@ impl ListMeter {
     }
 
     /// Handles a list stored as one ziplist.
-    pub fn ziplist(&mut self, model: &Model, blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
+    pub fn ziplist(&mut self, model: &Model, blob: RawString<'_>, scratch: &mut Scratch) -> Result<()> {
         self.was_ziplist = true;
         self.ziplist = blob.len();
         let offset = blob.offset;
@@ -363,7 +364,7 @@ fn compresses(model: &Model) -> bool {
 /// Returns element count and size of a ziplist converted to a listpack, which is also written out if requested.
 fn ziplist_as_listpack(
     blob: RawString<'_>,
-    scratch: &mut Vec<u8>,
+    scratch: &mut Scratch,
     mut written: Option<&mut Listpack>,
 ) -> Result<(u64, u64)> {
     let offset = blob.offset;
@@ -383,7 +384,7 @@ fn ziplist_as_listpack(
 }
 
 /// Counts the elements of a listpack by walking it.
-pub fn walk_listpack(blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<u64> {
+pub fn walk_listpack(blob: RawString<'_>, scratch: &mut Scratch) -> Result<u64> {
     let offset = blob.offset;
     let bytes = blob.decode(scratch)?;
     let mut elements = 0u64;

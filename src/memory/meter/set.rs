@@ -11,6 +11,7 @@ use crate::memory::layout::TableUse;
 use crate::memory::price::{FrameSize, Key};
 use crate::memory::slack::gap;
 use crate::rdb::packed::{PackedElement, intset, listpack};
+use crate::rdb::scratch::Scratch;
 use crate::rdb::string::RawString;
 
 /// Encoding of the set during loading.
@@ -67,7 +68,7 @@ impl SetMeter {
 
     /// Adds a member.
     #[inline]
-    pub fn member(&mut self, model: &Model, member: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
+    pub fn member(&mut self, model: &Model, member: RawString<'_>, scratch: &mut Scratch) -> Result<()> {
         let len = member.len();
         self.add(model, len);
         if self.form == SetForm::Table {
@@ -144,7 +145,7 @@ impl SetMeter {
     }
 
     /// Handles a set stored as an intset.
-    pub fn intset(&mut self, model: &Model, blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
+    pub fn intset(&mut self, model: &Model, blob: RawString<'_>, scratch: &mut Scratch) -> Result<()> {
         let header = intset::header(blob.prefix(intset::HEADER, scratch)?, blob.len(), blob.offset)?;
         self.members = header.count;
         self.stored = blob.len();
@@ -160,7 +161,7 @@ impl SetMeter {
     }
 
     /// Handles a set stored as a listpack.
-    pub fn listpack(&mut self, model: &Model, blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
+    pub fn listpack(&mut self, model: &Model, blob: RawString<'_>, scratch: &mut Scratch) -> Result<()> {
         self.form = SetForm::Listpack;
         self.members = super::listpack_count(blob, scratch)?;
         self.stored = blob.len();

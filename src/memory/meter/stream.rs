@@ -11,6 +11,7 @@ use crate::memory::layout::NamesCount;
 use crate::memory::price::{FrameSize, Key};
 use crate::memory::rax::RaxTree;
 use crate::memory::slack::gap;
+use crate::rdb::scratch::Scratch;
 use crate::rdb::string::RawString;
 use crate::rdb::walk::StreamHead;
 
@@ -126,7 +127,7 @@ impl StreamMeter {
     }
 
     /// Starts a group.
-    pub fn group(&mut self, model: &Model, name: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
+    pub fn group(&mut self, model: &Model, name: RawString<'_>, scratch: &mut Scratch) -> Result<()> {
         self.end_group(model);
         self.in_group = true;
         self.facts.groups += 1;
@@ -169,7 +170,7 @@ impl StreamMeter {
         model: &Model,
         name: RawString<'_>,
         idle_since: Option<i64>,
-        scratch: &mut Vec<u8>,
+        scratch: &mut Scratch,
     ) -> Result<()> {
         self.end_pending(model);
         if let Some(seen_at) = idle_since {
@@ -194,7 +195,7 @@ impl StreamMeter {
     }
 
     /// Adds a producer.
-    pub fn producer(&mut self, model: &Model, name: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
+    pub fn producer(&mut self, model: &Model, name: RawString<'_>, scratch: &mut Scratch) -> Result<()> {
         self.producers.insert(first_bytes(name, scratch)?);
         self.producer_bytes = self.producer_bytes.saturating_add(model.usable(PRODUCER));
         Ok(())
@@ -303,7 +304,7 @@ fn earlier(one: Option<NonZeroU64>, other: i64) -> Option<NonZeroU64> {
     Some(one.map_or(other, |one| one.min(other)))
 }
 
-fn first_bytes<'a: 's, 's>(name: RawString<'a>, scratch: &'s mut Vec<u8>) -> Result<&'s [u8]> {
+fn first_bytes<'a: 's, 's>(name: RawString<'a>, scratch: &'s mut Scratch) -> Result<&'s [u8]> {
     let bytes = name.prefix(NAME_BYTES, scratch)?;
     Ok(&bytes[..bytes.len().min(NAME_BYTES)])
 }

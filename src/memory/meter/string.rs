@@ -10,6 +10,7 @@ use crate::memory::item::{LONGEST_INT, PackedItem};
 use crate::memory::layout::{Count, ShortStrings};
 use crate::memory::price::{FrameSize, Key};
 use crate::memory::slack::gap;
+use crate::rdb::scratch::Scratch;
 use crate::rdb::string::{RawString, StringForm};
 
 /// Integers below this may be shared objects (`OBJ_SHARED_INTEGERS`).
@@ -17,7 +18,7 @@ const SHARED_NUMBERS: i64 = 10_000;
 
 /// Prices a string.
 #[inline]
-pub fn measure(model: &Model, key: Key, string: RawString<'_>, scratch: &mut Vec<u8>) -> Result<PricedValue> {
+pub fn measure(model: &Model, key: Key, string: RawString<'_>, scratch: &mut Scratch) -> Result<PricedValue> {
     let len = string.len();
     let Some(number) = number(string, len, scratch)? else { return Ok(text(model, key, len)) };
     let FrameSize { outside, object, slack } = model.frame(key);
@@ -52,7 +53,7 @@ fn may_start_json(first: u8) -> bool {
 }
 
 #[inline]
-fn number(string: RawString<'_>, len: u64, scratch: &mut Vec<u8>) -> Result<Option<i64>> {
+fn number(string: RawString<'_>, len: u64, scratch: &mut Scratch) -> Result<Option<i64>> {
     match string.form {
         StringForm::Int(number) => Ok(Some(i64::from(number))),
         _ if len > LONGEST_INT => Ok(None),

@@ -12,6 +12,7 @@ use crate::memory::price::{FrameSize, Key};
 use crate::memory::score;
 use crate::memory::skiplist::NodeSum;
 use crate::rdb::packed::{listpack, ziplist};
+use crate::rdb::scratch::Scratch;
 use crate::rdb::string::RawString;
 use crate::rdb::walk::ScoreValue;
 use crate::wording::wording;
@@ -54,7 +55,7 @@ impl ZsetMeter {
         model: &Model,
         member: RawString<'_>,
         score: ScoreValue<'_>,
-        scratch: &mut Vec<u8>,
+        scratch: &mut Scratch,
     ) -> Result<()> {
         let len = member.len();
         self.longest = self.longest.max(len);
@@ -90,7 +91,7 @@ impl ZsetMeter {
     }
 
     /// Handles a sorted set stored as a ziplist.
-    pub fn ziplist(&mut self, model: &Model, blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
+    pub fn ziplist(&mut self, model: &Model, blob: RawString<'_>, scratch: &mut Scratch) -> Result<()> {
         let entries = super::ziplist_count(blob, scratch)?;
         let members = self.stored(model, entries, blob)?;
         let packed_anew = model.layout.packed == PackedForm::Listpack;
@@ -113,7 +114,7 @@ impl ZsetMeter {
     }
 
     /// Handles a sorted set stored as a listpack.
-    pub fn listpack(&mut self, model: &Model, blob: RawString<'_>, scratch: &mut Vec<u8>) -> Result<()> {
+    pub fn listpack(&mut self, model: &Model, blob: RawString<'_>, scratch: &mut Scratch) -> Result<()> {
         let elements = super::listpack_count(blob, scratch)?;
         if self.stored(model, elements, blob)? > model.config.zset_entries {
             for element in listpack::Elements::new(blob.decode(scratch)?, blob.offset)?.step_by(2) {

@@ -19,6 +19,7 @@ use super::rax::RaxTree;
 use super::{Model, ModuleFacts};
 use crate::error::Result;
 use crate::rdb::kind::{ModuleName, module};
+use crate::rdb::scratch::Scratch;
 use crate::rdb::walk::ModuleItem;
 
 /// Longest string stored in the same allocation as its object.
@@ -49,7 +50,7 @@ trait ModuleValue {
 /// Parts of the server's model that a module needs, and buffers shared among modules.
 struct ServerParts<'a> {
     model: &'a Model,
-    scratch: &'a mut Vec<u8>,
+    scratch: &'a mut Scratch,
     tree: &'a mut RaxTree,
 }
 
@@ -172,7 +173,7 @@ impl ModuleMeter {
         &mut self,
         model: &Model,
         item: ModuleItem<'_>,
-        scratch: &mut Vec<u8>,
+        scratch: &mut Scratch,
         tree: &mut RaxTree,
     ) -> Result<()> {
         match self.value() {
@@ -182,7 +183,7 @@ impl ModuleMeter {
     }
 
     /// Returns the memory and length of the value, as far as they are known.
-    pub fn finish(&mut self, model: &Model, scratch: &mut Vec<u8>, tree: &mut RaxTree) -> ModuleSize {
+    pub fn finish(&mut self, model: &Model, scratch: &mut Scratch, tree: &mut RaxTree) -> ModuleSize {
         let Some(value) = self.value() else { return ModuleSize::default() };
         let memory = value.memory(&mut ServerParts { model, scratch, tree });
         let (length, facts) = (value.length(), value.facts());

@@ -1,5 +1,6 @@
 //! Counts the live keys of each set of field names.
 
+use crate::rdb::scratch::Scratch;
 use hashbrown::HashMap;
 
 use super::held::{ModelSets, NameSizes};
@@ -30,7 +31,7 @@ pub struct TemplateCensus {
     loads: Vec<Option<LoadedSets>>,
     converts: bool,
     value: WalkedNames,
-    scratch: Vec<u8>,
+    scratch: Scratch,
 }
 
 /// Set of field names.
@@ -76,7 +77,7 @@ impl TemplateCensus {
             converts: loads.iter().any(Option::is_some),
             loads,
             value: WalkedNames::default(),
-            scratch: Vec::new(),
+            scratch: Scratch::new(limits::MAX_TEMPLATE_BYTES as u64),
         }
     }
 
@@ -198,7 +199,7 @@ impl TemplateCensus {
     }
 
     /// Adds the field names of an ordinary packed hash.
-    fn packed_names(&mut self, blob: RawString<'_>, scratch: &mut Vec<u8>) -> Option<()> {
+    fn packed_names(&mut self, blob: RawString<'_>, scratch: &mut Scratch) -> Option<()> {
         let prefix = blob.prefix(listpack::HEADER, scratch).ok()?;
         if let Some(count) = listpack::count(prefix, blob.len(), blob.offset).ok()?
             && !self.wants(count / 2)

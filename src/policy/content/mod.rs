@@ -5,6 +5,7 @@ pub mod random;
 pub mod text;
 
 use crate::rdb::cursor::Cursor;
+use crate::rdb::scratch::Scratch;
 use crate::rdb::string::{RawString, StringForm};
 use crate::rdb::value_type::ValueType;
 use crate::record::Record;
@@ -18,8 +19,8 @@ const LONGEST_COPY: usize = 264;
 fn beginning<T>(record: &Record<'_>, most: usize, see: impl FnOnce(&[u8], bool) -> T) -> Option<T> {
     let string = stored(record)?;
     let mut room = match string.form {
-        StringForm::Lzf { .. } => Vec::with_capacity(most + LONGEST_COPY),
-        StringForm::Plain(_) | StringForm::Int(_) => Vec::new(),
+        StringForm::Lzf { .. } => Scratch::with_capacity(most + LONGEST_COPY),
+        StringForm::Plain(_) | StringForm::Int(_) => Scratch::default(),
     };
     let text = string.prefix(most, &mut room).ok()?;
     let whole = text.len() as u64 == string.len();

@@ -26,6 +26,7 @@ use std::hash::{BuildHasher, RandomState};
 use super::cursor::Cursor;
 use super::packed::{PackedElement, intset, listpack, ziplist, zipmap};
 use super::peek::RawValue;
+use super::scratch::Scratch;
 use super::string::RawString;
 use super::template::TemplateNames;
 use super::value_type::ValueType;
@@ -99,8 +100,8 @@ fn upper(hash: u128) -> u64 {
 /// Buffers for decompressed strings, reused from value to value.
 #[derive(Debug, Default)]
 pub struct ContentRoom {
-    one: Vec<u8>,
-    other: Vec<u8>,
+    one: Scratch,
+    other: Scratch,
 }
 
 impl RawValue<'_> {
@@ -123,9 +124,7 @@ impl RawValue<'_> {
         walk(self.value_type, self.templates, &mut Cursor::new(self.bytes, 0), &mut sum)?;
         let (sum, fault) = (sum.sum, sum.fault);
         for buffer in [&mut room.one, &mut room.other] {
-            if buffer.capacity() > limits::EXPAND_AT_ONCE {
-                *buffer = Vec::new();
-            }
+            buffer.keep(limits::EXPAND_AT_ONCE);
         }
         fault.map_or(Ok(sum), Err)
     }

@@ -3,6 +3,7 @@
 use super::{MAX_EXPANDED_BYTES, MAX_PARTS, MAX_TEXT_BYTES, MAX_VALUE_BYTES, PeekBuffers, ValuePart};
 use crate::error::Result;
 use crate::rdb::packed::PackedElement;
+use crate::rdb::scratch::Scratch;
 use crate::rdb::string::{RawString, StringForm};
 
 /// Consecutive elements of a packed value that belong together.
@@ -81,7 +82,7 @@ impl<'s> Shown<'s> {
     }
 
     /// Returns the decoded blob, or an empty slice if nothing more will be shown or it would expand too far.
-    pub fn expanded<'b>(&mut self, blob: RawString<'b>, room: &'b mut Vec<u8>) -> Result<&'b [u8]> {
+    pub fn expanded<'b>(&mut self, blob: RawString<'b>, room: &'b mut Scratch) -> Result<&'b [u8]> {
         if self.is_full() {
             return Ok(&[]);
         }

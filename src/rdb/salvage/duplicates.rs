@@ -9,6 +9,7 @@ use crate::limits;
 use crate::rdb::cursor::Cursor;
 use crate::rdb::file_info::FileInfo;
 use crate::rdb::scan::{FileItem, KeyEntry, ScanState, Scanner};
+use crate::rdb::scratch::Scratch;
 use crate::rdb::template::Templates;
 use crate::wording::wording;
 
@@ -43,7 +44,7 @@ pub(super) fn duplicates(bytes: &[u8], about: &FileInfo, stretches: &[Stretch]) 
     let keys: u64 = stretches.iter().map(|stretch| stretch.keys).sum();
     let passes = keys / limits::HASHED_KEYS + 1;
     let mut found = Vec::new();
-    let mut scratch = Vec::new();
+    let mut scratch = Scratch::new(limits::MAX_KEY_BYTES);
     for pass in 0..passes {
         let mut hashes: Vec<(u64, usize, usize)> = Vec::new();
         for stretch in stretches {

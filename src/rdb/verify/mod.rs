@@ -22,8 +22,9 @@ use super::string::RawString;
 use super::template::{HashTemplate, TemplateNames};
 use super::value_type::ValueType;
 use super::walk::{FieldExpiry, ListNode, ModuleItem, ScoreValue, StreamHead, Visit};
-use crate::error::{Error, Reading, Result, Within};
+use crate::error::{Error, ErrorKind, Reading, Result, Within};
 use crate::limits;
+use crate::rdb::scratch::Scratch;
 use crate::wording::wording;
 
 /// Visitor that validates every part of a value and keeps the first fault.
@@ -32,12 +33,16 @@ pub struct Verify {
     /// True if what can be shown is sound, whatever servers say of it.
     lenient: bool,
     value_type: Option<ValueType>,
-    scratch: Vec<u8>,
+    scratch: Scratch,
     fault: Option<Error>,
+    /// The first part that is too large to be decompressed.
+    over_budget: Option<Error>,
     notes: Notes,
     unique: Unique,
     /// What the elements in `unique` are.
     names: Option<Reading>,
+    /// The first of them that occurs twice.
+    repeated: Option<Error>,
     /// Elements so far, or of all packed nodes.
     elements: u64,
     stream: StreamCheck,
@@ -63,11 +68,13 @@ impl Verify {
         Verify {
             lenient: false,
             value_type: None,
-            scratch: Vec::new(),
+            scratch: Scratch::new(limits::MAX_UNASKED_PART),
             fault: None,
+            over_budget: None,
             notes: Notes::default(),
             unique: Unique::new(&hasher),
             names: None,
+            repeated: None,
             elements: 0,
             stream: StreamCheck::new(family, &hasher),
             again: false,
@@ -79,6 +86,17 @@ impl Verify {
         Verify { lenient: true, ..Verify::new(Family::Redis) }
     }
 
+    /// Sets the maximum size of what is decompressed; larger parts are not checked.
+    #[must_use]
+    pub fn with_parts_up_to(self, most: u64) -> Verify {
+        Verify { scratch: Scratch::new(most), unique: self.unique.for_parts_up_to(most), ..self }
+    }
+
+    /// Returns the first part of the value that was too large to be decompressed, and so was not checked.
+    pub fn take_over_budget(&mut self) -> Option<Error> {
+        self.over_budget.take()
+    }
+
     /// Returns whether the value has to be walked once more, because it has too many elements to compare all at a time.
     pub fn needs_another_walk(&mut self) -> bool {
         self.compare_names();
@@ -88,16 +106,16 @@ impl Verify {
 
     fn compare_names(&mut self) {
         let found = self.unique.finish().within(self.names.unwrap_or(Reading::Element));
-        self.note(found);
+        keep_earlier(&mut self.repeated, found);
     }
 
     /// Returns what is odd about the value walked since the last call, or its first fault.
     pub fn finish(&mut self) -> Result<Notes> {
         self.compare_names();
         self.again = false;
-        if self.scratch.capacity() > limits::EXPAND_AT_ONCE {
-            self.scratch = Vec::new();
-        }
+        let repeated = self.repeated.take();
+        self.note(repeated.map_or(Ok(()), Err));
+        self.scratch.keep(limits::EXPAND_AT_ONCE);
         if matches!(self.value_type, Some(ValueType::Stream(_)) if !self.lenient) {
             let groups = self.stream.finish();
             self.note(groups);
@@ -109,8 +127,14 @@ impl Verify {
     }
 
     fn note(&mut self, result: Result<()>) {
-        if let Err(error) = result {
-            self.fault.get_or_insert(error);
+        match result {
+            Ok(()) => {}
+            Err(error) if matches!(error.kind(), ErrorKind::OverBudget(_)) => {
+                self.over_budget.get_or_insert(error);
+            }
+            Err(error) => {
+                self.fault.get_or_insert(error);
+            }
         }
     }
 
@@ -126,23 +150,51 @@ impl Verify {
             return self.text(string, reading);
         }
         self.names = Some(reading);
+        self.check_large(string, reading);
         let result = string.decode(&mut self.scratch).map(|name| self.unique.add(name, string.offset)).within(reading);
         self.note(result);
     }
 
+    /// Checks a part that is too large to be decompressed as far as that is possible without.
+    #[inline]
+    fn check_large(&mut self, part: RawString<'_>, reading: Reading) {
+        if part.is_compressed() && part.len() > self.scratch.most() {
+            self.note(part.check().within(reading));
+        }
+    }
+
     fn packed(&mut self, blob: RawString<'_>, reading: Reading, layout: Layout, form: Form) {
+        self.check_large(blob, reading);
         let Verify { scratch, unique, notes, lenient, .. } = self;
-        let packed = PackedCheck { layout, unique, notes, lenient: *lenient, expiry: -1 };
-        let check = |bytes: &[u8]| match form {
-            Form::Listpack => packed.listpack(bytes, blob.offset),
-            Form::Ziplist => packed.ziplist(bytes, blob.offset),
-            Form::Zipmap => packed.zipmap(bytes, blob.offset),
+        let check = |bytes: &[u8]| {
+            let mut repeated = None;
+            unique.expect(layout.most_names(bytes.len()));
+            loop {
+                let packed = PackedCheck { layout, unique, notes, lenient: *lenient, expiry: -1 };
+                let elements = match form {
+                    Form::Listpack => packed.listpack(bytes, blob.offset),
+                    Form::Ziplist => packed.ziplist(bytes, blob.offset),
+                    Form::Zipmap => packed.zipmap(bytes, blob.offset),
+                }?;
+                keep_earlier(&mut repeated, unique.finish().within(layout.reading()));
+                if !unique.next_part() {
+                    return repeated.map_or(Ok(elements), Err);
+                }
+            }
         };
         let result = blob.decode(scratch).and_then(check).within(reading);
-        match result {
-            Ok(elements) => self.elements += elements,
-            Err(error) => self.note(Err(error)),
-        }
+        // One whose elements are not counted has some.
+        self.elements += *result.as_ref().unwrap_or(&1);
+        self.note(result.map(|_| ()));
+    }
+}
+
+/// Keeps the first of two errors in the file, so that it does not depend on which part of the elements was compared first.
+fn keep_earlier(first: &mut Option<Error>, result: Result<()>) {
+    if let Err(error) = result
+        && first.as_ref().is_none_or(|first| error.offset() < first.offset())
+    {
+        *first = Some(error);
     }
 }
 
@@ -230,6 +282,7 @@ impl Visit for Verify {
         let Some(value_type) = self.value_type else { return };
         match value_type {
             ValueType::SetIntset => {
+                self.check_large(blob, Reading::Intset);
                 let result = blob.decode(&mut self.scratch).and_then(|bytes| check_intset(bytes, blob.offset));
                 self.note(result.within(Reading::Intset));
                 self.elements = 1;
@@ -252,6 +305,7 @@ impl Visit for Verify {
     }
 
     fn template_blob(&mut self, names: TemplateNames<'_>, blob: RawString<'_>) {
+        self.check_large(blob, Reading::Listpack);
         let check = |bytes: &[u8]| {
             let (template, mut values) = names.unpack(bytes, blob.offset)?;
             template.pairs(&mut values, blob.offset, |_, _| ())
@@ -279,6 +333,7 @@ impl Visit for Verify {
     }
 
     fn stream_node(&mut self, master: &[u8; 16], blob: RawString<'_>) {
+        self.check_large(blob, Reading::StreamNode);
         let result = blob
             .decode(&mut self.scratch)
             .and_then(|bytes| self.stream.node(master, bytes, blob.offset))
@@ -295,6 +350,7 @@ impl Visit for Verify {
         if self.lenient {
             return self.text(name, Reading::GroupName);
         }
+        self.check_large(name, Reading::GroupName);
         let result = name.decode(&mut self.scratch).within(Reading::GroupName);
         let result = result.and_then(|text| self.stream.group(text, name.offset));
         self.note(result);
@@ -310,6 +366,7 @@ impl Visit for Verify {
         if self.lenient {
             return self.text(name, Reading::ConsumerName);
         }
+        self.check_large(name, Reading::ConsumerName);
         let result = name.decode(&mut self.scratch).within(Reading::ConsumerName);
         let result = result.and_then(|text| self.stream.consumer(text, name.offset));
         self.note(result);
@@ -386,6 +443,41 @@ mod tests {
             assert_eq!(error.offset(), Some(5 + 5 * 4499 + 1), "{twice}");
         }
         assert_eq!(verified(&mut verify, ValueType::Set, &sound).unwrap(), Notes::default());
+    }
+
+    /// A packed set of members of four bytes.
+    fn packed_set(members: impl Iterator<Item = u32>) -> Vec<u8> {
+        let members: Vec<u8> = members.flat_map(|member| [&[0x84], &member.to_be_bytes()[..], &[5]].concat()).collect();
+        let total = u32::try_from(members.len() + 7).unwrap();
+        [&[0x80], &total.to_be_bytes()[..], &total.to_le_bytes(), &[0xff; 2], &members, &[0xff]].concat()
+    }
+
+    #[test]
+    fn large_packed_values_are_compared_in_several_walks_and_the_first_repeated_element_is_told() {
+        let mut verify = Verify::new(Family::Redis);
+        assert_eq!(verified(&mut verify, ValueType::SetListpack, &packed_set(0..4500)).unwrap(), Notes::default());
+        let repeated = packed_set((0..4400).chain(100..200));
+        for _ in 0..20 {
+            // Hashes differ from run to run, and with them the part that an element is in.
+            let error = verified(&mut Verify::new(Family::Redis), ValueType::SetListpack, &repeated).unwrap_err();
+            assert_eq!(error.offset(), Some(5 + 6 + 6 * 4400));
+        }
+    }
+
+    #[test]
+    fn part_that_is_too_large_to_be_decompressed_is_checked_as_far_as_possible() {
+        // A listpack of 30 elements `a`, compressed: 97 bytes.
+        let blob = b"\xc3\x10\x40\x61\x05\x61\0\0\0\x1e\0\x02\x81a\x02\xe0\x4e\x02\0\xff";
+        let most = |most| Verify::new(Family::Redis).with_parts_up_to(most);
+        let mut enough = most(97);
+        assert!(verified(&mut enough, ValueType::SetListpack, blob).unwrap_err().to_string().contains("repeats"));
+        assert!(enough.take_over_budget().is_none());
+        let mut little = most(96);
+        assert_eq!(verified(&mut little, ValueType::SetListpack, blob).unwrap(), Notes::default());
+        assert_eq!(little.take_over_budget().unwrap().offset(), Some(4));
+        let mut damaged = blob.to_vec();
+        damaged[17] = 200; // a copy from before the beginning
+        assert!(verified(&mut little, ValueType::SetListpack, &damaged).is_err());
     }
 
     #[test]

@@ -34,7 +34,12 @@ impl Layout {
         }
     }
 
-    fn reading(self) -> Reading {
+    /// Returns the most names, of which no two may be the same, in a blob of `len` bytes: an element takes two bytes or more.
+    pub fn most_names(self, len: usize) -> u64 {
+        if self == Layout::List { 0 } else { len as u64 / (2 * self.group()) }
+    }
+
+    pub fn reading(self) -> Reading {
         match self {
             Layout::List => Reading::ListElement,
             Layout::Set => Reading::SetMember,
@@ -44,7 +49,7 @@ impl Layout {
     }
 }
 
-/// Check of one packed value. Each method returns the number of elements.
+/// Check of one packed value. Each method returns the number of elements; `unique` then has the names.
 #[derive(Debug)]
 pub struct PackedCheck<'v> {
     pub layout: Layout,
@@ -159,7 +164,6 @@ impl PackedCheck<'_> {
                 wording!("element count {seen} is not a multiple of {group}", "元素数 {seen} 不是 {group} 的倍数"),
             ));
         }
-        self.unique.finish().within(self.layout.reading())?;
         Ok(seen)
     }
 }

@@ -82,7 +82,9 @@ fn may_repeat(hashes: &[PlacedHash], table: &mut Vec<u32>) -> bool {
     })
 }
 
-/// Maximum number of elements whose hashes are kept at a time: larger values are walked once for each part of them.
+/// Size of a hash.
+const HASH_BYTES: u64 = 16;
+/// Number of elements whose hashes are kept at a time in any case: larger values are walked once for each part of them.
 const MOST: u64 = if cfg!(test) { 1000 } else { 4 << 20 };
 
 /// Set of the elements of one value that have to differ from each other.
@@ -94,12 +96,19 @@ pub struct Unique {
     /// Part of the elements that is looked at, of how many.
     part: u64,
     parts: u64,
+    /// Maximum number of elements in `hashes`.
+    most: u64,
 }
 
 impl Unique {
     /// Creates an empty set.
     pub fn new(hasher: &Arc<NameHasher>) -> Unique {
-        Unique { hasher: Arc::clone(hasher), hashes: Vec::new(), table: Vec::new(), part: 0, parts: 1 }
+        Unique { hasher: Arc::clone(hasher), hashes: Vec::new(), table: Vec::new(), part: 0, parts: 1, most: MOST }
+    }
+
+    /// Sets the maximum size of a packed value. Hashes may take as much, so that few walks suffice for any.
+    pub fn for_parts_up_to(self, bytes: u64) -> Unique {
+        Unique { most: MOST.max(bytes / HASH_BYTES), ..self }
     }
 
     /// Starts with a new value.
@@ -108,9 +117,9 @@ impl Unique {
         (self.part, self.parts) = (0, 1);
     }
 
-    /// Announces the number of elements.
+    /// Announces the number of elements, or more.
     pub fn expect(&mut self, elements: u64) {
-        self.parts = elements.div_ceil(MOST).max(1);
+        self.parts = elements.div_ceil(self.most).max(1);
     }
 
     /// Goes on to the next part of the elements; false if there is none.

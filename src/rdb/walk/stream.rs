@@ -10,6 +10,7 @@
 use super::{StreamHead, Visit};
 use crate::error::{Error, Reading, Result, Within};
 use crate::rdb::cursor::Cursor;
+use crate::rdb::scratch::Scratch;
 use crate::rdb::string::StringForm;
 use crate::wording::wording;
 
@@ -43,7 +44,7 @@ fn walk_node<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
         (Some(id), _) => visit.stream_node(id, blob),
         // Servers never compress 16 bytes, but the format allows it.
         (None, StringForm::Lzf { len: 16, .. }) => {
-            let mut scratch = Vec::new();
+            let mut scratch = Scratch::default();
             let id = master.decode(&mut scratch).within(Reading::StreamNodeId)?;
             if let Ok(id) = id.try_into() {
                 visit.stream_node(id, blob);

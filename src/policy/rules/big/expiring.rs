@@ -7,7 +7,7 @@
 use super::COLLECTIONS;
 use crate::policy::KeyView;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{BuiltRule, KeyRule, Rule, RuleMeta, Severity, SizeTest, Text, Unit, Violation};
+use crate::policy::rule::{BuiltRule, KeyRule, Known, Need, Rule, RuleMeta, Severity, SizeTest, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 
@@ -68,6 +68,10 @@ impl KeyRule for ExpiringRule {
         key.record.expires_at?;
         let measured = key.record.length.unwrap_or_default();
         (measured > self.elements).then_some(Violation { measured, allowed: self.elements })
+    }
+
+    fn needs(&self, known: &Known<'_>) -> Option<Need> {
+        known.lacks_values()
     }
 
     fn kinds(&self) -> &'static [Kind] {

@@ -9,7 +9,7 @@ pub mod total;
 
 use crate::policy::KeyView;
 use crate::policy::params::Params;
-use crate::policy::rule::{BuiltRule, KeyRule, SizeTest, Violation};
+use crate::policy::rule::{BuiltRule, KeyRule, Known, Need, SizeTest, Violation};
 use crate::record::Kind;
 
 /// Types that the standards call collections.
@@ -34,6 +34,11 @@ impl KeyRule for NotLonger {
         let measured = key.record.length.unwrap_or_default();
         let breaks = measured > self.max && !key.record.is_hyperloglog();
         breaks.then_some(Violation { measured, allowed: self.max })
+    }
+
+    fn needs(&self, known: &Known<'_>) -> Option<Need> {
+        let strings_only = self.kinds == [Kind::String];
+        known.lacks_values().filter(|_| !strings_only)
     }
 
     fn kinds(&self) -> &'static [Kind] {

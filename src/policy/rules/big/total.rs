@@ -64,7 +64,7 @@ impl KeyRule for BigTotal {
         // Stored bytes may be compressed, so they are no bound.
         let may_exceed = |row: &TypeRow| !row.unknown.is_none() || row.max.0 > self.max;
         let is_missing = |report: &Report| report.types.iter().any(|row| row.kind == Kind::Module && may_exceed(row));
-        known.lacks(Need::ModuleContent, is_missing)
+        known.lacks(Need::ModuleContent, is_missing).or_else(|| known.lacks_values())
     }
 
     fn kinds(&self) -> &'static [Kind] {

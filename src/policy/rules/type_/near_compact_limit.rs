@@ -6,7 +6,9 @@
 //! encoding does not count. The saving is the difference of the two results, that is of `MEMORY USAGE` under both settings.
 
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{BuiltRule, HarmlessKeys, KeyRule, Rule, RuleMeta, Severity, Text, Unit, Violation};
+use crate::policy::rule::{
+    BuiltRule, HarmlessKeys, KeyRule, Known, Need, Rule, RuleMeta, Severity, Text, Unit, Violation,
+};
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::policy::{Context, KeyView, Policy};
 use crate::record::{Encoding, Kind};
@@ -101,6 +103,10 @@ impl KeyRule for NearCompactLimit {
 
     fn harmless(&self, _: &Context) -> Option<HarmlessKeys> {
         Some(HarmlessKeys { far_from_compact: true, ..HarmlessKeys::default() })
+    }
+
+    fn needs(&self, known: &Known<'_>) -> Option<Need> {
+        known.lacks_values()
     }
 
     fn kinds(&self) -> &'static [Kind] {

@@ -5,7 +5,7 @@
 
 use crate::policy::KeyView;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{BuiltRule, KeyRule, Rule, RuleMeta, Severity, Text, Unit, Violation};
+use crate::policy::rule::{BuiltRule, KeyRule, Known, Need, Rule, RuleMeta, Severity, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 use crate::units::Bytes;
@@ -115,6 +115,10 @@ impl KeyRule for SetAsCounter {
 
     fn saving(&self, key: &KeyView<'_>) -> Bytes {
         Bytes(key.record.memory.0.saturating_sub(LARGEST_HYPERLOGLOG))
+    }
+
+    fn needs(&self, known: &Known<'_>) -> Option<Need> {
+        known.lacks_values()
     }
 
     fn kinds(&self) -> &'static [Kind] {

@@ -17,7 +17,7 @@ use crate::policy::evidence::Secrets;
 use crate::policy::forest::{Forest, PatternNode, PatternSums};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{
-    Breach, BuiltRule, DetailField, DetailValue, PatternRule, Rule, RuleMeta, Severity, Text, Unit,
+    Breach, BuiltRule, DetailField, DetailValue, Known, Need, PatternRule, Rule, RuleMeta, Severity, Text, Unit,
 };
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::policy::sensitive::{FIELDS, Inspection, NAMES, SensitiveKind, SensitiveKinds};
@@ -131,6 +131,10 @@ impl PatternRule for SensitiveRule {
     fn judge(&self, forest: &Forest<'_>, _: &Context) -> Vec<Breach> {
         let judge = |(node, sums): (&PatternNode<'_>, &PatternSums)| self.breach(node, sums, node.secrets?);
         forest.patterns().filter_map(judge).collect()
+    }
+
+    fn needs(&self, known: &Known<'_>) -> Option<Need> {
+        known.lacks_values()
     }
 
     fn inspection(&self) -> Option<Inspection> {
