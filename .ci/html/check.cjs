@@ -141,7 +141,32 @@ async function print(page, name, shots) {
   const pdf = await page.pdf({ format: 'A4', preferCSSPageSize: true, path: kept(shots, `${name}.pdf`) });
   const pages = pdf.toString('latin1').match(/\/Type\s*\/Page[^s]/g) || [];
   assert.ok(pdf.length > 10_000 && pages.length >= 2, `${name}: ${pdf.length} bytes, ${pages.length} pages`);
+  // What a review attaches: a dump with everything in it takes a few more.
+  assert.ok(pages.length <= (name.startsWith('shop') ? 6 : 12), `${name}: ${pages.length} printed pages`);
   return pages.length;
+}
+
+/** Rows beyond the first are closed, open on demand, and are never lost. */
+async function rest(page, name) {
+  const lists = page.locator('.listing.long:not(.tree):has(> .scroll)');
+  for (let at = 0; at < await lists.count(); at += 1) {
+    const list = lists.nth(at);
+    const rows = () => list.locator('tbody tr:visible').count();
+    const all = await list.locator('tbody tr').count();
+    assert.ok(await rows() === 10 && all > 10, `${name}: ${await rows()} of ${all} rows are open`);
+    await list.locator('.rest > summary').click();
+    assert.equal(await rows(), all, `${name}: all rows on demand`);
+    await list.locator('.rest > summary').click();
+  }
+}
+
+/** The first screen has the figures, the gravest findings and the beginning of the map. */
+async function first(page, name) {
+  const bottom = selector => page.locator(selector).first().evaluate(element => element.getBoundingClientRect().bottom);
+  const links = await page.locator('.gravest tbody a').evaluateAll(list => list.map(link => link.getAttribute('href')));
+  assert.ok(links.length <= 10 && links.every((link, at) => link === `#f${at}`), `${name}: ${links}`);
+  assert.ok(await bottom('.tiles') < 420, `${name}: figures on the first screen`);
+  assert.equal(await page.locator('.head .treemap').count(), 1, `${name}: the map is in the head`);
 }
 
 /** Without a script everything is there, and the map opens by its anchors. */
@@ -182,6 +207,8 @@ async function main([shots, ...files]) {
       const { page, wrong, close } = await open(browser, file, { viewport: { width: 1280, height: 900 }, colorScheme: 'light' });
       await harmless(page, name);
       const pages = await print(page, name, shots);
+      await first(page, name);
+      await rest(page, name);
       await map(page, name);
       await controls(page, name);
       assert.deepEqual(wrong, [], name);

@@ -85,7 +85,7 @@ impl ReportDelivery {
         write_parts(parts, bom, |format, out| {
             let renderer: Box<dyn Renderer> = match format {
                 Format::Prometheus => Box::new(PrometheusRenderer::new(rows, labels.clone())),
-                Format::Html => Box::new(HtmlRenderer::new(lang).showing(extent).named(names.clone())),
+                Format::Html => Box::new(HtmlRenderer::new(lang).showing(extent).named(names.clone()).with_rows(rows)),
                 format => format.renderer(TableOptions { extent, ..screen.table(out, Some(rows), lang) }),
             };
             renderer.render(report, out)

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use data_encoding::BASE64;
 use rdblens::internals::render::{HtmlRenderer, Lang, Renderer, key_text};
 use rdblens::internals::units::Bytes;
-use rdblens::report::{AuxField, DetailField, DetailValue, Key, PrefixNode, Report};
+use rdblens::report::{AuxField, DetailField, DetailValue, Key, PatternRow, PrefixNode, Report};
 use sha2::{Digest, Sha256};
 
 use crate::common::golden;
@@ -80,6 +80,53 @@ fn the_page_allows_its_own_style_and_script_and_nothing_else() {
     for reach in ["fetch", "XMLHttp", "import(", "eval", "innerHTML", "localStorage", "document.cookie", "http"] {
         assert!(!page.script.contains(reach), "{reach}");
     }
+}
+
+/// Returns a report with that many patterns on its list, of five times as many in the snapshot.
+fn with_patterns(rows: usize) -> Report {
+    let mut report = sample::full();
+    let first = report.patterns.list[0].clone();
+    report.patterns.list =
+        (0..rows).map(|at| PatternRow { pattern: format!("p{at}:{{int}}"), ..first.clone() }).collect();
+    report.patterns.distinct = 5 * rows as u64;
+    report.options.rows = rows;
+    report
+}
+
+#[test]
+fn lists_open_up_to_top_and_then_name_the_way_on() {
+    let page = |rows: usize| {
+        let mut out = Vec::new();
+        HtmlRenderer::new(Lang::En).with_rows(rows).render(&with_patterns(rows), &mut out).unwrap();
+        let html = String::from_utf8(out).unwrap();
+        html.split("<h2 id=\"h-patterns\"").nth(1).unwrap().split("</section>").next().unwrap().to_owned()
+    };
+    let rows = |section: &str| section.split("<tbody>").nth(1).unwrap().matches("<tr>").count();
+    let few = page(20);
+    assert_eq!(rows(&few), 20);
+    assert!(few.contains("<div class=\"listing long\">") && few.contains("<summary>10 more<"), "{few}");
+    assert!(few.contains("80 more with <code>--top 100</code>."), "{few}");
+    let many = page(400);
+    assert_eq!(rows(&many), 400);
+    assert!(many.contains("<summary>390 more<") && many.contains("<code>--top 2000</code>"));
+    // A page of bounded size cannot hold all of these; what it leaves out is in the report.
+    let most = page(10_000);
+    assert!((100..=1_000).contains(&rows(&most)), "{}", rows(&most));
+    assert!(most.contains("more with <code>--format json</code>."));
+    assert!(!page(5).contains("class=\"rest\""));
+}
+
+#[test]
+fn the_first_screen_leads_to_the_gravest_findings_and_has_the_map() {
+    let report = flooded(40);
+    let html = html(&report, Lang::En);
+    let head = html.split("<section class=\"head\"").nth(1).unwrap().split("</section>").next().unwrap();
+    let links: Vec<&str> = head.split("href=\"#f").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+    let first: Vec<String> = (0..10).map(|at| at.to_string()).chain(["indings".to_owned()]).collect();
+    assert!(first.iter().all(|link| links.contains(&link.as_str())), "{links:?}");
+    assert_eq!((html.matches("class=\"treemap\"").count(), head.matches("class=\"treemap\"").count()), (1, 1));
+    let empty = self::html(&odd::empty(), Lang::En);
+    assert!(!empty.contains("class=\"gravest\"") && !empty.contains("class=\"treemap\""));
 }
 
 /// Returns names that would cause harm if interpreted as anything but text.

@@ -1,5 +1,6 @@
 //! The shortest way to the rows that a list leaves out.
 
+use super::Prose;
 use crate::render::words::say;
 use crate::render::{Lang, human};
 
@@ -38,6 +39,33 @@ impl More {
     }
 }
 
+impl More {
+    /// Returns the sentence below a list of a page, with the shortest way to what it leaves out: `hidden` rows that the report
+    /// has, and `unlisted` ones that it does not have either; `None` if nothing is left out.
+    pub fn sentence(&self, hidden: u64, unlisted: u64, shown: usize, lang: Lang) -> Option<Prose> {
+        let all = hidden.saturating_add(unlisted);
+        if all == 0 {
+            return None;
+        }
+        let count = human::count(all);
+        let json = || say!(lang, "{count} more with `--format json`.", "其余 {count} 项见 `--format json`。");
+        let text = match self {
+            // The page has all rows that it has room for, so a larger `--top` would add none.
+            More::Top if hidden > 0 => json(),
+            More::Top => match top(all, shown) {
+                Some(top) => say!(lang, "{count} more with `--top {top}`.", "其余 {count} 项见 `--top {top}`。"),
+                None => json(),
+            },
+            More::Keys(commands) => match commands.first() {
+                Some(command) => say!(lang, "{count} more: `{command}`", "其余 {count} 项：`{command}`"),
+                None => json(),
+            },
+            More::Json => json(),
+        };
+        Some(text.into())
+    }
+}
+
 /// Returns a round number of rows that shows all, or as many as possible; `None` if so many are shown already.
 fn top(hidden: u64, shown: usize) -> Option<u64> {
     let all = hidden.saturating_add(shown as u64);
@@ -51,6 +79,19 @@ mod tests {
 
     fn line(more: &More, hidden: u64, shown: usize) -> Option<String> {
         more.line(hidden, shown, Lang::En, |line| line.len() < 50)
+    }
+
+    #[test]
+    fn a_page_names_what_it_can_follow() {
+        let said = |more: &More, hidden, unlisted| {
+            more.sentence(hidden, unlisted, 20, Lang::En).map(|text| text.plain().into_owned())
+        };
+        assert_eq!(said(&More::Top, 0, 1_200).as_deref(), Some("1,200 more with `--top 2000`."));
+        assert_eq!(said(&More::Top, 5, 0).as_deref(), Some("5 more with `--format json`."));
+        let keys = More::Keys(vec!["rdblens keys a.rdb --breaking x".to_owned()]);
+        assert_eq!(said(&keys, 3, 4).as_deref(), Some("7 more: `rdblens keys a.rdb --breaking x`"));
+        assert_eq!(said(&More::Keys(Vec::new()), 1, 0).as_deref(), Some("1 more with `--format json`."));
+        assert_eq!(said(&More::Top, 0, 0), None);
     }
 
     #[test]

@@ -4,8 +4,17 @@ use super::cells::{HtmlCell, cell};
 use super::prose::HtmlProse;
 use super::view::{TableView, tenths};
 use crate::render::document::{Cell, Column, FindingBlock, Table};
-use crate::render::words::{heads, known};
+use crate::render::words::{heads, known, nouns};
 use crate::render::{Lang, human};
+
+/// All findings.
+#[derive(Debug)]
+pub struct FindingsView {
+    /// Findings in the report's order, the gravest first.
+    pub list: Vec<FindingView>,
+    /// Words that open those beyond the first.
+    pub rest: Option<String>,
+}
 
 /// One finding.
 #[derive(Debug)]
@@ -26,6 +35,8 @@ pub struct FindingView {
     pub source: Option<HtmlProse>,
     /// Keys, if it is about keys.
     pub keys: Option<String>,
+    /// Keys with their noun, if it is about keys.
+    pub keys_in_words: Option<String>,
     /// Memory, if it has any.
     pub memory: Option<String>,
     /// Share of all memory in words.
@@ -58,6 +69,7 @@ impl FindingView {
             fix: (&finding.fix).into(),
             source: finding.source.as_ref().map(HtmlProse::from),
             keys: finding.keys.map(human::count),
+            keys_in_words: finding.keys.map(|keys| human::counted(keys, nouns::KEY, lang)),
             memory: finding.memory.map(|memory| human::bytes(memory.0)),
             share: human::share_of(memory.0, finding.whole.0),
             tenths: tenths(memory.0, finding.whole.0),

@@ -16,6 +16,7 @@ mod cells;
 mod charts;
 mod csp;
 mod findings;
+mod first;
 mod headline;
 mod prose;
 mod squarify;
@@ -31,6 +32,7 @@ use super::gate::{Escapes, Gated};
 use super::{Extent, Lang, Renderer, sections};
 use crate::report::{Comparison, Report};
 use cells::HtmlCell;
+use first::FirstScreen;
 use headline::HeadView;
 use prose::Piece;
 use view::{BlockView, SectionView};
@@ -49,7 +51,10 @@ struct Caps {
     map: usize,
 }
 
-/// Caps to try in turn until the page is small enough; the last always suffices.
+/// Rows of a list at most, whatever `--top` says: more do not fit a page of that size in any case.
+const MOST_ROWS: usize = 1_000;
+
+/// Caps to try in turn until the page is small enough, after those for the rows of `--top`; the last always suffices.
 const CAPS: [Caps; 3] = [
     Caps { rows: 30, inner: 12, map: 240 },
     Caps { rows: 20, inner: 6, map: 120 },
@@ -68,6 +73,7 @@ pub struct HtmlRenderer {
     lang: Lang,
     extent: Extent,
     names: PageNames,
+    rows: usize,
 }
 
 /// What a review calls the page and the place that the snapshot is from.
@@ -90,6 +96,11 @@ impl HtmlRenderer {
         HtmlRenderer { extent, ..self }
     }
 
+    /// Sets the rows that a list may have, as far as the page has room for them.
+    pub fn with_rows(self, rows: usize) -> Self {
+        HtmlRenderer { rows, ..self }
+    }
+
     /// Sets the title and the environment.
     pub fn named(self, names: PageNames) -> Self {
         HtmlRenderer { names, ..self }
@@ -98,7 +109,7 @@ impl HtmlRenderer {
 
 impl Renderer for HtmlRenderer {
     fn render(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
-        write_small(|caps| html(report, self, caps), out)
+        write_small(self.rows, |caps| html(report, self, caps), out)
     }
 }
 
@@ -109,7 +120,8 @@ impl HtmlRenderer {
             let document = sections::comparison::document(comparison, &caps.scope(self.lang));
             page(&document, caps.map, comparison.rdblens, &self.names)
         };
-        write_small(html, out)
+        // A comparison has as many rows as were asked for.
+        write_small(MOST_ROWS, html, out)
     }
 }
 
@@ -120,10 +132,11 @@ impl Caps {
     }
 }
 
-/// Writes the page with the most rows that is small enough.
-fn write_small(html: impl Fn(Caps) -> io::Result<String>, out: &mut dyn Write) -> io::Result<()> {
+/// Writes the page with the most rows, up to `rows`, that is small enough.
+fn write_small(rows: usize, html: impl Fn(Caps) -> io::Result<String>, out: &mut dyn Write) -> io::Result<()> {
     let mut page = String::new();
-    for caps in CAPS {
+    let asked = [MOST_ROWS, 250, 100].map(|most| Caps { rows: rows.min(most), ..CAPS[0] });
+    for caps in asked.into_iter().filter(|caps| caps.rows > CAPS[0].rows).chain(CAPS) {
         page = html(caps)?;
         if page.len() <= MOST_BYTES {
             break;
@@ -157,6 +170,7 @@ fn page(document: &Document, map: usize, version: &str, names: &PageNames) -> io
     let page = HtmlPage {
         lang,
         headline: HeadView::of(&document.headline, &sections, lang).named(names),
+        first: FirstScreen::of(&sections, lang),
         sections: &sections,
         policy: csp::policy(STYLE, SCRIPT),
         style: STYLE,
@@ -172,6 +186,7 @@ fn page(document: &Document, map: usize, version: &str, names: &PageNames) -> io
 struct HtmlPage<'a> {
     lang: Lang,
     headline: HeadView,
+    first: FirstScreen<'a>,
     sections: &'a [SectionView],
     policy: String,
     style: &'static str,

@@ -118,7 +118,12 @@
       count.textContent = shown + count.dataset.of + findings.length;
       document.querySelector('.none').hidden = shown > 0;
     };
-    controls.addEventListener('input', show);
+    // What is looked for may be among the findings that are closed at first.
+    const rest = list.parentElement.querySelector('.rest');
+    controls.addEventListener('input', () => {
+      if (rest) rest.open = true;
+      show();
+    });
     controls.addEventListener('submit', event => event.preventDefault());
     reveal(controls);
     show();

@@ -13,7 +13,7 @@ use crate::report::{PrefixNode, Weight};
 use crate::units::Bytes;
 
 /// Canvas that levels are laid out on. Its proportions are those of the picture on a wide screen.
-const CANVAS: Rect = Rect { x: 0.0, y: 0.0, width: 1000.0, height: 520.0 };
+const CANVAS: Rect = Rect { x: 0.0, y: 0.0, width: 1000.0, height: 400.0 };
 /// Height of an area's own label on the canvas.
 const LABEL: f64 = 46.0;
 /// Areas below an area that are drawn within it.

@@ -4,7 +4,7 @@ use std::borrow::Borrow;
 
 use super::cells::{HtmlCell, cell};
 use super::charts::{ClassColumns, SplitBar, StripView};
-use super::findings::FindingView;
+use super::findings::{FindingView, FindingsView};
 use super::prose::HtmlProse;
 use super::treemap::Treemap;
 use crate::render::document::{Block, Column, Fields, Form, More, Prose, Section, Table};
@@ -35,10 +35,10 @@ pub enum BlockView {
     Notes(Vec<HtmlProse>),
     /// A table.
     Table(TableView),
-    /// The map of prefixes.
+    /// The map of prefixes, which the head of the page shows.
     Treemap(Treemap),
     /// Findings with their controls.
-    Findings(Vec<FindingView>),
+    Findings(FindingsView),
     /// Division of a whole.
     Split(SplitBar),
     /// Columns over classes.
@@ -71,20 +71,20 @@ impl BlockView {
                 vec![BlockView::Text(prose)]
             }
             Block::Notes(notes, hidden) => {
-                let more = more(*hidden, lang).map(HtmlProse::from);
+                let more = More::Json.sentence(*hidden, 0, notes.len(), lang).as_ref().map(HtmlProse::from);
                 vec![BlockView::Notes(notes.iter().map(HtmlProse::from).chain(more).collect())]
             }
             Block::Fields(fields) => vec![BlockView::Table(TableView::of(&field_table(fields), lang))],
             Block::Table(table) if table.rows.is_empty() => Vec::new(),
-            Block::Table(table) => vec![BlockView::Table(TableView::of(table, lang))],
+            Block::Table(table) => vec![BlockView::Table(TableView::of(table, lang).open(OPEN, lang))],
             Block::Tree(tree) => {
-                let table = tree.table(lang).folded(lang.of("As a table", "以表格查看"));
+                let table = TableView::of(&tree.table(lang), lang).open(OPEN_OF_TREE, lang);
                 let map = Treemap::of(tree, map, lang).map(BlockView::Treemap);
-                map.into_iter().chain([BlockView::Table(TableView::of(&table, lang))]).collect()
+                map.into_iter().chain([BlockView::Table(table)]).collect()
             }
             Block::Findings(list) => {
                 let views = list.iter().enumerate().map(|(at, finding)| FindingView::of(at, finding, lang));
-                vec![BlockView::Findings(views.collect())]
+                vec![BlockView::Findings(FindingsView { list: views.collect(), rest: rest(list.len(), OPEN, lang) })]
             }
             Block::Split(split) => vec![BlockView::Split(SplitBar::of(split))],
             Block::Classes(classes) => vec![BlockView::Columns(ClassColumns::of(classes, lang))],
@@ -113,21 +113,15 @@ fn field_table(fields: &Fields) -> Table {
         .folded(&fields.title)
 }
 
-/// Says how many rows are not shown, if any.
-/// Adds the command that lists all keys, if there is one.
-fn with_command(text: String, more: &More, lang: Lang) -> String {
-    match more {
-        More::Keys(commands) => match commands.first() {
-            Some(command) => say!(lang, "{text} All keys: {command}", "{text}全部 key：{command}"),
-            None => text,
-        },
-        More::Top | More::Json => text,
-    }
-}
+/// Rows of a list that are open from the beginning.
+pub(super) const OPEN: usize = 10;
+/// Rows of the table of prefixes that are open: those of one prefix follow each other.
+const OPEN_OF_TREE: usize = 30;
 
-fn more(hidden: u64, lang: Lang) -> Option<String> {
-    let shown = human::count(hidden);
-    (hidden > 0).then(|| say!(lang, "{shown} more are not shown.", "另有 {shown} 个未显示。"))
+/// Returns the words that open the rows beyond those that are open from the beginning.
+pub(super) fn rest(rows: usize, open: usize, lang: Lang) -> Option<String> {
+    let more = human::count(rows.saturating_sub(open) as u64);
+    (rows > open).then(|| say!(lang, "{more} more", "其余 {more} 项"))
 }
 
 /// A table of the page.
@@ -139,8 +133,12 @@ pub struct TableView {
     pub columns: Vec<ColumnView>,
     /// Rows, each with a cell for each column.
     pub rows: Vec<Vec<HtmlCell>>,
-    /// Remark on rows that are not shown.
-    pub more: Option<String>,
+    /// Class that tells the style sheet how many rows are open from the beginning.
+    pub class: &'static str,
+    /// Words that open the other rows.
+    pub rest: Option<String>,
+    /// How to see rows that are not on the page.
+    pub more: Option<HtmlProse>,
     /// Words that open the table.
     pub fold: Option<String>,
     /// Set if the reader may reorder the rows.
@@ -158,12 +156,31 @@ impl TableView {
             label: table.label.clone(),
             columns: shown.iter().map(|&at| ColumnView::of(&table.columns[at], lang)).collect(),
             rows: rows.map(|row| shown.iter().map(|&at| cell(table, row, at, lang)).collect()).collect(),
-            more: more(table.hidden.saturating_add(table.unlisted), lang)
-                .map(|text| with_command(text, &table.more, lang)),
+            class: "",
+            rest: None,
+            more: table
+                .more
+                .sentence(table.hidden, table.unlisted, table.rows.len(), lang)
+                .as_ref()
+                .map(HtmlProse::from),
             fold: table.fold.clone(),
             sortable: table.sortable,
             pairs: table.pairs,
         }
+    }
+
+    /// Closes the rows beyond the first `open`, unless the table as a whole is closed.
+    fn open(mut self, open: usize, lang: Lang) -> TableView {
+        if self.fold.is_none() {
+            self.rest = rest(self.rows.len(), open, lang);
+            self.class = match (&self.rest, open) {
+                (None, OPEN_OF_TREE) => " tree",
+                (None, _) => "",
+                (Some(_), OPEN_OF_TREE) => " long tree",
+                (Some(_), _) => " long",
+            };
+        }
+        self
     }
 
     /// Returns cells beside their columns.
@@ -223,8 +240,13 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_are_not_shown_are_counted() {
-        assert_eq!(more(1_200, Lang::En).as_deref(), Some("1,200 more are not shown."));
-        assert_eq!(more(0, Lang::En), None);
+    fn rows_beyond_the_first_are_closed_and_counted() {
+        let table = |rows: u64| {
+            let rows: Vec<u64> = (0..rows).collect();
+            let table = Table::of("", &rows, 2_000).column(Column::number(crate::render::words::heads::KEYS), |n| *n);
+            TableView::of(&table.build(), Lang::En).open(OPEN, Lang::En)
+        };
+        assert_eq!((table(1_210).rest.as_deref(), table(1_210).class), (Some("1,200 more"), " long"));
+        assert_eq!((table(10).rest, table(10).class), (None, ""));
     }
 }
