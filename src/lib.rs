@@ -132,6 +132,6 @@ pub mod internals {
 
     /// Modules of `rdb`, whose own façade is public.
     pub mod rdb {
-        expose!(rdb: batch boundary crc64 cursor file_info header kind lzf opcode packed payload peek resync salvage scan string template value_type verify walk writer);
+        expose!(rdb: batch boundary content crc64 cursor file_info header kind lzf opcode packed payload peek resync salvage scan string template value_type verify walk writer);
     }
 }

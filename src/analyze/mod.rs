@@ -15,6 +15,7 @@ mod assemble;
 pub mod check;
 mod findings;
 pub mod first_pass;
+pub mod key_diff;
 mod key_places;
 mod names;
 pub mod one_key;

@@ -1,6 +1,7 @@
 //! Command-line definition: commands and their flags. Parsing has no side effects; `plan` turns the flags into a plan.
 #![allow(missing_docs, reason = "the type of a flattened group documents it")]
 
+mod by_key;
 mod examples;
 mod groups;
 mod values;
@@ -11,6 +12,7 @@ use std::path::PathBuf;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand};
 
+pub use by_key::*;
 pub use groups::*;
 pub use values::*;
 
@@ -205,6 +207,8 @@ pub struct SalvageArgs {
 pub struct CompareArgs {
     #[command(flatten)]
     pub read: ReadArgs,
+    #[command(flatten)]
+    pub by_key: ByKeyArgs,
     #[command(flatten)]
     pub output: OutputArgs,
     #[command(flatten)]

@@ -21,6 +21,9 @@ const PATTERNS: usize = 10_000;
 
 /// Reads the inputs, compares them and writes the comparison.
 pub fn run(args: &CompareArgs) -> Result<ExitStatus> {
+    if args.by_key.keys {
+        return super::compare_keys::run(args);
+    }
     let read = plan::read(&args.read)?;
     let policy = plan::policy_source(&args.policy)?;
     let plan = Plan { policy, top: PATTERNS, ..Plan::new(read) };

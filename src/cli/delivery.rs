@@ -16,8 +16,10 @@ use crate::render::csv::{ComparisonList, CsvSection};
 use crate::render::extent::{Extent, Parts};
 use crate::render::gate::Escapes;
 use crate::render::{
-    ComparisonRenderer, Format, HtmlRenderer, Lang, PageNames, PrometheusRenderer, Renderer, TableOptions,
+    ComparisonRenderer, DocumentForm, Format, HtmlRenderer, Lang, PageNames, PrometheusRenderer, Renderer,
+    TableOptions, json, write_key_comparison,
 };
+use crate::report::key_comparison::KeyComparison;
 use crate::report::{Comparison, Report};
 
 /// Requested formats with their destinations.
@@ -72,6 +74,11 @@ impl ReportDelivery {
         self.parts.iter().any(|(format, _)| matches!(format, Format::Csv(_)))
     }
 
+    /// Returns whether CSV or metrics are among the formats.
+    pub fn writes_figures(&self) -> bool {
+        self.parts.iter().any(|(format, _)| matches!(format, Format::Csv(_) | Format::Prometheus))
+    }
+
     /// Warns of a file whose name promises another format than it will hold.
     pub fn warn(&self) {
         if let Some(warning) = &self.warning {
@@ -103,6 +110,27 @@ impl ReportDelivery {
         let renderer = ComparisonRenderer { list, names, labels, ..ComparisonRenderer::default() };
         write_parts(parts, bom, |format, out| {
             ComparisonRenderer { table: table(out), ..renderer.clone() }.render(comparison, format, out)
+        })
+    }
+}
+
+impl ReportDelivery {
+    /// Writes a comparison key by key in every format.
+    pub fn write_key_comparison(
+        self,
+        comparison: &KeyComparison,
+        table: impl Fn(&Output) -> TableOptions,
+    ) -> io::Result<()> {
+        write_parts(self.parts, false, |format, out| {
+            let options = table(out);
+            let form = match format {
+                Format::Json => return json::write_pretty(comparison, out),
+                Format::Html => DocumentForm::Html,
+                Format::Markdown => DocumentForm::Markdown,
+                // Neither CSV nor metrics is written of it.
+                Format::Table | Format::Csv(_) | Format::Prometheus => DocumentForm::Terminal(options),
+            };
+            write_key_comparison(comparison, form, options.rows, options.lang, out)
         })
     }
 }

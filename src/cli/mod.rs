@@ -6,6 +6,7 @@ mod arguments;
 mod capacity;
 mod check;
 mod compare;
+mod compare_keys;
 mod completions;
 mod delivery;
 mod dictionary;

@@ -165,7 +165,8 @@ impl Reads for KeysArgs {
 
 impl Reads for CompareArgs {
     fn sources(&self) -> Sources {
-        let sources = Sources::default().inputs(&self.read.input.inputs).files(&self.read.server.server_config);
+        let sources = Sources::default().inputs(&self.read.input.inputs).inputs(&self.by_key.with);
+        let sources = sources.files(&self.read.server.server_config);
         sources.files([&self.policy])
     }
 }

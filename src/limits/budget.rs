@@ -4,6 +4,8 @@
 //! |---|---|---|
 //! | 1/2 by inputs, at least 128 MiB | memory | window of a decoder of one input |
 //! | 1/4 | memory | hashes of keys that `check` compares in memory |
+//! | 1/4 | memory | keys of both sides of `compare --keys`, at least 256 KiB; as much again for those that differ |
+//! | 1/2 | temporary space | each temporary file of `compare --keys` |
 //! | 1/4 | memory | unfinished values of a Dragonfly snapshot |
 //! | 1/64 | memory | each compressed part of a value, and a compressed key: a worker expands one at a time |
 //! | 1/64, at least 64 MiB | memory | hashes of the elements of one value, of which `check` lets none occur twice, per worker |
@@ -43,6 +45,8 @@ impl Default for Budget {
 const LEAST_ZSTD_WINDOW: u64 = 128 << 20;
 /// Binary logarithm of the largest window of the zstd format that decoders support.
 const LARGEST_ZSTD_WINDOW_LOG: u32 = 31;
+/// Least number of bytes of keys that `compare --keys` holds: fewer would make too many runs on disk.
+const LEAST_COMPARED: usize = 256 << 10;
 /// Size of the hash of a key with its place.
 const PLACED_BYTES: u64 = 16;
 
@@ -81,6 +85,16 @@ impl Budget {
     pub(crate) fn placed_keys(self) -> usize {
         let keys = usize::try_from(self.memory / 4 / PLACED_BYTES).unwrap_or(usize::MAX).min(MAX_PLACED_KEYS);
         (keys / self.inputs.max(1)).max(1)
+    }
+
+    /// Returns the bytes of keys that `compare --keys` holds in memory, and of those among them that differ.
+    pub(crate) fn compared_keys(self) -> usize {
+        usize::try_from(self.memory / 4).unwrap_or(usize::MAX).max(LEAST_COMPARED)
+    }
+
+    /// Returns the maximum size of each of the temporary files of `compare --keys`: one for keys, one for those that differ.
+    pub(crate) fn compared_keys_on_disk(self) -> u64 {
+        self.temp / 2
     }
 
     /// Returns the maximum size of the unfinished values of a Dragonfly snapshot.

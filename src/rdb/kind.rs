@@ -82,6 +82,16 @@ impl ModuleName {
         ModuleName(std::array::from_fn(character))
     }
 
+    /// Returns the characters.
+    pub(crate) fn bytes(self) -> [u8; 9] {
+        self.0
+    }
+
+    /// Returns the name with the characters that [`ModuleName::bytes`] returned.
+    pub(crate) fn from_bytes(characters: [u8; 9]) -> Self {
+        ModuleName(characters)
+    }
+
     /// The name as text; it is ASCII by construction.
     pub fn as_str(&self) -> &str {
         std::str::from_utf8(&self.0).expect("the alphabet of module ids is ASCII")

@@ -12,6 +12,7 @@ pub mod gate;
 pub mod html;
 pub mod human;
 pub mod json;
+pub mod key_rows;
 pub mod key_text;
 pub mod lang;
 pub mod markdown;
@@ -30,6 +31,7 @@ mod wrap;
 
 use std::io::{self, Write};
 
+use crate::report::key_comparison::KeyComparison;
 use crate::report::{Capacity, Comparison, Report};
 
 pub use csv::CsvRenderer;
@@ -96,6 +98,22 @@ impl ComparisonRenderer {
             Format::Csv(_) => self.list.write(comparison, out),
             Format::Prometheus => prometheus::write_comparison(comparison, rows, self.labels.clone(), out),
         }
+    }
+}
+
+/// Writes a comparison key by key for people, with at most `rows` rows in each list.
+pub fn write_key_comparison(
+    comparison: &KeyComparison,
+    form: DocumentForm,
+    rows: usize,
+    lang: Lang,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let document = sections::key_comparison::document(comparison, rows, lang);
+    match form {
+        DocumentForm::Terminal(options) => terminal::write_document(&document, options, out),
+        DocumentForm::Markdown => markdown::write_document(&document, out),
+        DocumentForm::Html => html::write_document(&document, comparison.rdblens, out),
     }
 }
 

@@ -248,7 +248,7 @@ fn write_csv(row: &RecordRow<'_>, out: &mut Vec<u8>) {
 }
 
 /// Appends a line of comma-separated values, quoted where they must be.
-fn write_csv_record(fields: impl Iterator<Item: AsRef<[u8]>>, out: &mut Vec<u8>) {
+pub(super) fn write_csv_record(fields: impl Iterator<Item: AsRef<[u8]>>, out: &mut Vec<u8>) {
     let start = out.len();
     let mut writer = csv::WriterBuilder::new().buffer_capacity(1 << 10).from_writer(&mut *out);
     let written = writer.write_record(fields).is_ok() && writer.flush().is_ok();

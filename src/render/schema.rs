@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::json::write_pretty;
 use crate::report::diff::compare;
+use crate::report::key_comparison::{self, KeyComparison};
 use crate::report::{self, Capacity, Comparison, Report, capacity};
 
 /// A JSON form that has a schema.
@@ -19,19 +20,23 @@ pub enum Described {
     Report,
     /// `rdblens compare --format json`.
     Compare,
+    /// `rdblens compare --keys --format json`.
+    CompareKeys,
     /// `rdblens capacity --format json`.
     Capacity,
 }
 
 impl Described {
     /// All forms with a schema.
-    pub const ALL: [Described; 3] = [Described::Report, Described::Compare, Described::Capacity];
+    pub const ALL: [Described; 4] =
+        [Described::Report, Described::Compare, Described::CompareKeys, Described::Capacity];
 
     /// Returns the name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Described::Report => "report",
             Described::Compare => "compare",
+            Described::CompareKeys => "compare-keys",
             Described::Capacity => "capacity",
         }
     }
@@ -47,6 +52,7 @@ impl Described {
         match self {
             Described::Report => schema_of::<Report>(report::SCHEMA),
             Described::Compare => schema_of::<Comparison>(compare::SCHEMA),
+            Described::CompareKeys => schema_of::<KeyComparison>(key_comparison::SCHEMA),
             Described::Capacity => schema_of::<Capacity>(capacity::SCHEMA),
         }
     }

@@ -12,6 +12,7 @@ mod file_error;
 mod findings;
 mod instance;
 mod key;
+pub(crate) mod key_comparison;
 mod keys;
 mod policy;
 mod salvage;

@@ -20,6 +20,8 @@ mod capacity;
 mod cli;
 mod commands;
 mod compare;
+mod compare_keys;
+mod content;
 mod corpus;
 mod dashboards;
 mod dictionary;

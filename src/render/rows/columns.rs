@@ -2,11 +2,15 @@
 
 use super::{RecordRow, RowColumns};
 use crate::policy::KeyLabels;
-use crate::record::{ModuleFacts, Quantization};
+use crate::record::{Kind, ModuleFacts, Quantization};
+use crate::render::key_rows::DifferingRow;
+use crate::units::Millis;
 
 /// Type of the values of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ParquetType {
+    /// True or false.
+    Bool,
     /// A number below 2¹⁵.
     Small,
     Number,
@@ -86,6 +90,29 @@ pub(super) fn columns(columns: RowColumns) -> &'static [ParquetColumn] {
     }
 }
 
+/// Columns of rows of differing keys, in the order of [`Columns::push_differing`].
+pub(super) const DIFFERING: [ParquetColumn; 19] = [
+    required("change", ParquetType::Texts),
+    required("db", ParquetType::Number),
+    optional("key", ParquetType::Text),
+    optional("key_bytes", ParquetType::Binary),
+    optional("type_before", ParquetType::Text),
+    optional("type_after", ParquetType::Text),
+    optional("module_before", ParquetType::Text),
+    optional("module_after", ParquetType::Text),
+    optional("length_before", ParquetType::Number),
+    optional("length_after", ParquetType::Number),
+    optional("memory_before", ParquetType::Number),
+    optional("memory_after", ParquetType::Number),
+    optional("expires_at_before", ParquetType::Time),
+    optional("expires_at_after", ParquetType::Time),
+    optional("source_before", ParquetType::Text),
+    optional("source_after", ParquetType::Text),
+    required("copies_before", ParquetType::Number),
+    required("copies_after", ParquetType::Number),
+    required("certain", ParquetType::Bool),
+];
+
 /// First and last millisecond of the years 1 to 9999. Readers convert times to microseconds or to their language's
 /// own type, and a single time beyond these limits would make them refuse the whole column.
 const TIMES: (i64, i64) = (-62_135_596_800_000, 253_402_300_799_999);
@@ -164,16 +191,59 @@ impl Values {
 /// Some rows, column by column.
 #[derive(Debug)]
 pub struct Columns {
-    values: [Values; COLUMNS.len()],
+    values: Vec<Values>,
 }
 
 impl Default for Columns {
     fn default() -> Self {
-        Columns { values: std::array::from_fn(|_| Values::default()) }
+        Columns::of(&COLUMNS)
     }
 }
 
 impl Columns {
+    /// Returns these columns, without rows.
+    pub(super) fn of(columns: &[ParquetColumn]) -> Columns {
+        Columns { values: columns.iter().map(|_| Values::default()).collect() }
+    }
+
+    /// Returns the columns of differing keys, without rows.
+    pub fn of_differing() -> Columns {
+        Columns::of(&DIFFERING)
+    }
+
+    /// Appends a differing key.
+    pub fn push_differing(&mut self, row: &DifferingRow<'_>) {
+        let number = |number: Option<u64>| ParquetCell::Number(number.map(held));
+        let time = |time: Option<Millis>| ParquetCell::Number(time.map(|at| at.0.clamp(TIMES.0, TIMES.1)));
+        fn text(text: Option<&str>) -> ParquetCell<'_> {
+            ParquetCell::Bytes(text.map(str::as_bytes))
+        }
+        let cells: [ParquetCell<'_>; DIFFERING.len() - 1] = [
+            number(Some(row.db)),
+            text(row.key),
+            ParquetCell::Bytes(row.key_bytes),
+            text(row.kind_before.map(Kind::name)),
+            text(row.kind_after.map(Kind::name)),
+            text(row.module_before),
+            text(row.module_after),
+            number(row.length_before),
+            number(row.length_after),
+            number(row.memory_before.map(|memory| memory.0)),
+            number(row.memory_after.map(|memory| memory.0)),
+            time(row.expires_at_before),
+            time(row.expires_at_after),
+            text(row.source_before),
+            text(row.source_after),
+            number(Some(row.copies_before)),
+            number(Some(row.copies_after)),
+            number(Some(u64::from(row.certain))),
+        ];
+        if let Some((changes, others)) = self.values.split_first_mut() {
+            changes.push_list(&row.changes());
+            others.iter_mut().zip(cells).for_each(|(values, cell)| values.push(&cell));
+        }
+    }
+
     /// Appends a row.
     pub fn push(&mut self, row: &RecordRow<'_>) {
         let number = |number: Option<u64>| ParquetCell::Number(number.map(held));
@@ -205,16 +275,18 @@ impl Columns {
         let cells = cells.into_iter().chain(facts.numbers().map(number)).chain([quantization]);
         self.values.iter_mut().zip(cells).for_each(|(values, cell)| values.push(&cell));
         if let Some(KeyLabels { breaks, owner, class }) = row.labels {
-            let [.., list, owners, classes] = &mut self.values;
-            list.push_list(breaks);
-            owners.push(&text(owner));
-            classes.push(&text(class));
+            if let [.., list, owners, classes] = self.values.as_mut_slice() {
+                list.push_list(breaks);
+                owners.push(&text(owner));
+                classes.push(&text(class));
+            }
         }
     }
 
     /// Returns the number of rows.
     pub fn len(&self) -> usize {
-        self.values[0].present.len()
+        // The list of changes, the only one in front, has a level for each of its texts.
+        self.values.get(1).map_or(0, |values| values.present.len())
     }
 
     /// Returns whether there is no row.
@@ -240,7 +312,7 @@ impl Columns {
     }
 
     /// Returns the values of each column; those of labels are empty if the rows have none.
-    pub(super) fn into_values(self) -> [Values; COLUMNS.len()] {
+    pub(super) fn into_values(self) -> Vec<Values> {
         self.values
     }
 }

@@ -18,7 +18,7 @@ use parquet::schema::types::{ColumnDescPtr, ColumnPath, Type as Schema, TypePtr}
 use rayon::prelude::*;
 
 use super::RowColumns;
-use super::columns::{Columns, ParquetColumn, ParquetType, Values, columns};
+use super::columns::{Columns, DIFFERING, ParquetColumn, ParquetType, Values, columns};
 
 /// Rows of a group. Readers work on groups in parallel and skip those whose statistics exclude what they look for.
 const GROUP_ROWS: usize = 128 << 10;
@@ -29,15 +29,25 @@ const GROUP_BYTES: usize = 64 << 20;
 /// Writer of a Parquet file.
 pub struct ParquetFile<W: Write + Send> {
     file: SerializedFileWriter<W>,
+    columns: &'static [ParquetColumn],
     group: Columns,
 }
 
 impl<W: Write + Send> ParquetFile<W> {
     /// Begins the file.
-    pub fn new(out: W, columns: RowColumns) -> io::Result<Self> {
+    pub fn new(out: W, of: RowColumns) -> io::Result<Self> {
+        ParquetFile::with(out, columns(of), Columns::default())
+    }
+
+    /// Begins a file of differing keys.
+    pub fn of_differing(out: W) -> io::Result<Self> {
+        ParquetFile::with(out, &DIFFERING, Columns::of_differing())
+    }
+
+    fn with(out: W, columns: &'static [ParquetColumn], group: Columns) -> io::Result<Self> {
         let file =
             SerializedFileWriter::new(out, schema(columns).map_err(into_io)?, Arc::new(properties().map_err(into_io)?));
-        Ok(ParquetFile { file: file.map_err(into_io)?, group: Columns::default() })
+        Ok(ParquetFile { file: file.map_err(into_io)?, columns, group })
     }
 
     /// Appends the first rows of these.
@@ -51,18 +61,23 @@ impl<W: Write + Send> ParquetFile<W> {
     }
 
     /// Writes the footer, without which no reader accepts the file.
-    pub fn finish(mut self) -> io::Result<()> {
+    pub fn finish(self) -> io::Result<()> {
+        self.into_inner().map(|_| ())
+    }
+
+    /// Writes the footer, and returns the output.
+    pub fn into_inner(mut self) -> io::Result<W> {
         if !self.group.is_empty() {
             self.end_group().map_err(into_io)?;
         }
-        self.file.close().map(|_| ()).map_err(into_io)
+        self.file.into_inner().map_err(into_io)
     }
 
     fn end_group(&mut self) -> Result<()> {
         let (columns, properties) = (self.file.schema_descr().columns().to_vec(), self.file.properties());
         let encoded: Vec<(Bytes, ColumnCloseResult)> = columns
             .into_par_iter()
-            .zip(std::mem::take(&mut self.group).into_values())
+            .zip(std::mem::replace(&mut self.group, Columns::of(self.columns)).into_values())
             .map(|(column, values)| encode(column, properties, values))
             .collect::<Result<_>>()?;
         let mut group = self.file.next_row_group()?;
@@ -85,6 +100,10 @@ fn encode(
     let pages = Box::new(SerializedPageWriter::new(&mut sink));
     let mut writer = get_column_writer(column, Arc::clone(properties), pages);
     match &mut writer {
+        ColumnWriter::BoolColumnWriter(writer) => {
+            let flags: Vec<bool> = values.numbers.iter().map(|number| *number != 0).collect();
+            writer.write_batch(&flags, present, None)?;
+        }
         ColumnWriter::Int32ColumnWriter(writer) => {
             let numbers: Vec<i32> = values.numbers.iter().map(|n| i32::try_from(*n).unwrap_or(i32::MAX)).collect();
             writer.write_batch(&numbers, present, None)?;
@@ -107,14 +126,15 @@ fn encode(
     Ok((sink.into_inner()?.into(), closed))
 }
 
-fn schema(of: RowColumns) -> Result<TypePtr> {
-    let columns = columns(of).iter().map(|column| column_schema(column).map(Arc::new)).collect::<Result<_>>()?;
+fn schema(columns: &[ParquetColumn]) -> Result<TypePtr> {
+    let columns = columns.iter().map(|column| column_schema(column).map(Arc::new)).collect::<Result<_>>()?;
     Schema::group_type_builder("keys").with_fields(columns).build().map(Arc::new)
 }
 
 fn column_schema(column: &ParquetColumn) -> Result<Schema> {
     use parquet::basic::Type as Physical;
     let (physical, logical) = match column.holds {
+        ParquetType::Bool => (Physical::BOOLEAN, None),
         ParquetType::Small => (Physical::INT32, Some(LogicalType::integer(16, true))),
         ParquetType::Number => (Physical::INT64, None),
         ParquetType::Time => (Physical::INT64, Some(LogicalType::timestamp(true, TimeUnit::MILLIS))),

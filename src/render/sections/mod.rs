@@ -22,6 +22,7 @@ mod headline;
 mod heaviest;
 mod idle;
 mod instance;
+pub(super) mod key_comparison;
 mod keys;
 mod longest;
 mod naming;

@@ -20,6 +20,7 @@ macro_rules! heads {
 }
 
 heads! {
+    ADDED = "added", "新增";
     AGAINST_MEAN = "against the mean", "与平均值相比";
     AGAINST_ORDINARY = "against ordinary", "与普通 hash 相比";
     ALLOWED = "allowed", "限值";
@@ -29,6 +30,7 @@ heads! {
     BREAKS = "breaks", "违反的规则";
     BUDGET_OF = "budget of", "预算对象";
     CHANGE = "change", "变化";
+    CHANGED = "changed", "已变";
     CHECKSUM = "checksum", "校验和";
     COMMANDS_BEHIND = "commands behind", "尾随命令";
     COMPACT_HASHES = "compact hashes", "紧凑 hash";
@@ -38,6 +40,7 @@ heads! {
     COUNTER = "counter", "计数器";
     DB = "db", "库";
     DEMANDS = "demands", "要求";
+    DIFFERING = "differing", "有差异";
     DIFFERENCE = "difference", "差值";
     DISK = "disk", "磁盘";
     ELEMENTS = "elements", "元素数";
@@ -47,6 +50,7 @@ heads! {
     EXAMPLE = "heaviest example", "最大的示例";
     EXPIRED = "expired", "已过期";
     EXPIRES = "expires", "过期时间";
+    EXPIRES_BEFORE = "expires before", "此前过期时间";
     EXPIRES_IN = "expires in", "剩余时间";
     FIELDS = "fields", "字段数";
     FIELD_NAMES = "field names", "字段名";
@@ -67,11 +71,13 @@ heads! {
     KEYS_MEMORY = "keys", "key 内存";
     LEFT = "left", "剩余时间";
     LEFT_OVER = "left over", "剩余";
+    LENGTH_BEFORE = "length before", "此前长度";
     LENGTH = "length", "长度";
     MAX = "max", "最大";
     MEAN = "mean", "平均";
     MEMORY = "memory", "内存";
     MEMORY_BEFORE = "memory before", "此前内存";
+    MORE_THAN_ONCE = "more than once", "重复";
     MODEL = "model", "内存模型";
     NAME = "name", "名称";
     NODE = "node", "节点";
@@ -93,6 +99,7 @@ heads! {
     RANGES = "ranges", "区间";
     REASON = "reason", "原因";
     REMEDY = "how to have it evaluated", "如何评估";
+    REMOVED = "removed", "删除";
     RULE = "rule", "规则";
     SAVES = "saves", "可节省";
     SERVER = "server", "服务器";

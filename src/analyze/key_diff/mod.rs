@@ -1,0 +1,267 @@
+//! The command `compare --keys`: which keys were added, removed or changed between two snapshots, each in one file or many.
+//!
+//! ```text
+//! files of a side ─► records with hashes of name and content ─► parts, by hash of the name ─► join ─► differing keys, sorted
+//! ```
+//!
+//! Neither the number of keys nor of differences is bounded by memory: keys beyond a share of `--max-memory` are on disk by
+//! part, differing keys in sorted runs. Names and contents are compared by hashes that are keyed at random in each run, so that
+//! nobody can write a file whose keys are taken for others; no result depends on them.
+
+mod differing;
+mod join;
+mod store;
+mod stored;
+mod summary;
+
+use std::borrow::Cow;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use rayon::prelude::*;
+
+use self::differing::{Differing, Sorter};
+use self::join::{Comparing, Join, JoinSums};
+use self::store::{Gathered, KeyStore, PARTS, part_of};
+use self::stored::{Frames, Side, SideFacts, StoredKey};
+use self::summary::Summary;
+use super::plan::ReadPlan;
+use super::read::feed::FileBatch;
+use super::read::parallel::pool;
+use super::read::progress::Progress;
+use super::read::reader::{Continue, ReadOptions, read_batch};
+use super::read::snapshot::Snapshot;
+use super::read::tally::{Tallies, merge_tallies};
+use super::verdict::{FileVerdict, verdicts};
+use crate::error::{Error, Result};
+use crate::pattern::classify::Classifier;
+use crate::rdb::content::{ContentHasher, ContentRoom, FieldExpiries};
+use crate::rdb::verify::name_hash::NameHasher;
+use crate::report::key_comparison::{KeyChange, KeyComparison, KeyComparisonOptions, KeySide};
+use crate::units::{Bytes, Millis};
+
+/// Options of a comparison key by key.
+#[derive(Debug, Clone)]
+pub struct KeyDiffPlan {
+    /// Options for reading both sides.
+    pub read: ReadPlan,
+    /// What counts as a difference.
+    pub options: KeyComparisonOptions,
+    /// Rows in each list.
+    pub top: usize,
+}
+
+/// Result of a comparison, with what is to be said about the files.
+#[derive(Debug)]
+pub struct KeyDiff {
+    /// The comparison.
+    pub comparison: KeyComparison,
+    /// Verdicts on the files of the old side, then of the new one.
+    pub verdicts: Vec<FileVerdict>,
+}
+
+/// Compares the keys of two snapshots, and passes those that differ to `see`, by database and name.
+pub fn compare_keys<P: AsRef<Path>>(
+    sides: [&[P]; 2],
+    plan: &KeyDiffPlan,
+    classifier: &Classifier,
+    progress: &dyn Progress,
+    mut see: impl FnMut(&KeyChange) -> Result<()> + Send,
+) -> Result<KeyDiff> {
+    let [before, after] = sides;
+    let mut before = Snapshot::open(before, &plan.read, progress)?;
+    let mut after = Snapshot::open(after, &plan.read, progress)?;
+    let threads = pool(plan.read.threads)?;
+    let budget = plan.read.open.budget;
+    let expiries = if plan.options.ignore_expiry { FieldExpiries::Ignored } else { FieldExpiries::Count };
+    let hashers = Hashers { names: NameHasher::random(), contents: ContentHasher::random(expiries) };
+    let store = Mutex::new(Ok(KeyStore::new(&plan.read.open.spool_dir, budget)));
+    let reader = SideReader { plan: &plan.read, hashers: &hashers, store: &store, progress };
+    let old = threads.install(|| reader.read(Side::Before, &mut before))?;
+    let new = threads.install(|| reader.read(Side::After, &mut after))?;
+    let store = store.into_inner().unwrap_or_else(PoisonError::into_inner)?;
+    let comparing = Comparing { options: plan.options, taken_after: new.reference.map(|at| at.0) };
+    let mut sorter = Sorter::new(&plan.read.open.spool_dir, budget);
+    let sums = threads.install(|| join(store, &comparing, &mut sorter))?;
+    let sides = [KeySide::from(&old), KeySide::from(&new)];
+    let mut summary = Summary::new(classifier, &sides, plan.top);
+    threads.install(|| sorter.finish(|key| see(&summary.add(key))))?;
+    let comparison = summary.finish(sums, sides, plan.options);
+    let verdicts = [old, new].into_iter().flat_map(|side| side.verdicts).collect();
+    Ok(KeyDiff { comparison, verdicts })
+}
+
+/// Hash functions of a run.
+struct Hashers {
+    names: NameHasher,
+    contents: ContentHasher,
+}
+
+/// Result of reading one side.
+struct SideRead {
+    verdicts: Vec<FileVerdict>,
+    reference: Option<Millis>,
+    expired: u64,
+    unreadable: u64,
+}
+
+impl From<&SideRead> for KeySide {
+    fn from(side: &SideRead) -> KeySide {
+        let name = match side.verdicts.as_slice() {
+            [only] => only.row.name.clone(),
+            files => format!("{} files", files.len()),
+        };
+        KeySide {
+            name,
+            taken: side
+                .verdicts
+                .iter()
+                .filter_map(|file| file.row.ctime)
+                .max()
+                .map(|at| Millis(at.saturating_mul(1000))),
+            keys: 0,
+            memory: Bytes(0),
+            expired: side.expired,
+            duplicates: 0,
+            unreadable: side.unreadable,
+            complete: side.verdicts.iter().all(FileVerdict::is_sound),
+            files: side.verdicts.iter().map(|file| file.row.clone()).collect(),
+        }
+    }
+}
+
+/// Reader of the keys of a side into the store.
+struct SideReader<'r> {
+    plan: &'r ReadPlan,
+    hashers: &'r Hashers,
+    store: &'r Mutex<Result<KeyStore>>,
+    progress: &'r dyn Progress,
+}
+
+/// What a thread has read.
+#[derive(Default)]
+struct Counted {
+    tallies: Tallies,
+    expired: u64,
+    unreadable: u64,
+    room: ContentRoom,
+}
+
+impl SideReader<'_> {
+    fn read(&self, side: Side, snapshot: &mut Snapshot) -> Result<SideRead> {
+        let reading = snapshot.reading(self.plan);
+        let reference = snapshot.reference;
+        let mut feed = snapshot.feed(rayon::current_num_threads(), self.progress);
+        let counted = feed
+            .by_ref()
+            .par_bridge()
+            .fold(Counted::default, |mut counted, work| {
+                self.read_batch(side, &work, reading, &mut counted);
+                counted
+            })
+            .reduce(Counted::default, |mut left, right| {
+                merge_tallies(&mut left.tallies, right.tallies);
+                left.expired += right.expired;
+                left.unreadable += right.unreadable;
+                left
+            });
+        let facts = std::mem::take(&mut snapshot.facts);
+        let verdicts = verdicts(facts, feed.into_endings(), counted.tallies, reading.checksum);
+        Ok(SideRead { verdicts, reference, expired: counted.expired, unreadable: counted.unreadable })
+    }
+
+    fn read_batch(&self, side: Side, work: &FileBatch, reading: ReadOptions<'_>, counted: &mut Counted) {
+        let Counted { tallies, expired, unreadable, room } = counted;
+        let tally = tallies.entry(work.file.index).or_default();
+        let before = tally.keys;
+        let mut keys = Gathered::default();
+        read_batch(&work.batch, &work.file, reading, tally, |record, _| {
+            if matches!((record.expires_at, reading.reference), (Some(at), Some(reference)) if at < reference) {
+                *expired += 1;
+                return Continue::Yes;
+            }
+            let content = record.raw.and_then(|raw| raw.content(&self.hashers.contents, room).ok());
+            *unreadable += u64::from(content.is_none());
+            keys.push(&StoredKey {
+                side,
+                hash: self.hashers.names.hash(record.db, record.key),
+                db: record.db,
+                name: record.key,
+                facts: SideFacts {
+                    file: record.file as u64,
+                    expires_at: record.expires_at.map(|at| at.0),
+                    kind: record.kind,
+                    module: record.module,
+                    length: record.length,
+                    memory: record.memory.0,
+                    content,
+                },
+            });
+            Continue::Yes
+        });
+        self.progress.keys(tally.keys - before);
+        let block = keys.into();
+        // What another thread left half done on panicking is never read.
+        let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Ok(known) = &mut *store
+            && let Err(error) = known.add(block)
+        {
+            *store = Err(error);
+        }
+    }
+}
+
+/// Joins both sides, and adds the keys that differ to `sorter`.
+fn join(mut store: KeyStore, comparing: &Comparing, sorter: &mut Sorter) -> Result<JoinSums> {
+    let mut sums = JoinSums::default();
+    if store.settle()? {
+        // Differing keys of so many parts are in memory at a time.
+        let at_once = rayon::current_num_threads();
+        let parts: Vec<usize> = (0..PARTS).collect();
+        for parts in parts.chunks(at_once) {
+            let joined: Vec<(JoinSums, Vec<Differing>)> =
+                parts.par_iter().map(|part| join_in_memory(&store, *part, comparing)).collect();
+            for (of_part, differing) in joined {
+                sums.merge(of_part);
+                sorter.add(differing)?;
+            }
+        }
+        return Ok(sums);
+    }
+    for part in 0..PARTS {
+        let passes = store.passes(part);
+        for pass in 0..passes {
+            let number = part as u64 * passes + pass;
+            let mut join = Join::default();
+            store.on_disk(part, |record| {
+                let key = StoredKey::read(record).filter(|key| part_of(key.hash, PARTS as u64 * passes) == number);
+                if let Some(key) = key {
+                    join.add(key, |name| Cow::Owned(name.to_vec()));
+                }
+            })?;
+            let mut differing = Vec::new();
+            sums.merge(join.finish(comparing, |key| differing.push(key)));
+            sorter.add(differing)?;
+        }
+    }
+    Ok(sums)
+}
+
+fn join_in_memory(store: &KeyStore, part: usize, comparing: &Comparing) -> (JoinSums, Vec<Differing>) {
+    let mut join = Join::default();
+    for key in store.in_memory(part).flat_map(Frames).filter_map(StoredKey::read) {
+        join.add(key, Cow::Borrowed);
+    }
+    let mut differing = Vec::new();
+    let sums = join.finish(comparing, |key| differing.push(key));
+    (sums, differing)
+}
+
+/// Refuses options that leave out some keys of one side only.
+pub fn check_plan(plan: &ReadPlan) -> Result<()> {
+    match plan.limit {
+        None => Ok(()),
+        Some(_) => Err(Error::usage("--limit cannot be combined with --keys")
+            .with_hint("choose the keys of both sides with --match, --db or --type")),
+    }
+}

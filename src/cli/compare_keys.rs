@@ -1,0 +1,138 @@
+//! `rdblens compare --keys`: compares two snapshots key by key.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::args::{CompareArgs, IgnoredFact};
+use super::delivery::ReportDelivery;
+use super::message::notice;
+use super::output::{Outlet, Output};
+use super::progress::ProgressLine;
+use super::sources::{Reads, names_stdout};
+use super::{ExitStatus, plan, print_error, written};
+use crate::analyze::Plan;
+use crate::analyze::key_diff::{KeyDiff, KeyDiffPlan, check_plan, compare_keys};
+use crate::error::{Error, Result};
+use crate::input::shown_path;
+use crate::pattern::classify::Classifier;
+use crate::pattern::segment::Separators;
+use crate::render::gate::Escapes;
+use crate::render::key_rows::{DifferingRow, DifferingRows};
+use crate::render::rows::RowFormat;
+use crate::report::key_comparison::{KeyComparison, KeyComparisonOptions};
+
+/// Reads both sides, compares their keys, and writes the rows and the sums.
+pub fn run(args: &CompareArgs) -> Result<ExitStatus> {
+    let by_key = &args.by_key;
+    let read = plan::read(&args.read)?;
+    check_plan(&read)?;
+    let sides = sides(args)?;
+    let outlet = Outlet::new(&args.output, args.sources());
+    let mut rows = by_key.rows.as_deref().map(|path| rows_to(path, args, &outlet)).transpose()?;
+    let delivery = ReportDelivery::open(&args.format.as_of_report(), &args.output, &outlet)?;
+    if delivery.writes_figures() {
+        return Err(Error::usage("compare --keys writes its sums as table, json, html or markdown")
+            .with_hint("write one row per differing key with --rows FILE.csv"));
+    }
+    if !args.read.input.quiet {
+        delivery.warn();
+    }
+    super::print_passed_over(&args.read.input);
+    let top = args.top.map(plan::rows);
+    let classifier = Classifier::new(Separators::new(&read.separators)?);
+    let plan = KeyDiffPlan {
+        read,
+        options: KeyComparisonOptions {
+            ignore_expiry: by_key.ignore.contains(&IgnoredFact::Expiry),
+            expiry_tolerance: by_key.expiry_tolerance.unwrap_or_default(),
+        },
+        top: top.unwrap_or(Plan::USUAL_TOP),
+    };
+    let bar = ProgressLine::new(args.read.input.quiet);
+    let mut closed = Ok(());
+    let KeyDiff { comparison, verdicts } = compare_keys(sides, &plan, &classifier, &bar, |change| {
+        if let Some(rows) = rows.as_mut().filter(|_| closed.is_ok()) {
+            closed = rows.add(&DifferingRow::of(change));
+        }
+        Ok(())
+    })?;
+    drop(bar);
+    let finished = rows.map_or(Ok(()), |rows| rows.finish().and_then(Output::finish));
+    written(closed.and(finished))?;
+    let table = |out: &Output| args.screen.table(out, top, args.lang.lang());
+    written(delivery.write_key_comparison(&comparison, table))?;
+    if !args.read.input.quiet {
+        for verdict in &verdicts {
+            verdict.fault.iter().for_each(print_error);
+            verdict.damage.iter().for_each(print_error);
+            verdict.warnings.iter().for_each(|warning| notice!("{}", warning.wording.en));
+        }
+    }
+    Ok(exit(&comparison, by_key.fail_on_difference))
+}
+
+fn exit(comparison: &KeyComparison, fails_on_difference: bool) -> ExitStatus {
+    let is_sound = [&comparison.before, &comparison.after].iter().all(|side| side.complete && side.unreadable == 0);
+    match (is_sound, comparison.sums.differing) {
+        (false, _) => ExitStatus::Incomplete,
+        (true, 1..) if fails_on_difference => ExitStatus::Findings,
+        (true, _) => ExitStatus::Done,
+    }
+}
+
+/// Returns the inputs of both sides.
+fn sides(args: &CompareArgs) -> Result<[&[PathBuf]; 2]> {
+    let inputs = args.read.input.inputs.as_slice();
+    match (inputs, args.by_key.with.as_slice()) {
+        (inputs, with @ [_, ..]) => Ok([inputs, with]),
+        ([before, after], []) => Ok([std::slice::from_ref(before), std::slice::from_ref(after)]),
+        (_, []) => Err(Error::usage("compare --keys needs two sides").with_hint(
+            "give two inputs, each a file or a directory, or several of each side: A1.rdb A2.rdb --with B1.rdb B2.rdb",
+        )),
+    }
+}
+
+/// Opens the destination of the rows.
+fn rows_to(path: &Path, args: &CompareArgs, outlet: &Outlet) -> Result<DifferingRows<Output>> {
+    if names_stdout(path) {
+        if args.output.output.as_deref().is_none_or(names_stdout) {
+            return Err(Error::usage("--rows - and the sums cannot share standard output")
+                .with_hint("write the sums to a file with -o, such as -o sums.json"));
+        }
+        return lines(RowFormat::Ndjson, Escapes::Json, outlet.open(None)?);
+    }
+    let extension = path.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase);
+    match extension.as_deref() {
+        Some("ndjson" | "jsonl") => lines(RowFormat::Ndjson, Escapes::Json, outlet.open(Some(path))?),
+        Some("csv") => {
+            let mut out = outlet.open(Some(path))?;
+            if args.format.csv.bom {
+                out.write_bom()?;
+            }
+            lines(RowFormat::Csv, Escapes::Text, out)
+        }
+        Some("parquet") => parquet(path, outlet),
+        _ => Err(Error::usage(format!("--rows {}: the extension names no format of rows", shown_path(path)))
+            .with_hint("give a file that ends in .ndjson, .csv or .parquet")),
+    }
+}
+
+fn lines(format: RowFormat, escapes: Escapes, mut out: Output) -> Result<DifferingRows<Output>> {
+    out.set_escapes(escapes);
+    opened(DifferingRows::lines(format, out))
+}
+
+#[cfg(feature = "parquet")]
+fn parquet(path: &Path, outlet: &Outlet) -> Result<DifferingRows<Output>> {
+    opened(DifferingRows::parquet(outlet.open(Some(path))?))
+}
+
+#[cfg(not(feature = "parquet"))]
+fn parquet(path: &Path, _: &Outlet) -> Result<DifferingRows<Output>> {
+    Err(Error::usage(format!("--rows {}: rdblens was built without the feature `parquet`", shown_path(path)))
+        .with_hint("rebuild with the default features"))
+}
+
+fn opened(rows: io::Result<DifferingRows<Output>>) -> Result<DifferingRows<Output>> {
+    rows.map_err(Error::from)
+}

@@ -1,0 +1,245 @@
+//! Comparison of two snapshots key by key, as plain data.
+
+#[cfg(feature = "cli")]
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{Key, SourceFile};
+use crate::record::Kind;
+use crate::units::{Bytes, Millis};
+
+/// Name and version of the JSON form.
+pub const SCHEMA: &str = "rdblens.compare-keys/1";
+
+/// Comparison of two snapshots key by key.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
+pub struct KeyComparison {
+    /// Always `rdblens.compare-keys/1`.
+    #[cfg_attr(feature = "cli", schemars(extend("const" = SCHEMA)))]
+    pub schema: &'static str,
+    /// The program's version.
+    pub rdblens: &'static str,
+    /// What counts as a difference.
+    pub options: KeyComparisonOptions,
+    /// The old side.
+    pub before: KeySide,
+    /// The new side.
+    pub after: KeySide,
+    /// Keys by what became of them.
+    pub sums: KeySums,
+    /// Differing keys by type, as the new side has it; the most first.
+    pub types: Vec<TypeDifferences>,
+    /// Differing keys by pattern, the most first.
+    pub patterns: Vec<PatternDifferences>,
+    /// Number of patterns with differing keys. At most 100,000 are told apart; keys of others are only in the sums.
+    pub distinct_patterns: u64,
+    /// The largest differing keys, by the memory of their larger side.
+    pub examples: Vec<KeyChange>,
+}
+
+/// What counts as a difference.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
+pub struct KeyComparisonOptions {
+    /// True if expiries of keys and of hash fields are not compared.
+    pub ignore_expiry: bool,
+    /// Milliseconds by which the expiries of a key may differ.
+    pub expiry_tolerance: u64,
+}
+
+/// One side of the comparison.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
+pub struct KeySide {
+    /// The input, or the number of inputs.
+    pub name: String,
+    /// When the snapshot was taken, in milliseconds.
+    pub taken: Option<Millis>,
+    /// Different keys that had not expired when it was taken.
+    pub keys: u64,
+    /// Their memory.
+    pub memory: Bytes,
+    /// Keys that had expired when the snapshot was taken, which are not compared.
+    pub expired: u64,
+    /// Keys that are there more than once, such as in two shards.
+    pub duplicates: u64,
+    /// Keys whose value is damaged inside.
+    pub unreadable: u64,
+    /// False if a file could not be read whole: keys may be missing.
+    pub complete: bool,
+    /// The files.
+    pub files: Vec<SourceFile>,
+}
+
+/// Keys by what became of them. A key may have changed in several ways.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
+pub struct KeySums {
+    /// Keys that are the same on both sides.
+    pub equal: u64,
+    /// Keys that differ in any way, `expired` left out.
+    pub differing: u64,
+    /// Keys that only the new side has.
+    pub added: KeyWeight,
+    /// Keys that only the old side has, and that had not expired when the new snapshot was taken.
+    pub removed: KeyWeight,
+    /// Keys that only the old side has, and that expired before the new snapshot was taken.
+    pub expired: KeyWeight,
+    /// Keys of another type.
+    pub retyped: u64,
+    /// Keys of the same type with another value.
+    pub changed: u64,
+    /// Keys with another expiry.
+    pub reexpired: u64,
+    /// Keys that a side has more than once.
+    pub duplicate: u64,
+    /// Keys whose values could not be compared, because one is damaged.
+    pub unreadable: u64,
+    /// Growth of the memory of keys that both sides have.
+    pub growth: i64,
+}
+
+/// A number of keys and their memory.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
+pub struct KeyWeight {
+    /// Keys.
+    pub keys: u64,
+    /// Their memory.
+    pub memory: Bytes,
+}
+
+/// Differing keys of one type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
+pub struct TypeDifferences {
+    /// The type.
+    #[serde(rename = "type")]
+    pub kind: Kind,
+    /// The keys.
+    #[serde(flatten)]
+    pub counts: DifferenceCounts,
+}
+
+/// Differing keys of one pattern.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
+pub struct PatternDifferences {
+    /// The pattern.
+    pub pattern: String,
+    /// The keys.
+    #[serde(flatten)]
+    pub counts: DifferenceCounts,
+}
+
+/// Numbers of differing keys.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
+pub struct DifferenceCounts {
+    /// Keys that differ in any way, `expired` left out.
+    pub differing: u64,
+    /// Keys that only the new side has.
+    pub added: u64,
+    /// Keys that only the old side has.
+    pub removed: u64,
+    /// Keys that only the old side has because they expired.
+    pub expired: u64,
+    /// Keys that both sides have, in another form.
+    pub changed: u64,
+}
+
+/// A way in which a key differs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum KeyDifference {
+    /// Only the new side has it.
+    Added,
+    /// Only the old side has it.
+    Removed,
+    /// Only the old side has it, and it expired before the new snapshot was taken.
+    Expired,
+    /// It has another type.
+    Type,
+    /// It has another value of the same type.
+    Value,
+    /// It has another expiry.
+    Expiry,
+    /// A side has it more than once.
+    Duplicate,
+    /// A value is damaged, so that the two cannot be compared.
+    Unreadable,
+}
+
+impl KeyDifference {
+    /// All, in the order of rows.
+    pub const ALL: [KeyDifference; 8] = [
+        KeyDifference::Added,
+        KeyDifference::Removed,
+        KeyDifference::Expired,
+        KeyDifference::Type,
+        KeyDifference::Value,
+        KeyDifference::Expiry,
+        KeyDifference::Duplicate,
+        KeyDifference::Unreadable,
+    ];
+
+    /// Returns the name in rows.
+    pub const fn name(self) -> &'static str {
+        match self {
+            KeyDifference::Added => "added",
+            KeyDifference::Removed => "removed",
+            KeyDifference::Expired => "expired",
+            KeyDifference::Type => "type",
+            KeyDifference::Value => "value",
+            KeyDifference::Expiry => "expiry",
+            KeyDifference::Duplicate => "duplicate",
+            KeyDifference::Unreadable => "unreadable",
+        }
+    }
+}
+
+/// A key that differs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
+pub struct KeyChange {
+    /// How it differs.
+    pub change: Vec<KeyDifference>,
+    /// False if it may be on the other side, too, in a part that could not be read.
+    pub certain: bool,
+    /// Database.
+    pub db: u64,
+    /// Its name.
+    #[serde(flatten)]
+    pub key: Key,
+    /// Its pattern.
+    pub pattern: String,
+    /// The key on the old side.
+    pub before: Option<KeyFacts>,
+    /// The key on the new side.
+    pub after: Option<KeyFacts>,
+}
+
+/// A key on one side.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
+pub struct KeyFacts {
+    /// Type.
+    #[serde(rename = "type")]
+    pub kind: Kind,
+    /// The module's name of the type.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub module: Option<String>,
+    /// Bytes of a string, elements of a collection.
+    pub length: Option<u64>,
+    /// Memory; null if unknown.
+    pub memory: Option<Bytes>,
+    /// Expiry.
+    pub expires_at: Option<Millis>,
+    /// File, if the side has several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// How often the side has the key.
+    pub copies: u64,
+}

@@ -1,0 +1,336 @@
+//! `rdblens compare --keys`: which keys differ, at any number of threads and in any memory, and what damage does to the answer.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use rdblens::internals::render::schema::Described;
+use serde_json::Value;
+
+use crate::common::dump::{CTIME, Dump};
+use crate::common::program::{run_args, testdata, text};
+
+const LATER: i64 = CTIME + 86_400_000;
+
+fn shop(name: &str) -> String {
+    testdata().join("dumps").join(name).to_str().unwrap().to_owned()
+}
+
+/// Dumps in a folder of their own.
+struct Dumps(tempfile::TempDir);
+
+impl Dumps {
+    fn new() -> Dumps {
+        Dumps(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn add(&self, name: &str, dump: &Dump) -> String {
+        self.add_bytes(name, &dump.bytes())
+    }
+
+    fn add_bytes(&self, name: &str, bytes: &[u8]) -> String {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, bytes).unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+
+    /// Compares, and returns the status, the sums and the rows.
+    fn compare(&self, args: &[&str]) -> (Option<i32>, Value, Vec<Value>) {
+        let rows = self.path("rows.ndjson");
+        let all =
+            [&["compare", "--keys", "--format", "json", "--quiet", "--rows", rows.to_str().unwrap()], args].concat();
+        let output = run_args(&all);
+        let json = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{args:?}: {}", text(&output)));
+        (output.status.code(), json, ndjson(&rows))
+    }
+
+    /// Compares two dumps and returns the changes of each key.
+    fn changes(&self, before: &Dump, after: &Dump, args: &[&str]) -> Vec<(String, String)> {
+        let (before, after) = (self.add("before.rdb", before), self.add("after.rdb", after));
+        let (_, _, rows) = self.compare(&[&[before.as_str(), &after], args].concat());
+        rows.iter().map(|row| (row["key"].as_str().unwrap().to_owned(), changes(row))).collect()
+    }
+}
+
+fn ndjson(path: &Path) -> Vec<Value> {
+    fs::read_to_string(path).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn changes(row: &Value) -> String {
+    let changes = row["change"].as_array().unwrap().iter().map(|change| change.as_str().unwrap());
+    changes.collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn sums_and_rows_agree() {
+    let dumps = Dumps::new();
+    let (status, json, rows) = dumps.compare(&[&shop("shop.rdb"), &shop("shop-later.rdb")]);
+    assert_eq!(status, Some(0));
+    let count = |change: &str| rows.iter().filter(|row| changes(row).split(' ').any(|one| one == change)).count();
+    let sums = &json["sums"];
+    for (sum, change) in [
+        (&sums["added"]["keys"], "added"),
+        (&sums["removed"]["keys"], "removed"),
+        (&sums["expired"]["keys"], "expired"),
+        (&sums["changed"], "value"),
+        (&sums["reexpired"], "expiry"),
+        (&sums["retyped"], "type"),
+    ] {
+        assert_eq!(sum.as_u64(), Some(count(change) as u64), "{change}");
+    }
+    let number = |value: &Value| value.as_u64().unwrap();
+    let (before, after) = (number(&json["before"]["keys"]), number(&json["after"]["keys"]));
+    assert_eq!(before, number(&sums["equal"]) + rows.len() as u64 - count("added") as u64);
+    assert_eq!(after, before + count("added") as u64 - count("removed") as u64 - count("expired") as u64);
+    assert!(count("added") == 6000 && count("value") == 1 && count("expired") > 100, "{sums}");
+    let total = |rows: &Value| rows.as_array().unwrap().iter().map(|row| number(&row["differing"])).sum::<u64>();
+    assert_eq!(total(&json["types"]), number(&sums["differing"]));
+    let names: Vec<_> = rows.iter().map(|row| (number(&row["db"]), row["key"].as_str().unwrap().to_owned())).collect();
+    assert!(names.is_sorted());
+}
+
+#[test]
+fn output_does_not_depend_on_threads_and_memory() {
+    let dumps = Dumps::new();
+    let (one, other) = (shop("shop.rdb"), shop("shop-later.rdb"));
+    let mut expected: Option<(Vec<u8>, Vec<Vec<u8>>)> = None;
+    for (threads, memory) in [("1", "1GB"), ("3", "1GB"), ("1", "1"), ("4", "1")] {
+        let mut rows = Vec::new();
+        let mut sums = Vec::new();
+        for name in ["rows.ndjson", "rows.csv", "rows.parquet"] {
+            let path = dumps.path(name);
+            let args = ["compare", "--keys", &one, &other, "--threads", threads, "--max-memory", memory, "--quiet"];
+            let to = ["--rows", path.to_str().unwrap(), "--format", "json", "--top", "100"];
+            let output = run_args(&[&args[..], &to].concat());
+            assert!(output.status.success(), "{}", text(&output));
+            rows.push(fs::read(&path).unwrap());
+            sums = output.stdout;
+        }
+        let (known, known_rows) = expected.get_or_insert_with(|| (sums.clone(), rows.clone()));
+        assert!(*known == sums && *known_rows == rows, "{threads} threads, {memory}");
+    }
+}
+
+#[test]
+fn the_json_form_is_valid_under_its_schema() {
+    let validator =
+        jsonschema::draft202012::new(&serde_json::to_value(Described::CompareKeys.schema()).unwrap()).unwrap();
+    let dumps = Dumps::new();
+    let mut odd = Dump::new();
+    odd.module("m", ("ReJSON-RL", 3), &["{}"]).string(b"\xff\x1b[31m", "v");
+    let odd = dumps.add("odd.rdb", &odd);
+    for inputs in [[shop("shop.rdb"), shop("shop-later.rdb")], [shop("shop.rdb"), odd]] {
+        let (_, json, _) = dumps.compare(&[&inputs[0], &inputs[1]]);
+        let errors: Vec<String> = validator.iter_errors(&json).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "{errors:?}");
+    }
+}
+
+#[test]
+fn content_in_other_encodings_is_equal() {
+    let long = "x".repeat(100);
+    let pairs = [("f", "1"), ("g", long.as_str()), ("h", "-3")];
+    let back = [("h", "-3"), ("f", "1"), ("g", long.as_str())];
+    let (mut one, mut other) = (Dump::new(), Dump::new());
+    one.hash("hash", &pairs).set("set", &["1", "2", "3"]).string("string", &long).list("list", &["a", "1", &long]);
+    other.list_compressed("list", &["a", "1", &long]).compressed("string", &long).intset("set", &[3, 1, 2]);
+    other.hash_compressed("hash", &back);
+    one.set("other", &["b", "a"]).hash_listpack("again", &pairs);
+    other.hash("again", &back).set_table("other", &["a", "b"]);
+    let dumps = Dumps::new();
+    let (before, after) = (dumps.add("before.rdb", &one), dumps.add("after.rdb", &other));
+    let (status, json, rows) = dumps.compare(&[&before, &after, "--fail-on-difference"]);
+    assert_eq!((status, rows), (Some(0), Vec::new()));
+    assert_eq!((&json["sums"]["equal"], &json["before"]["keys"]), (&6.into(), &6.into()));
+}
+
+#[test]
+fn each_change_is_named() {
+    let at = LATER + 10_000;
+    let (mut one, mut other) = (Dump::new(), Dump::new());
+    one.string("same", "v").string("value", "a").expires_at(at).string("ttl", "v").string("type", "a");
+    other.string("same", "v").string("value", "b").expires_at(at + 5).string("ttl", "v").list("type", &["a"]);
+    one.string("gone", "v")
+        .hash("hash", &[("a", "1"), ("b", "2")])
+        .list("list", &["a", "b"])
+        .expires_at(at)
+        .string("kept", "");
+    other.hash("hash", &[("a", "2"), ("b", "1")]).list("list", &["b", "a"]).string("kept", "").string("new", "v");
+    one.db(3).string("both", "1");
+    other.db(4).string("both", "1");
+    let dumps = Dumps::new();
+    let found = dumps.changes(&one, &other, &[]);
+    let expected = [
+        ("gone", "removed"),
+        ("hash", "value"),
+        ("kept", "expiry"),
+        ("list", "value"),
+        ("new", "added"),
+        ("ttl", "expiry"),
+        ("type", "type"),
+        ("value", "value"),
+        ("both", "removed"),
+        ("both", "added"),
+    ];
+    assert_eq!(found, expected.map(|(key, change)| (key.to_owned(), change.to_owned())));
+    let expiries = |args: &[&str]| {
+        let found = dumps.changes(&one, &other, args).into_iter();
+        found.filter(|(_, change)| change == "expiry").map(|(key, _)| key).collect::<Vec<_>>()
+    };
+    assert_eq!(expiries(&["--expiry-tolerance", "4ms"]), ["kept", "ttl"]);
+    assert_eq!(expiries(&["--expiry-tolerance", "5ms"]), ["kept"]);
+    assert_eq!(expiries(&["--ignore", "expiry"]), [""; 0]);
+}
+
+#[test]
+fn keys_that_expired_are_no_loss() {
+    let (mut one, mut other) = (Dump::new(), Dump::new());
+    one.expires_at(CTIME - 1000).string("dead", "v").expires_at(CTIME + 60_000).string("short", "v");
+    one.expires_at(LATER * 2).string("long", "v");
+    other.string("x", "v");
+    let dumps = Dumps::new();
+    let (before, after) = (dumps.add("before.rdb", &one), dumps.add("after.rdb", &other));
+    let at = (LATER / 1000).to_string();
+    let (status, json, rows) = dumps.compare(&[&before, &after, "--fail-on-difference"]);
+    // Both snapshots are of one second: nothing had time to expire.
+    assert_eq!((status, rows.len(), &json["before"]["expired"]), (Some(1), 3, &1.into()));
+    let (_, json, _) = dumps.compare(&[&before, &after, "--at", &at]);
+    assert_eq!((&json["before"]["expired"], &json["sums"]["removed"]["keys"]), (&2.into(), &1.into()));
+}
+
+#[test]
+fn shards_are_compared_as_a_whole_and_repeated_keys_are_named() {
+    let dumps = Dumps::new();
+    let key = |number: u32| format!("key:{number}");
+    let shard = |numbers: &mut dyn Iterator<Item = u32>| {
+        let mut dump = Dump::new();
+        numbers.for_each(|number| _ = dump.string(key(number), number.to_string()));
+        dump
+    };
+    for part in 0..2 {
+        dumps.add(&format!("old/{part}.rdb"), &shard(&mut (0..100).filter(|number| number % 2 == part)));
+    }
+    let new: Vec<String> = (0..4)
+        .map(|part| dumps.add(&format!("new/{part}.rdb"), &shard(&mut (0..100).filter(|number| number % 4 == part))))
+        .collect();
+    let (old, folder) = (dumps.path("old"), dumps.path("new"));
+    let (old, folder) = (old.to_str().unwrap(), folder.to_str().unwrap());
+    let (status, json, _) = dumps.compare(&[old, folder, "--fail-on-difference"]);
+    assert_eq!((status, &json["sums"]["equal"], &json["after"]["name"]), (Some(0), &100.into(), &"4 files".into()));
+    let listed: Vec<&str> = ["--with"].into_iter().chain(new.iter().map(String::as_str)).collect();
+    let (status, _, _) = dumps.compare(&[&[old, "--fail-on-difference"], &listed[..]].concat());
+    assert_eq!(status, Some(0));
+    // A slot was on its way while the shards were saved, and one of its keys was written to meanwhile.
+    let mut moved = shard(&mut (0..100).filter(|number| number % 4 == 3 || *number == 4));
+    moved.string(key(8), "other");
+    dumps.add("new/3.rdb", &moved);
+    let (status, json, rows) = dumps.compare(&[old, folder, "--fail-on-difference"]);
+    assert_eq!((status, &json["after"]["duplicates"], &json["sums"]["duplicate"]), (Some(1), &2.into(), &2.into()));
+    let found: Vec<_> =
+        rows.iter().map(|row| (row["key"].as_str().unwrap(), changes(row), row["copies_after"].as_u64())).collect();
+    assert_eq!(found, [("key:4", "duplicate".to_owned(), Some(2)), ("key:8", "value duplicate".to_owned(), Some(2))]);
+}
+
+#[test]
+fn a_side_that_is_cut_short_makes_no_claims() {
+    let dumps = Dumps::new();
+    let mut whole = Dump::new();
+    (0..50).for_each(|number| _ = whole.string(format!("key:{number}"), "v"));
+    let bytes = whole.bytes();
+    let before = dumps.add("before.rdb", &whole);
+    let after = dumps.add_bytes("after.rdb", &bytes[..bytes.len() - 100]);
+    let (status, json, rows) = dumps.compare(&[&before, &after, "--fail-on-difference"]);
+    assert_eq!((status, &json["after"]["complete"]), (Some(4), &false.into()));
+    assert!(!rows.is_empty() && rows.iter().all(|row| changes(row) == "removed" && row["certain"] == false));
+    let (status, _, rows) = dumps.compare(&[&after, &before]);
+    assert_eq!(status, Some(4));
+    assert!(rows.iter().all(|row| changes(row) == "added" && row["certain"] == false));
+    let page = run_args(&["compare", "--keys", &before, &after]);
+    assert!(text(&page).contains("could not be read whole: keys called removed may be on it, too"), "{}", text(&page));
+}
+
+#[test]
+fn a_damaged_value_is_neither_equal_nor_changed() {
+    let dumps = Dumps::new();
+    let mut sound = Dump::new();
+    sound.hash_listpack("hash", &[("field", "value")]).string("other", "v");
+    let mut bytes = sound.bytes();
+    // The length of an element now reaches beyond the listpack.
+    let place = bytes.windows(5).position(|five| five == b"value").unwrap() - 1;
+    bytes[place] = 0xBF;
+    let (before, after) = (dumps.add("before.rdb", &sound), dumps.add_bytes("after.rdb", &bytes));
+    let (status, json, rows) = dumps.compare(&[&before, &after]);
+    assert_eq!(status, Some(4), "{json}");
+    assert_eq!(json["sums"]["changed"], 0);
+    assert!(rows.iter().all(|row| changes(row) != "value"), "{rows:?}");
+}
+
+#[test]
+fn many_keys_of_one_name_do_not_grow_memory_or_time() {
+    let dumps = Dumps::new();
+    let mut dump = Dump::new();
+    (0..20_000).for_each(|number| _ = dump.string("same", number.to_string()));
+    let (before, after) = (dumps.add("before.rdb", &dump), dumps.add("after.rdb", &dump));
+    for memory in ["1", "1GB"] {
+        let (status, json, rows) = dumps.compare(&[&before, &after, "--max-memory", memory]);
+        assert_eq!((status, &json["before"]["keys"], rows.len()), (Some(0), &1.into(), 1));
+        assert_eq!((changes(&rows[0]), &rows[0]["copies_before"]), ("value duplicate".to_owned(), &20_000.into()));
+    }
+}
+
+#[test]
+fn names_are_escaped_in_every_form() {
+    let dumps = Dumps::new();
+    let mut dump = Dump::new();
+    dump.string(b"\xff\x1b[31m", "v").string("=1+1", "v").string("a,\"b\"\n", "v");
+    let (before, after) = (dumps.add("before.rdb", &Dump::new()), dumps.add("after.rdb", &dump));
+    let csv = dumps.path("rows.csv");
+    let page = run_args(&["compare", "--keys", &before, &after, "--rows", csv.to_str().unwrap()]);
+    assert!(!page.stdout.contains(&0x1B), "{}", text(&page));
+    let rows = fs::read_to_string(&csv).unwrap();
+    assert!(rows.contains(",'=1+1,") && rows.contains("\"a,\"\"b\"\"\n\"") && rows.contains(",/xtbMzFt,"), "{rows}");
+    let (_, _, rows) = dumps.compare(&[&before, &after]);
+    assert_eq!(rows.last().map(|row| &row["key_base64"]), Some(&"/xtbMzFt".into()));
+}
+
+#[test]
+fn too_little_temporary_space_is_an_error() {
+    let output = run_args(&[
+        "compare",
+        "--keys",
+        &shop("shop.rdb"),
+        &shop("shop-later.rdb"),
+        "--max-memory",
+        "1",
+        "--max-temp",
+        "100000",
+    ]);
+    let said = text(&output);
+    assert!(!output.status.success() && said.contains("give a larger --max-temp or --max-memory"), "{said}");
+}
+
+#[test]
+fn wrong_usage_is_explained() {
+    let shop = shop("shop.rdb");
+    let one = shop.as_str();
+    let usage = |args: &[&str]| -> Output { run_args(&[&["compare", "--keys", one], args].concat()) };
+    for (args, said) in [
+        (&[][..], "needs two sides"),
+        (&[one, one][..], "needs two sides"),
+        (&[one, "--limit", "3"][..], "--limit cannot be combined with --keys"),
+        (&[one, "--format", "csv"][..], "--rows FILE.csv"),
+        (&[one, "--rows", "rows.txt"][..], "give a file that ends in .ndjson, .csv or .parquet"),
+        (&[one, "--rows", "-"][..], "cannot share standard output"),
+        (&[one, "--expiry-tolerance", "soon"][..], "such as 500ms or 1s"),
+    ] {
+        let output = usage(args);
+        assert!(output.status.code() == Some(2) && text(&output).contains(said), "{args:?}: {}", text(&output));
+    }
+    let without = run_args(&["compare", one, one, "--rows", "rows.csv"]);
+    assert!(without.status.code() == Some(2) && text(&without).contains("--keys"), "{}", text(&without));
+}
