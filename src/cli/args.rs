@@ -29,6 +29,7 @@ const STYLES: Styles = Styles::styled().literal(AnsiColor::Cyan.on_default()).va
 #[command(
     name = "rdblens",
     version,
+    long_version = super::version::LONG.as_str(),
     about = "Reads Redis and Valkey snapshots offline: memory, big keys, missing TTLs, naming",
     long_about = "Reads Redis and Valkey snapshots offline and reports memory usage, big keys, keys without a TTL and \
                   violations of the naming standard.\n\nAn INPUT is a dump file, an append-only file with an RDB preamble, \

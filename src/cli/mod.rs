@@ -30,6 +30,7 @@ mod show;
 mod sources;
 mod system;
 mod temporary;
+mod version;
 
 use std::io;
 

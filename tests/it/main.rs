@@ -43,6 +43,7 @@ mod outputs;
 mod parallel;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod picture;
 mod policy;
 mod reliability;
 mod render;
@@ -55,6 +56,7 @@ mod short;
 mod show;
 mod standards;
 mod stored;
+mod supported;
 mod templates;
 mod unknown;
 mod what_if;

@@ -135,6 +135,14 @@ impl Server {
         FAMILIES.into_iter().flat_map(names).collect()
     }
 
+    /// Returns the last release line with a model, of each family that has models.
+    pub fn newest_of_each() -> [Server; FAMILIES.len()] {
+        FAMILIES.map(|family| {
+            let (major, minor) = lines(family).iter().copied().max().unwrap_or_default();
+            Server::new(family, (major, minor, Server::ANY_PATCH))
+        })
+    }
+
     /// Returns the likely intended names for one that is misspelt or unknown, such as `redsi-7.2`, `redis7.2`, `Redis 7.2`,
     /// `redis-7.9` or `valkey-8`.
     pub fn near(text: &str) -> Vec<String> {

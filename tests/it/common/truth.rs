@@ -68,6 +68,13 @@ pub fn folders() -> Vec<Folder> {
     folders
 }
 
+/// Returns the folders of the repository itself, whatever other corpora are named.
+pub fn committed() -> Vec<Folder> {
+    let mut folders = Folder::all(&testdata().join("corpus"));
+    folders.sort_by(|a, b| a.name.cmp(&b.name));
+    folders
+}
+
 /// Returns the corpora that `RDBLENS_CORPUS` names, or the one of the test data.
 pub fn roots() -> Vec<PathBuf> {
     std::env::var_os("RDBLENS_CORPUS")
