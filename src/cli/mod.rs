@@ -27,6 +27,8 @@ mod salvage;
 mod schema;
 pub mod screen;
 mod show;
+#[cfg(unix)]
+mod shrunk;
 mod sources;
 mod system;
 mod temporary;

@@ -9,6 +9,8 @@ use super::args::{
     ANY_RULE, BigArgs, BudgetArgs, CapacityArgs, InputArgs, MaskArgs, NameArgs, PolicyArgs, ReadArgs, ReportArgs,
     RowArgs, ServerArgs, ShowArgs,
 };
+#[cfg(unix)]
+use super::shrunk;
 use super::system;
 use crate::analyze::row_filter::{PolicyConditions, RowConditions};
 use crate::analyze::select::{Glob, Selection, parse_regex};
@@ -23,8 +25,12 @@ use crate::render::key_text;
 use crate::report::NamedReport;
 use crate::units::{Bytes, Millis};
 
-/// Returns a read plan with the flags for opening files.
-pub fn read_plan(no_mmap: bool, temp_dir: Option<&Path>, budget: BudgetArgs) -> ReadPlan {
+/// Returns a read plan with the flags for opening files. Inputs that may be mapped are watched from here on.
+pub fn read_plan<P: AsRef<Path>>(inputs: &[P], no_mmap: bool, temp_dir: Option<&Path>, budget: BudgetArgs) -> ReadPlan {
+    #[cfg(unix)]
+    if !no_mmap {
+        shrunk::watch(inputs);
+    }
     let mut plan = ReadPlan::new(temp_dir.map_or_else(std::env::temp_dir, Path::to_owned));
     plan.open.budget = system::budget(budget, &plan.open.spool_dir);
     plan.open.mmap = !no_mmap;
@@ -33,7 +39,7 @@ pub fn read_plan(no_mmap: bool, temp_dir: Option<&Path>, budget: BudgetArgs) -> 
 
 /// Returns a read plan with the input flags.
 pub fn input(args: &InputArgs) -> ReadPlan {
-    let mut plan = read_plan(args.no_mmap, args.temp_dir.as_deref(), args.budget);
+    let mut plan = read_plan(&args.inputs, args.no_mmap, args.temp_dir.as_deref(), args.budget);
     plan.checksum = !args.no_checksum;
     plan.threads = args.threads.map_or(0, usize::from);
     plan
@@ -71,7 +77,7 @@ fn model(plan: &mut ReadPlan, server: &ServerArgs, names: &NameArgs) -> Result<(
 
 /// Returns the plan of `show`.
 pub fn one_key(args: &ShowArgs) -> Result<Plan> {
-    let mut plan = read_plan(args.no_mmap, args.temp_dir.as_deref(), args.budget);
+    let mut plan = read_plan(&[&args.input], args.no_mmap, args.temp_dir.as_deref(), args.budget);
     model(&mut plan, &args.server, &args.names)?;
     Ok(Plan { policy: policy_source(&args.policy)?, ..Plan::new(plan) })
 }

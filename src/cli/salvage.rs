@@ -14,7 +14,7 @@ use crate::report::SalvagedFile;
 
 /// Salvages one file and prints what was saved.
 pub fn run(args: &SalvageArgs) -> Result<ExitStatus> {
-    let plan = plan::read_plan(args.no_mmap, args.temp_dir.as_deref(), args.budget);
+    let plan = plan::read_plan(&[&args.input], args.no_mmap, args.temp_dir.as_deref(), args.budget);
     let outlet = Outlet::new(&args.output, args.sources());
     let path = args.output.output.as_deref();
     if path.is_some_and(names_stdout) {

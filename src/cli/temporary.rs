@@ -75,6 +75,16 @@ impl Drop for TemporaryFile {
     }
 }
 
+/// Removes all temporary files. None is created before the guard is dropped.
+#[cfg(unix)]
+pub fn remove_all() -> impl Drop {
+    let named = named();
+    for path in &*named {
+        let _ = std::fs::remove_file(path);
+    }
+    named
+}
+
 #[cfg(unix)]
 pub use signals::report_large_files;
 
@@ -127,10 +137,7 @@ mod signals {
     /// Removes the temporary files and ends the program as the signal would have.
     fn end(signal: c_int) {
         // Held to the end, so that no file is created in between.
-        let named = super::named();
-        for path in &*named {
-            let _ = fs::remove_file(path);
-        }
+        let _none = super::remove_all();
         // Does not return for these signals.
         let _ = emulate_default_handler(signal);
     }

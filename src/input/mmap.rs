@@ -1,11 +1,11 @@
-//! Memory-mapped files: the only unsafe code of the crate.
+//! Memory-mapped files.
 //!
 //! A map requires that its bytes do not change, which the file system does not guarantee. If another process **writes**
 //! to the file while it is mapped, a mixture of old and new bytes is read; since parsers treat all bytes as hostile, the
 //! outcome is an error or a wrong figure, as with `read`. If another process **truncates** the file, touching a page
-//! beyond the new end raises `SIGBUS` and kills the process. Servers never do either to a finished snapshot: they write a
-//! new file and rename it. For files that may be truncated in place, `--no-mmap` reads through the window of
-//! [`super::stream`].
+//! beyond the new end raises `SIGBUS`, which ends the process; the command line names the file before. Servers never do
+//! either to a finished snapshot: they write a new file and rename it. Files on network file systems, and with `--no-mmap`
+//! all, are read through the window of [`super::stream`] instead.
 #![expect(unsafe_code, reason = "mapping a file cannot be done without")]
 
 use std::fs::File;

@@ -12,6 +12,7 @@ mod foreign;
 mod lz4;
 mod manifest;
 pub mod mmap;
+mod remote;
 pub mod resolve;
 pub mod source;
 mod spill;
@@ -163,9 +164,10 @@ fn open_file(file: File, options: &OpenOptions) -> Result<Opened> {
     }
     let size = Some(metadata.len());
     // Stream files that cannot be mapped (too long for the address space, file system without mmap), and those that
-    // report a size of 0, because some, as in /proc, have content all the same.
+    // report a size of 0, because some, as in /proc, have content all the same. So are files that may become shorter.
     let len = usize::try_from(metadata.len()).unwrap_or(0);
-    let Some(bytes) = Some(len).filter(|&len| options.mmap && len > 0).and_then(|len| Map::new(&file, len).ok()) else {
+    let mapped = options.mmap && len > 0 && !remote::is_remote(&file);
+    let Some(bytes) = Some(len).filter(|_| mapped).and_then(|len| Map::new(&file, len).ok()) else {
         return open_reader(file, size, options);
     };
     if Compression::recognise(&bytes)?.is_some() {

@@ -54,6 +54,7 @@ mod sensitive;
 mod servers;
 mod short;
 mod show;
+mod shrunk;
 mod standards;
 mod stored;
 mod supported;

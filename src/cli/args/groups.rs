@@ -25,8 +25,8 @@ pub struct InputArgs {
     pub no_checksum: bool,
     /// Read files instead of memory-mapping them; use this for files that may be truncated while they are read
     ///
-    /// If another process truncates a mapped file, the operating system kills rdblens with SIGBUS. Use this flag for network
-    /// file systems and for files that are still being written.
+    /// If another process truncates a mapped file, rdblens names the file and ends with status 4; with this flag, it reports
+    /// what was read. Files on network file systems are never mapped.
     #[arg(long)]
     pub no_mmap: bool,
     /// Directory for temporary copies of records over 64 MiB and of snapshots with hash templates, read from a pipe [default: $TMPDIR]
