@@ -18,6 +18,7 @@ pub mod first_pass;
 pub mod key_diff;
 mod key_places;
 mod names;
+pub mod nights;
 pub mod one_key;
 mod one_snapshot;
 pub mod plan;

@@ -55,6 +55,8 @@ pub enum InputCheck {
     /// They look like shards of one deployment at one time.
     #[default]
     Shards,
+    /// They are of one night, whatever their times: their names say so. A server and its replica are not.
+    Night,
     /// None is a copy of another.
     Copies,
     /// Anything goes.

@@ -208,6 +208,9 @@ pub struct SalvageArgs {
 pub struct CompareArgs {
     #[command(flatten)]
     pub read: ReadArgs,
+    /// Compare nights that lack shards of earlier nights, too: the shards were removed on purpose
+    #[arg(long, help_heading = "Input")]
+    pub allow_missing: bool,
     #[command(flatten)]
     pub by_key: ByKeyArgs,
     #[command(flatten)]

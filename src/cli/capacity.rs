@@ -5,12 +5,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::args::{CapacityArgs, CapacityFormat};
-use super::compare::{is_report, snapshot};
+use super::compare::snapshot;
 use super::output::{Outlet, Output};
 use super::sources::Reads;
 use super::{ExitStatus, plan, print_passed_over, written};
 use crate::analyze::{Plan, SlotCounts};
 use crate::error::{Error, Result};
+use crate::input::nights::is_report;
 use crate::input::{Location, resolve_each, shown_path};
 use crate::render::gate::Escapes;
 use crate::render::{DocumentForm, Format, json, write_capacity};

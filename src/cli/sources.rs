@@ -12,7 +12,7 @@ use super::args::{
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::decompress::Compression;
-use crate::input::{FileId, Input, Location, OpenOptions, resolve_each, shown_path};
+use crate::input::{FileId, Input, Location, OpenOptions, nights, resolve_each, shown_path};
 use crate::limits::Budget;
 
 /// Files that a command reads.
@@ -165,9 +165,11 @@ impl Reads for KeysArgs {
 
 impl Reads for CompareArgs {
     fn sources(&self) -> Sources {
+        // Folders hold folders of nights. What names no file is said when it is read.
+        let nights = nights::files(&self.read.input.inputs).unwrap_or_default();
         let sources = Sources::default().inputs(&self.read.input.inputs).inputs(&self.by_key.with);
-        let sources = sources.files(&self.read.server.server_config);
-        sources.files([&self.policy])
+        let sources = sources.files(&self.read.server.server_config).files([&self.policy]);
+        sources.files(nights.into_iter().map(|file| file.path))
     }
 }
 

@@ -15,7 +15,7 @@ use crate::near;
 use crate::wording::{Wording, wording};
 
 /// Endings of snapshot files in a directory.
-const ENDINGS: [&str; 6] = [".rdb", ".rdb.gz", ".rdb.zst", ".rdb.lz4", ".aof", ".dfs"];
+pub(super) const ENDINGS: [&str; 6] = [".rdb", ".rdb.gz", ".rdb.zst", ".rdb.lz4", ".aof", ".dfs"];
 
 /// Ending of the summary of a Dragonfly snapshot, which stands for its shards, too.
 const SUMMARY: &str = "-summary.dfs";
@@ -78,13 +78,13 @@ impl NoFile {
 
 /// Inputs found so far.
 #[derive(Default)]
-struct Inputs {
-    inputs: Vec<Input>,
+pub(super) struct Inputs {
+    pub(super) inputs: Vec<Input>,
     passed_over: Vec<(String, NoFile)>,
 }
 
 impl Inputs {
-    fn push(&mut self, input: Input) {
+    pub(super) fn push(&mut self, input: Input) {
         self.inputs.push(input);
     }
 
@@ -93,7 +93,7 @@ impl Inputs {
     }
 
     /// Returns whether what is at `path`, which the user has not named, is to be passed over.
-    fn passes_over(&mut self, path: &Path) -> bool {
+    pub(super) fn passes_over(&mut self, path: &Path) -> bool {
         let what = NoFile::at(path);
         self.passed_over.extend(what.map(|what| (shown_path(path), what)));
         what.is_some()
@@ -191,7 +191,7 @@ fn near_files(path: &Path) -> Vec<String> {
     near.into_iter().map(|near| shown_path(&path.with_file_name(near))).collect()
 }
 
-fn is_glob(text: &str) -> bool {
+pub(super) fn is_glob(text: &str) -> bool {
     text.contains(['*', '?', '['])
 }
 
@@ -278,7 +278,7 @@ fn resolve_directory(directory: &Path, inputs: &mut Inputs) -> Result<()> {
 }
 
 /// Adds the inputs named by manifests among `entries`; returns false if there are none.
-fn push_manifests(entries: &[PathBuf], inputs: &mut Inputs) -> Result<bool> {
+pub(super) fn push_manifests(entries: &[PathBuf], inputs: &mut Inputs) -> Result<bool> {
     let before = inputs.len();
     for manifest in entries.iter().filter(|entry| has_ending(entry, ".manifest") && entry.is_file()) {
         inputs.push(multi_part(manifest)?);
@@ -287,7 +287,7 @@ fn push_manifests(entries: &[PathBuf], inputs: &mut Inputs) -> Result<bool> {
 }
 
 /// Lists a directory, sorted by name.
-fn entries(directory: &Path) -> Result<Vec<PathBuf>> {
+pub(super) fn entries(directory: &Path) -> Result<Vec<PathBuf>> {
     let mut entries =
         fs::read_dir(directory)?.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<_>>>()?;
     entries.retain(|entry| !is_left_over(entry));
@@ -295,11 +295,11 @@ fn entries(directory: &Path) -> Result<Vec<PathBuf>> {
     Ok(entries)
 }
 
-fn is_left_over(path: &Path) -> bool {
+pub(super) fn is_left_over(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"temp-"))
 }
 
-fn has_ending(path: &Path, ending: &str) -> bool {
+pub(super) fn has_ending(path: &Path, ending: &str) -> bool {
     path.file_name().is_some_and(|name| {
         let name = name.as_encoded_bytes();
         name.len() > ending.len() && name.ends_with(ending.as_bytes())

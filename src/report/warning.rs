@@ -193,6 +193,28 @@ pub enum WarningKind {
     TimesMissing,
     /// The compared snapshots are not in the order of their times.
     NotInOrder,
+    /// A night lacks shards that earlier nights have: without them it would look like a shrink.
+    ShardsMissing {
+        /// Their names, without dates.
+        shards: Vec<String>,
+        /// Number of shards that earlier nights have.
+        of: u64,
+    },
+    /// Shards that earlier nights do not have: all of their memory counts as growth.
+    ShardsAdded {
+        /// Their names, without dates.
+        shards: Vec<String>,
+    },
+    /// A night could not be read.
+    NightUnreadable {
+        /// Why, in English.
+        error: String,
+    },
+    /// A file is the snapshot of another night once more.
+    SameSnapshot {
+        /// The file that is compared.
+        of: String,
+    },
     /// A report has no figures on tables: only the memory of keys is counted.
     TablesNotCounted,
     /// Stored reports do not have the memory of every slot, which a plan of slots needs.
@@ -468,6 +490,19 @@ impl WarningKind {
                 "有的快照没有记录生成时间：不计入趋势",
             ),
             NotInOrder => fixed("the snapshots are not in the order of their times", "快照没有按时间先后排列"),
+            ShardsMissing { shards, of } => {
+                let (missing, named, named_zh) = (shards.len(), listed(shards, ", "), listed(shards, "、"));
+                filled(
+                    format!("lacks {missing} of {of} shards: {named}"),
+                    format!("缺少 {of} 个分片中的 {missing} 个：{named_zh}"),
+                )
+            }
+            ShardsAdded { shards } => filled(
+                format!("has shards that earlier nights lack, which count as growth: {}", listed(shards, ", ")),
+                format!("含有此前没有的分片，其内存全部算作增长：{}", listed(shards, "、")),
+            ),
+            NightUnreadable { error } => filled(format!("could not be read: {error}"), format!("无法读取：{error}")),
+            SameSnapshot { of } => filled(format!("is the same snapshot as {of}"), format!("与 {of} 是同一份快照")),
             TablesNotCounted => fixed(
                 "not every report has the memory of the server's tables: only that of the keys is counted",
                 "有的报告没有服务器哈希表的内存：只统计 key 的内存",
@@ -491,6 +526,13 @@ impl WarningKind {
             Other => Wording::default(),
         }
     }
+}
+
+/// Lists names, at most eight of them.
+fn listed(names: &[String], between: &str) -> String {
+    const MOST: usize = 8;
+    let more = if names.len() > MOST { format!("{between}… (+{})", names.len() - MOST) } else { String::new() };
+    names.iter().take(MOST).cloned().collect::<Vec<_>>().join(between) + &more
 }
 
 impl From<Caveat> for Warning {

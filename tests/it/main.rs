@@ -39,6 +39,7 @@ mod limits;
 mod manual;
 mod mask;
 mod memory;
+mod nights;
 mod outputs;
 mod parallel;
 #[cfg(feature = "parquet")]

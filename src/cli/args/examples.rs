@@ -40,9 +40,11 @@ pub(super) const SALVAGE: &str = concat!(
 );
 
 pub(super) const COMPARE: &str = concat!(
-    "Give the oldest snapshot first. An input that ends in .json is a stored report, anything else a dump.\n\n",
+    "Give the oldest snapshot first, or folders of nights, whose files are grouped by shard and time. An input that ends in .json \
+     is a stored report, anything else a dump.\n\n",
     examples!(
         "show growth since yesterday" => "compare monday.rdb tuesday.rdb",
+        "growth and trend over all nights of a folder" => "compare /backup/nights",
         "forecast when 4 GB are reached" => "compare monday.json tuesday.json wednesday.rdb --maxmemory 4GB",
     )
 );

@@ -21,6 +21,8 @@ pub fn write_comparison(
     to.one("rdblens_compare_snapshots", "Snapshots that were compared.", Some(comparison.snapshots.len() as u64));
     let incomplete = comparison.snapshots.iter().filter(|row| !row.complete).count() as u64;
     to.one("rdblens_compare_snapshots_incomplete", "Snapshots that could not be read whole.", Some(incomplete));
+    let left_out = comparison.left_out.len() as u64;
+    to.one("rdblens_compare_nights_left_out", "Nights that are not whole and were left out.", Some(left_out));
     ends(comparison, to);
     let growth = comparison.growth;
     to.one("rdblens_compare_growth_keys", "Keys of the last snapshot less those of the first.", Some(growth.keys));

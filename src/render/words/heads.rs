@@ -109,6 +109,7 @@ heads! {
     SLOT = "slot", "槽";
     SLOTS = "slots", "槽";
     SLOTS_NOW = "slots now", "当前槽数";
+    FILES = "files", "文件";
     SNAPSHOT = "snapshot", "快照";
     SNAPSHOTS = "snapshots", "快照数";
     STREAM = "stream", "stream 名";

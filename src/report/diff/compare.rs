@@ -35,8 +35,10 @@ pub struct Comparison {
     pub schema: &'static str,
     /// The program's version.
     pub rdblens: &'static str,
-    /// The snapshots, in the order given. What follows compares the first with the last.
+    /// The snapshots, nights in the order of time, others in the order given. What follows compares the first with the last.
     pub snapshots: Vec<SnapshotRow>,
+    /// Nights that no figure is of, because something of them is missing.
+    pub left_out: Vec<LeftOut>,
     /// Growth in total.
     pub growth: Growth,
     /// Growth by type, the largest change first.
@@ -62,6 +64,8 @@ pub struct SnapshotRow {
     pub name: String,
     /// When it was taken, in milliseconds.
     pub taken: Option<Millis>,
+    /// The files that it was read from.
+    pub files: Vec<String>,
     /// Keys.
     pub keys: u64,
     /// Memory of the keys.
@@ -81,6 +85,7 @@ impl SnapshotRow {
         SnapshotRow {
             name: name.clone(),
             taken: report.taken(),
+            files: report.source.files.iter().map(|file| file.name.clone()).collect(),
             keys: report.totals.keys,
             memory: report.totals.memory,
             total: report.total(),
@@ -88,6 +93,20 @@ impl SnapshotRow {
             unknown: report.totals.unknown,
         }
     }
+}
+
+/// A night that is not compared.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
+pub struct LeftOut {
+    /// Its name.
+    pub name: String,
+    /// When it was taken, in milliseconds, or the date in its name.
+    pub taken: Option<Millis>,
+    /// The files that there are.
+    pub files: Vec<String>,
+    /// Why it is left out.
+    pub reason: Warning,
 }
 
 impl SnapshotRow {
@@ -116,6 +135,8 @@ pub struct Comparer {
     first: Option<NamedReport>,
     last: Option<NamedReport>,
     points: Vec<Point>,
+    left_out: Vec<LeftOut>,
+    notes: Vec<Warning>,
 }
 
 /// Figures of a report that are needed even if it is neither the first nor the last.
@@ -149,6 +170,16 @@ impl Comparer {
         }
     }
 
+    /// Adds a night that is not compared.
+    pub fn leave_out(&mut self, night: LeftOut) {
+        self.left_out.push(night);
+    }
+
+    /// Adds a circumstance that the reader should know.
+    pub fn note(&mut self, note: Warning) {
+        self.notes.push(note);
+    }
+
     /// Returns the comparison, or `None` with fewer than two reports.
     pub fn finish(self, plan: &ComparePlan) -> Option<Comparison> {
         let (first, last) = (self.first?, self.last?);
@@ -161,7 +192,8 @@ impl Comparer {
             hash_templates: TemplateChange::between(&first.report, &last.report),
             findings: findings(&first, &last),
             trend: trend::trend(&self.points, plan.maxmemory),
-            warnings: warnings(&self.points),
+            warnings: warnings(&self.points).into_iter().chain(self.notes).collect(),
+            left_out: self.left_out,
             snapshots: self.points.into_iter().map(|point| point.row).collect(),
         })
     }

@@ -10,7 +10,7 @@ mod templates;
 pub(in crate::report) mod trend;
 
 pub use baseline::{Baseline, BaselineRow, BeforeRow};
-pub use compare::{ComparePlan, Comparer, Comparison, SnapshotRow, compare};
+pub use compare::{ComparePlan, Comparer, Comparison, LeftOut, SnapshotRow, compare};
 pub use growth::{Fate, Growth, PatternChange, PatternChanges, PatternCounts, Since, TypeChange};
 pub use templates::{TemplateChange, TemplateDifference, TemplateSums};
 pub use trend::{Reached, Trend};

@@ -10,19 +10,26 @@ use crate::units::{Bytes, Millis};
 /// Builds the head.
 pub(super) fn headline(comparison: &Comparison, lang: Lang) -> Headline {
     let incomplete = comparison.snapshots.iter().filter(|row| !row.complete).count();
-    let problem = || {
-        let snapshots = human::counted(incomplete as u64, nouns::SNAPSHOT, lang);
+    let counted = |count: usize| human::counted(count as u64, nouns::SNAPSHOT, lang);
+    let problem = |count| {
+        let snapshots = counted(count);
         say!(
             lang,
             "incomplete: {snapshots}; the figures are those of what was read",
             "{snapshots}不完整：数字仅包含已读取的部分"
         )
     };
+    let without = |count| {
+        let snapshots = counted(count);
+        say!(lang, "not whole and left out: {snapshots}", "不完整、未计入：{snapshots}")
+    };
+    let not_whole = comparison.left_out.len();
+    let problems = [(incomplete > 0).then(|| problem(incomplete)), (not_whole > 0).then(|| without(not_whole))];
     let [before, after] = comparison.ends().map_or([Weight::default(); 2], |ends| ends.map(SnapshotRow::weight));
     let share = if before.memory.0 == 0 { String::new() } else { human::change(before.memory.0, after.memory.0) };
     let first = comparison.ends().map_or_else(String::new, |[first, _]| first.name.clone());
     Headline {
-        problems: (incomplete > 0).then(|| problem().into()).into_iter().collect(),
+        problems: problems.into_iter().flatten().map(Prose::from).collect(),
         more_problems: 0,
         name: Err(human::counted(comparison.snapshots.len() as u64, nouns::SNAPSHOT, lang)),
         identity: period(comparison, lang).into_iter().collect(),

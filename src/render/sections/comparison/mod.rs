@@ -6,7 +6,9 @@ use super::{baseline, growth};
 use crate::render::document::{Block, Cell, Column, Document, Prose, Scope, Section, Table, Tone};
 use crate::render::words::{heads, say};
 use crate::render::{Lang, human};
-use crate::report::{Comparison, PatternChange, Reached, TemplateChange, TemplateDifference, TemplateSums, Trend};
+use crate::report::{
+    Comparison, LeftOut, PatternChange, Reached, TemplateChange, TemplateDifference, TemplateSums, Trend, Warning,
+};
 use crate::units::Millis;
 
 /// Builds the document of a comparison.
@@ -28,6 +30,7 @@ pub(in crate::render) fn sections(comparison: &Comparison, scope: &Scope) -> Vec
         ("uncertain", uncertain, &lists.uncertain, counts.uncertain),
     ];
     let mut sections = vec![snapshots(comparison, scope)];
+    sections.extend(left_out(&comparison.left_out, lang));
     sections.extend(all_growth(comparison, scope));
     sections.extend(comparison.trend.as_ref().map(|trend| trend_section(trend, lang)));
     sections.extend(changed.into_iter().filter_map(|(id, title, list, count)| changes(id, title, list, count, scope)));
@@ -46,6 +49,7 @@ fn snapshots(comparison: &Comparison, scope: &Scope) -> Section {
         .tones(|row| if row.complete { Tone::Plain } else { Tone::Alarm })
         .column(Column::text(heads::SNAPSHOT).shrink(16), |row| Cell::words(&row.name))
         .column(Column::text(heads::TAKEN), |row| row.taken.map(Cell::Time))
+        .column(Column::text(heads::FILES).shrink(16).spare(1), |row| files(&row.files))
         .column(Column::number(heads::KEYS), |row| row.keys)
         .column(Column::number(heads::MEMORY), |row| row.memory)
         .column(Column::number(heads::IN_TOTAL), |row| row.total)
@@ -54,6 +58,28 @@ fn snapshots(comparison: &Comparison, scope: &Scope) -> Section {
         })
         .build();
     Section::new("snapshots", "").with(table)
+}
+
+/// Names the files of a night if there are several, below the folder that all of them are in.
+fn files(names: &[String]) -> Cell {
+    let [first, rest @ ..] = names else { return Cell::Absent };
+    if rest.is_empty() {
+        return Cell::Absent;
+    }
+    let mut folder = first.rfind('/').map_or("", |end| &first[..=end]);
+    while !rest.iter().all(|name| name.starts_with(folder)) {
+        folder = folder.trim_end_matches('/').rfind('/').map_or("", |end| &folder[..=end]);
+    }
+    let below: Vec<&str> = names.iter().map(|name| name.strip_prefix(folder).unwrap_or(name)).collect();
+    Cell::words(&below.join(", "))
+}
+
+/// Names nights that are not compared, each with the reason.
+fn left_out(nights: &[LeftOut], lang: Lang) -> Option<Section> {
+    let about = |night: &LeftOut| Warning::about(&night.name, night.reason.kind.clone()).wording;
+    let notes: Vec<Prose> = nights.iter().map(|night| Prose::wording(&about(night), lang)).collect();
+    let section = || Section::new("left-out", lang.of("Left out", "未计入"));
+    (!notes.is_empty()).then(|| section().with(Block::Notes(notes, 0)))
 }
 
 /// A row of the table of hash templates: one of the snapshots, or their difference.

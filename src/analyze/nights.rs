@@ -1,0 +1,162 @@
+//! Groups files into nights: what was saved of all shards of a deployment at one time.
+//!
+//! A shard is known by its name without dates. Files belong to one night if they are of different shards and were created
+//! (`ctime`) within an hour, or have the same date in their names and were created within half a day. Where no shard occurs
+//! twice, names say nothing, and each argument is a snapshot of its own.
+
+mod group;
+mod shards;
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::plan::{AtDamage, ReadPlan};
+use super::read::feed::PreparedInput;
+use crate::error::{Error, Result};
+use crate::input::nights::{self, NightFile};
+use crate::input::undated;
+use crate::report::{Warning, WarningKind};
+use crate::units::Millis;
+
+/// Snapshots to compare.
+#[derive(Debug)]
+pub struct Nights {
+    /// The nights in the order of time, or the arguments in the order given.
+    pub list: Vec<Night>,
+    /// True if files were grouped, so that times decide on the order.
+    pub grouped: bool,
+}
+
+/// Files of one time.
+#[derive(Debug)]
+pub struct Night {
+    /// Name in reports.
+    pub name: String,
+    /// Earliest creation time of its files, or the date in their names.
+    pub taken: Option<Millis>,
+    /// What to read: dumps, or one stored report.
+    pub inputs: Vec<PathBuf>,
+    /// Names of the files.
+    pub files: Vec<String>,
+    /// True if its files were put together by shard and time.
+    pub grouped: bool,
+    /// True if it is a stored report.
+    pub stored: bool,
+    /// Why it is not compared, if it is not.
+    pub left_out: Option<Warning>,
+    /// What the reader should know about it.
+    pub note: Option<Warning>,
+}
+
+/// A file with all that grouping needs to know.
+#[derive(Debug)]
+struct Candidate {
+    file: NightFile,
+    name: String,
+    /// When it was created, in seconds, if it says so.
+    created: Option<i64>,
+    /// Last date in its path, as `20261117`.
+    date: Option<String>,
+    /// Names of the files that a stored report was made from.
+    of_report: Option<Vec<String>>,
+    /// Why its start could not be read.
+    error: Option<Error>,
+}
+
+/// Finds the nights that the arguments name. Fails if one of them names nothing.
+pub fn nights<P: AsRef<Path>>(arguments: &[P], plan: &ReadPlan, may_lack_shards: bool) -> Result<Nights> {
+    let candidates: Vec<Candidate> =
+        nights::files(arguments)?.into_iter().map(|file| Candidate::new(file, plan)).collect();
+    let mut nights = group::group(candidates);
+    if !may_lack_shards {
+        shards::compare(&mut nights.list);
+    }
+    Ok(nights)
+}
+
+impl Candidate {
+    fn new(file: NightFile, plan: &ReadPlan) -> Candidate {
+        let name = file.name();
+        let date = undated(&name).1.pop();
+        let mut it = Candidate { file, name, created: None, date, of_report: None, error: None };
+        let Some(dump) = &it.file.dump else {
+            it.read_report();
+            return it;
+        };
+        if !dump.is_reopenable() {
+            return it;
+        }
+        match PreparedInput::new(dump.clone(), &plan.open, AtDamage::Stop) {
+            // Servers rewrite append-only files when they like.
+            Ok(prepared) if prepared.is_append_only() && it.date.is_some() => {}
+            Ok(prepared) => it.created = prepared.preamble.ctime(),
+            Err(error) => it.error = Some(error),
+        }
+        it
+    }
+
+    /// Reads the time and the files of a stored report. What is wrong with it is said when it is read whole.
+    fn read_report(&mut self) {
+        #[derive(Default, Deserialize)]
+        #[serde(default)]
+        struct Facts {
+            server: ServerFacts,
+            source: SourceFacts,
+        }
+        #[derive(Default, Deserialize)]
+        #[serde(default)]
+        struct ServerFacts {
+            ctime: Option<i64>,
+        }
+        #[derive(Default, Deserialize)]
+        #[serde(default)]
+        struct SourceFacts {
+            files: Vec<FileFacts>,
+        }
+        #[derive(Deserialize)]
+        struct FileFacts {
+            name: String,
+        }
+        let facts = std::fs::read(&self.file.path).ok().and_then(|json| serde_json::from_slice::<Facts>(&json).ok());
+        let facts = facts.unwrap_or_default();
+        self.created = facts.server.ctime;
+        self.of_report = Some(facts.source.files.into_iter().map(|file| file.name).collect());
+    }
+
+    /// Returns a time to order by: when it was created, else the date in its name.
+    fn time(&self) -> Option<i64> {
+        self.created.or_else(|| start_of(self.date.as_deref()?))
+    }
+
+    fn is_dump(&self) -> bool {
+        self.of_report.is_none()
+    }
+}
+
+/// Returns the first second of a date such as `20261117`, in UTC.
+fn start_of(date: &str) -> Option<i64> {
+    let date = jiff::civil::Date::strptime("%Y%m%d", date).ok()?;
+    Some(date.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp().as_second())
+}
+
+/// Returns a night of these files.
+fn night(name: String, files: Vec<Candidate>, grouped: bool) -> Night {
+    let stored = files.iter().any(|file| !file.is_dump());
+    let names = files.iter().flat_map(|file| file.of_report.clone().unwrap_or_else(|| vec![file.name.clone()]));
+    let created = files.iter().filter_map(|file| file.created).min();
+    let time = created.or_else(|| files.iter().filter_map(Candidate::time).min());
+    // A file that cannot be opened would make the whole night one without its keys.
+    let error = files.iter().find_map(|file| file.error.as_ref().map(ToString::to_string));
+    let error = error.filter(|_| grouped);
+    Night {
+        name,
+        taken: time.map(|seconds| Millis(seconds.saturating_mul(1000))),
+        files: names.collect(),
+        inputs: files.into_iter().map(|file| file.file.path).collect(),
+        grouped,
+        stored,
+        left_out: error.map(|error| Warning::new(WarningKind::NightUnreadable { error })),
+        note: None,
+    }
+}

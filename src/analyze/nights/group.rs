@@ -1,0 +1,256 @@
+//! Files by shard and time.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Candidate, Night, Nights, night, start_of};
+use crate::analyze::one_snapshot::MOST_APART;
+use crate::input::{shown_path, undated};
+use crate::report::{Warning, WarningKind};
+
+/// Seconds between files of one night that have the same date in their names.
+const SAME_DATE_APART: i64 = 12 * 3600;
+
+/// Endings of dumps, which may differ from night to night.
+const ENDINGS: [&str; 6] = [".gz", ".zst", ".lz4", ".rdb", ".aof", ".manifest"];
+
+/// Returns the path without dates and endings: the name of a shard.
+pub(super) fn without_date(path: &str) -> String {
+    let mut name = path;
+    while let Some(short) = ENDINGS.iter().find_map(|ending| name.strip_suffix(ending)) {
+        name = short;
+    }
+    undated(name).0
+}
+
+/// Returns the name of the file in a path, without dates and endings.
+pub(super) fn base_name(path: &str) -> String {
+    without_date(path.rsplit(['/', '\\']).next().unwrap_or(path))
+}
+
+/// Part of a path that names the shard.
+#[derive(Debug, Clone, Copy)]
+enum ShardName {
+    Path,
+    BelowArgument,
+    File,
+}
+
+impl ShardName {
+    fn of(self, candidate: &Candidate) -> String {
+        match self {
+            ShardName::Path => without_date(&candidate.name),
+            ShardName::BelowArgument => without_date(&shown_path(&candidate.file.inside)),
+            ShardName::File => base_name(&candidate.name),
+        }
+    }
+
+    /// Returns the shortest part that tells which files are of one shard at different times, if any does.
+    fn that_tells(candidates: &[Candidate]) -> Option<ShardName> {
+        [ShardName::Path, ShardName::BelowArgument, ShardName::File].into_iter().find(|part| {
+            let mut times: BTreeMap<String, Vec<i64>> = BTreeMap::new();
+            for candidate in candidates.iter().filter(|candidate| candidate.is_dump()) {
+                times.entry(part.of(candidate)).or_default().extend(candidate.time());
+            }
+            times.values_mut().for_each(|times| times.sort_unstable());
+            let repeats = times.values().any(|times| times.first() != times.last());
+            // A short name may be that of several shards.
+            let several = times.len() > 1 || candidates.iter().any(|candidate| candidate.file.in_folder);
+            let is_sure = matches!(part, ShardName::Path)
+                || several
+                    && times
+                        .values()
+                        .all(|times| times.windows(2).all(|two| two[1].saturating_sub(two[0]) > MOST_APART));
+            repeats && is_sure
+        })
+    }
+}
+
+/// Groups the files.
+pub(super) fn group(candidates: Vec<Candidate>) -> Nights {
+    let dumps = candidates.iter().filter(|candidate| candidate.is_dump()).count();
+    let in_folders = candidates.iter().any(|candidate| candidate.file.in_folder);
+    let mut list = match ShardName::that_tells(&candidates) {
+        Some(part) => by_shard(candidates, part),
+        None if is_series_of_one(&candidates) => each_alone(candidates),
+        None => by_argument(candidates),
+    };
+    let grouped = list.iter().any(|night| night.grouped) || (in_folders && dumps < list.len());
+    if grouped {
+        order(&mut list);
+    }
+    drop_repeated(&mut list);
+    Nights { list, grouped }
+}
+
+/// Returns whether one argument names files that are all too far apart in time to be shards.
+fn is_series_of_one(candidates: &[Candidate]) -> bool {
+    let dumps = || candidates.iter().filter(|candidate| candidate.is_dump());
+    let arguments: BTreeSet<usize> = dumps().map(|candidate| candidate.file.argument).collect();
+    let times: Option<BTreeSet<i64>> = dumps().map(|candidate| candidate.created).collect();
+    let apart = |times: BTreeSet<i64>| {
+        let times: Vec<i64> = times.into_iter().collect();
+        times.windows(2).all(|two| two[1].saturating_sub(two[0]) > MOST_APART)
+    };
+    arguments.len() == 1
+        && dumps().count() > 1
+        && times.is_some_and(|times| times.len() == dumps().count() && apart(times))
+}
+
+fn each_alone(candidates: Vec<Candidate>) -> Vec<Night> {
+    let alone = |candidate: Candidate| night(candidate.name_of_night(), vec![candidate], true);
+    candidates.into_iter().map(alone).collect()
+}
+
+/// Makes one snapshot of the dumps of each argument, and one of each report.
+fn by_argument(candidates: Vec<Candidate>) -> Vec<Night> {
+    let mut list: Vec<(Option<usize>, Vec<Candidate>)> = Vec::new();
+    for candidate in candidates {
+        let argument = (candidate.is_dump() && candidate.file.in_folder).then_some(candidate.file.argument);
+        match list.last_mut().filter(|(last, _)| argument.is_some() && *last == argument) {
+            Some((_, files)) => files.push(candidate),
+            None => list.push((argument, vec![candidate])),
+        }
+    }
+    list.into_iter().map(|(_, files)| night(name_of(&files), files, false)).collect()
+}
+
+/// A night to which files are added.
+#[derive(Debug, Default)]
+struct Open {
+    start: i64,
+    dates: BTreeSet<String>,
+    shards: BTreeMap<String, (Option<i64>, String)>,
+    files: Vec<Candidate>,
+}
+
+impl Open {
+    fn takes(&self, shard: &str, candidate: &Candidate) -> bool {
+        let has_date = candidate.date.as_ref().is_some_and(|date| self.dates.contains(date));
+        let apart = candidate.created.map(|created| created.saturating_sub(self.start).abs());
+        let is_near = match apart {
+            Some(apart) => apart <= MOST_APART || (has_date && apart <= SAME_DATE_APART),
+            None => has_date,
+        };
+        is_near && !self.shards.contains_key(shard)
+    }
+
+    fn add(&mut self, shard: String, candidate: Candidate) {
+        if self.files.is_empty() {
+            self.start = candidate.time().unwrap_or(i64::MIN);
+        }
+        self.dates.extend(candidate.date.clone());
+        self.shards.insert(shard, (candidate.created, candidate.name.clone()));
+        self.files.push(candidate);
+    }
+}
+
+fn by_shard(candidates: Vec<Candidate>, part: ShardName) -> Vec<Night> {
+    let (reports, dumps): (Vec<_>, Vec<_>) = candidates.into_iter().partition(|candidate| !candidate.is_dump());
+    // Files without a time come last: the nights that they may belong to are known by then.
+    let (mut timed, untimed): (Vec<_>, Vec<_>) = dumps.into_iter().partition(|candidate| candidate.created.is_some());
+    timed.sort_by_key(|candidate| candidate.created);
+    let (mut nights, mut repeated): (Vec<Open>, Vec<Night>) = (Vec::new(), Vec::new());
+    for candidate in timed.into_iter().chain(untimed) {
+        let shard = part.of(&candidate);
+        let known = |open: &Open| open.shards.get(&shard).filter(|(created, _)| created.is_some()).cloned();
+        let same = nights.iter().filter_map(known).find(|(created, _)| *created == candidate.created);
+        if let Some((_, of)) = same {
+            repeated.push(copy_of(of, candidate));
+        } else if let Some(open) = nights.iter_mut().rev().find(|open| open.takes(&shard, &candidate)) {
+            open.add(shard, candidate);
+        } else {
+            let mut open = Open::default();
+            open.add(shard, candidate);
+            nights.push(open);
+        }
+    }
+    let several = nights.iter().any(|open| open.files.len() > 1);
+    let named = |open: Open| {
+        let name = match open.files.as_slice() {
+            [alone] if !several => alone.name.clone(),
+            files => name_of(files),
+        };
+        night(name, open.files, true)
+    };
+    let mut list: Vec<Night> = nights.into_iter().map(named).collect();
+    // Nights of one folder or date would have the same name.
+    let mut names: BTreeMap<String, usize> = BTreeMap::new();
+    list.iter().for_each(|night| *names.entry(night.name.clone()).or_default() += 1);
+    for night in list.iter_mut().filter(|night| names.get(&night.name).is_some_and(|count| *count > 1)) {
+        if let Some(time) = night.taken.and_then(|taken| jiff::Timestamp::from_millisecond(taken.0).ok()) {
+            night.name = time.strftime("%Y-%m-%d %H:%M").to_string();
+        }
+    }
+    list.extend(repeated);
+    list.extend(each_alone(reports));
+    list
+}
+
+/// Returns the night of a file that is a snapshot of another night: a backup that copied what was there already. It is of the
+/// date in its name.
+fn copy_of(of: String, candidate: Candidate) -> Night {
+    let date = candidate.date.as_deref().and_then(start_of);
+    let mut copy = night(candidate.name_of_night(), vec![candidate], true);
+    copy.taken = date.map(|seconds| crate::units::Millis(seconds.saturating_mul(1000))).or(copy.taken);
+    copy.left_out = Some(Warning::new(WarningKind::SameSnapshot { of }));
+    copy
+}
+
+/// Puts nights in the order of time; those of no known time stay behind the one that they follow.
+fn order(list: &mut Vec<Night>) {
+    let mut last = i64::MIN;
+    let mut timed: Vec<(i64, Night)> = Vec::new();
+    for night in list.drain(..) {
+        last = night.taken.map_or(last, |taken| taken.0);
+        timed.push((last, night));
+    }
+    timed.sort_by_key(|(time, _)| *time);
+    list.extend(timed.into_iter().map(|(_, night)| night));
+}
+
+/// Leaves out a night that is there as a dump and as a report, if two others remain.
+fn drop_repeated(list: &mut [Night]) {
+    let key =
+        |night: &Night| Some((night.taken?, night.files.iter().map(|file| base_name(file)).collect::<BTreeSet<_>>()));
+    let mut known: BTreeMap<_, String> = BTreeMap::new();
+    let mut repeated = Vec::new();
+    for (place, night) in list.iter().enumerate().filter(|(_, night)| night.left_out.is_none()) {
+        let Some(key) = key(night) else { continue };
+        match known.get(&key) {
+            Some(of) => repeated.push((place, of.clone())),
+            None => _ = known.insert(key, night.name.clone()),
+        }
+    }
+    let left = list.iter().filter(|night| night.left_out.is_none()).count().saturating_sub(repeated.len());
+    for (place, of) in repeated.into_iter().filter(|_| left > 1) {
+        if let Some(night) = list.get_mut(place) {
+            night.left_out = Some(Warning::new(WarningKind::SameSnapshot { of }));
+        }
+    }
+}
+
+impl Candidate {
+    fn name_of_night(&self) -> String {
+        shown_path(&self.file.path)
+    }
+}
+
+/// Returns the name of a night: its file, else the folder of its files, or their date.
+fn name_of(files: &[Candidate]) -> String {
+    let folder = |candidate: &Candidate| candidate.file.path.parent().map(shown_path).unwrap_or_default();
+    match files {
+        [] => String::new(),
+        [alone] => alone.name_of_night(),
+        [first, rest @ ..] => {
+            let place = folder(first);
+            let is_one = !place.is_empty() && rest.iter().all(|other| folder(other) == place);
+            let dates: BTreeSet<&String> = files.iter().filter_map(|file| file.date.as_ref()).collect();
+            let in_place = undated(&place).1;
+            match dates.first() {
+                _ if is_one && (dates.is_empty() || !in_place.is_empty()) => place,
+                Some(date) => [date.get(..4), date.get(4..6), date.get(6..)].map(Option::unwrap_or_default).join("-"),
+                None => place,
+            }
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! A series of snapshots, read one after the other.
+//!
+//! A night that is not whole would look like a shrink, and the next one like growth. So nights that lack a shard, or that are
+//! damaged while two others are whole, are left out and named.
+
+use std::sync::Arc;
+
+use super::PATTERNS;
+use crate::analyze::nights::{Night, Nights, nights};
+use crate::analyze::{self, InputCheck, Plan};
+use crate::cli::args::CompareArgs;
+use crate::cli::message::notice;
+use crate::cli::progress::ProgressLine;
+use crate::cli::{hints, plan};
+use crate::error::{Error, ErrorKind, Result};
+use crate::report::diff::{ComparePlan, Comparer, LeftOut};
+use crate::report::{Comparison, NamedReport, Warning, WarningKind};
+use crate::units::Bytes;
+use crate::wording::{Wording, wording};
+
+/// A comparison, and whether the newest night was read whole.
+pub(super) struct Compared {
+    pub comparison: Comparison,
+    pub whole: bool,
+}
+
+/// Reads the nights and compares the first with the last.
+pub(super) fn series(args: &CompareArgs, plan: Plan, rows: Option<usize>) -> Result<Compared> {
+    debug_assert_eq!(plan.top, PATTERNS);
+    let quiet = args.read.input.quiet;
+    let Nights { list, grouped } = nights(&args.read.input.inputs, &plan.read, args.allow_missing)?;
+    let mut series = Series { grouped, ..Series::new(plan) };
+    let found = list.len();
+    for night in list {
+        series.add(night, quiet)?;
+    }
+    if series.keys == 0 {
+        hints::no_keys(&args.read);
+    }
+    let limits = ComparePlan { top: rows.unwrap_or(Plan::USUAL_TOP), maxmemory: args.maxmemory.map(Bytes) };
+    series.finish(&limits, found, quiet)
+}
+
+struct Series {
+    plan: Plan,
+    grouped: bool,
+    comparer: Comparer,
+    /// Reports that wait until two whole ones are known.
+    held: Vec<NamedReport>,
+    whole: usize,
+    /// True if nothing is known to be missing in the newest night so far.
+    newest_is_whole: bool,
+    /// Time of the newest night that is compared, in milliseconds.
+    newest: Option<i64>,
+    left_out: Vec<LeftOut>,
+    keys: u64,
+}
+
+impl Series {
+    fn new(plan: Plan) -> Series {
+        Series {
+            plan,
+            grouped: false,
+            comparer: Comparer::default(),
+            held: Vec::new(),
+            whole: 0,
+            newest_is_whole: true,
+            newest: None,
+            left_out: Vec::new(),
+            keys: 0,
+        }
+    }
+
+    fn add(&mut self, mut night: Night, quiet: bool) -> Result<()> {
+        if let Some(reason) = night.left_out.take() {
+            // A copy given twice says nothing of the newest night; one that is dated later stands for a night without a backup.
+            let is_later = night.taken.is_some_and(|taken| Some(taken.0) > self.newest);
+            let is_copy = matches!(reason.kind, WarningKind::SameSnapshot { .. });
+            self.newest_is_whole &= is_copy && !is_later;
+            self.leave_out(night, reason);
+            return Ok(());
+        }
+        let report = match self.read(&night, quiet) {
+            Ok(report) => report,
+            Err(error) if self.grouped && !matches!(error.kind(), ErrorKind::Usage(_)) => {
+                let reason = Warning::new(WarningKind::NightUnreadable { error: error.to_string() });
+                self.newest_is_whole = false;
+                self.leave_out(night, reason);
+                return Ok(());
+            }
+            Err(error) => return Err(error),
+        };
+        self.newest_is_whole = report.report.complete;
+        self.newest = night.taken.map(|taken| taken.0).max(self.newest);
+        self.keys = self.keys.saturating_add(report.report.totals.keys);
+        self.comparer_note(night.note.take());
+        self.take(report);
+        Ok(())
+    }
+
+    fn comparer_note(&mut self, note: Option<Warning>) {
+        if let Some(note) = note {
+            self.comparer.note(note);
+        }
+    }
+
+    /// Loads the report of a night, or makes it.
+    fn read(&self, night: &Night, quiet: bool) -> Result<NamedReport> {
+        if let ([report], true) = (night.inputs.as_slice(), night.stored) {
+            return plan::named_report(report, &night.name);
+        }
+        let mut plan = self.plan.clone();
+        if night.grouped && plan.read.inputs == InputCheck::Shards {
+            plan.read.inputs = InputCheck::Night;
+        }
+        let report = analyze::analyze(&night.inputs, &plan, &ProgressLine::new(quiet))?;
+        Ok(NamedReport { name: night.name.clone(), report })
+    }
+
+    fn take(&mut self, report: NamedReport) {
+        let is_whole = report.report.complete;
+        self.whole += usize::from(is_whole);
+        // Changes are told since the first snapshot, so rules about growth compare with that, too.
+        if self.plan.baseline.is_none() || (self.grouped && is_whole && self.whole == 1) {
+            self.plan.baseline = Some(Arc::new(report.clone()));
+        }
+        if self.grouped && (self.whole < 2 || !self.held.is_empty()) {
+            self.held.push(report);
+            if self.whole == 2 {
+                for held in std::mem::take(&mut self.held) {
+                    self.compare_whole(held);
+                }
+            }
+        } else if self.grouped {
+            self.compare_whole(report);
+        } else {
+            self.comparer.add(report);
+        }
+    }
+
+    /// Adds a report of a series that has two whole ones.
+    fn compare_whole(&mut self, named: NamedReport) {
+        if named.report.complete {
+            return self.comparer.add(named);
+        }
+        let files = named.report.source.files.iter().map(|file| file.name.clone()).collect();
+        let reason = Warning::new(WarningKind::SnapshotIncomplete);
+        self.left_out.push(LeftOut { taken: named.report.taken(), name: named.name, files, reason });
+    }
+
+    fn leave_out(&mut self, night: Night, reason: Warning) {
+        let Night { name, taken, files, .. } = night;
+        self.left_out.push(LeftOut { name, taken, files, reason });
+    }
+
+    fn finish(mut self, limits: &ComparePlan, found: usize, quiet: bool) -> Result<Compared> {
+        let enough = !self.grouped || self.whole >= 2;
+        std::mem::take(&mut self.held).into_iter().for_each(|held| self.comparer.add(held));
+        self.left_out.sort_by_key(|night| night.taken);
+        if !quiet {
+            for LeftOut { name, reason, .. } in &self.left_out {
+                notice!("left out: {name}: {}", reason.wording.en);
+            }
+        }
+        let few = too_few(&self.left_out, found);
+        self.left_out.into_iter().for_each(|night| self.comparer.leave_out(night));
+        let comparison = self.comparer.finish(limits).ok_or(few)?;
+        let complete = self.grouped || comparison.snapshots.iter().all(|row| row.complete);
+        Ok(Compared { comparison, whole: complete && enough && self.newest_is_whole })
+    }
+}
+
+/// Builds the error for fewer than two nights that can be compared.
+fn too_few(left_out: &[LeftOut], found: usize) -> Error {
+    let Some(first) = left_out.first() else {
+        return Error::usage(format!("compare needs at least two snapshots; found {found}"))
+            .with_hint("give two or more reports or dumps, oldest first, or a folder of nights");
+    };
+    let (count, name, wording) = (left_out.len(), &first.name, &first.reason.wording);
+    let (en, zh) = (&wording.en, &wording.zh);
+    Error::new(ErrorKind::Unreadable(Wording {
+        en: format!("fewer than two whole nights to compare: {count} of {found} are left out; {name}: {en}"),
+        zh: format!("可比较的完整时间点不足两个：{found} 个中有 {count} 个未计入；{name}：{zh}"),
+    }))
+    .with_remedy(wording!(
+        "give more nights; --allow-missing compares nights that lack shards",
+        "请提供更多时间点；--allow-missing 会比较缺少分片的时间点"
+    ))
+}

@@ -1,0 +1,194 @@
+//! Files of several nights: dumps and stored reports, by themselves or in folders of folders.
+
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use super::resolve::{ENDINGS, Inputs, entries, has_ending, is_glob, push_manifests, resolve_each};
+use super::{FileId, Input, Location, shown_path};
+use crate::error::{Error, ErrorKind, Result};
+use crate::wording::wording;
+
+/// Levels of folders below an argument: `nights/2026/11/2026-11-17/node-1/appendonlydir` and some more.
+const DEEPEST: usize = 8;
+
+/// Bytes at the start of a file in which a report names its schema.
+const REPORT_HEAD: u64 = 512;
+
+/// A file of a night.
+#[derive(Debug, Clone)]
+pub struct NightFile {
+    /// The dump, unless it is a stored report.
+    pub dump: Option<Input>,
+    /// What to read: the file, or the manifest of a multi-part append-only file.
+    pub path: PathBuf,
+    /// Position of the argument that names it.
+    pub argument: usize,
+    /// Its path below the folder that the argument names, or its name.
+    pub inside: PathBuf,
+    /// True if it was found in a folder.
+    pub in_folder: bool,
+}
+
+impl NightFile {
+    /// Returns the path in messages and reports.
+    pub fn name(&self) -> String {
+        self.dump
+            .as_ref()
+            .filter(|input| !input.multi_part)
+            .map_or_else(|| shown_path(&self.path), |it| it.name.clone())
+    }
+}
+
+/// Returns whether an input is a stored report, by its name.
+pub fn is_report(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
+}
+
+/// Finds the files that the arguments name, those of folders at any depth, in a stable order; each file once, unless it is
+/// named by itself more than once.
+pub fn files<P: AsRef<Path>>(arguments: &[P]) -> Result<Vec<NightFile>> {
+    let mut found: Vec<NightFile> = Vec::new();
+    // Used only for membership tests, so hash order does not matter.
+    let mut visited = HashSet::new();
+    for (argument, path) in arguments.iter().enumerate() {
+        for path in matching(path.as_ref())? {
+            let before = found.len();
+            if path.is_dir() {
+                let folder = path.clone();
+                walk(&path, 0, &mut visited, &mut |path, dump| {
+                    let inside = path.strip_prefix(&folder).unwrap_or(&path).to_owned();
+                    found.push(NightFile { dump, path, argument, inside, in_folder: true });
+                })?;
+                if found.len() == before {
+                    return Err(nothing_in(&path));
+                }
+            } else if is_report(&path) {
+                found.push(alone(None, path, argument));
+            } else {
+                let resolved = resolve_each(&[&path]);
+                if let Some((_, error)) = resolved.failed.into_iter().next() {
+                    return Err(error);
+                }
+                found.extend(resolved.inputs.into_iter().map(|input| {
+                    let path = read_path(&input);
+                    alone(Some(input), path, argument)
+                }));
+            }
+        }
+    }
+    let mut seen = HashSet::new();
+    // A link such as `latest` names a file once more.
+    found.retain(|file| FileId::of(&file.path).is_none_or(|id| seen.insert(id)) || !file.in_folder);
+    Ok(found)
+}
+
+fn alone(dump: Option<Input>, path: PathBuf, argument: usize) -> NightFile {
+    let inside = path.file_name().map_or_else(|| path.clone(), PathBuf::from);
+    NightFile { dump, path, argument, inside, in_folder: false }
+}
+
+/// Returns what a glob matches, sorted, or the argument itself.
+fn matching(argument: &Path) -> Result<Vec<PathBuf>> {
+    let pattern = argument.to_str().filter(|text| is_glob(text) && !argument.exists());
+    let Some(paths) = pattern.and_then(|pattern| glob::glob(pattern).ok()) else {
+        return Ok(vec![argument.to_owned()]);
+    };
+    let mut paths: Vec<PathBuf> = paths.filter_map(std::result::Result::ok).collect();
+    paths.retain(|path| path.is_file() || path.is_dir());
+    paths.sort();
+    // Resolving a glob that matches nothing says so.
+    Ok(if paths.is_empty() { vec![argument.to_owned()] } else { paths })
+}
+
+/// Returns the path that stands for an input on a command line.
+fn read_path(input: &Input) -> PathBuf {
+    match (&input.location, input.beside.first()) {
+        (Location::File(_), Some(manifest)) if input.multi_part => manifest.clone(),
+        (Location::File(path), _) => path.clone(),
+        (Location::Stdin, _) => PathBuf::from("-"),
+    }
+}
+
+/// Visits dumps and reports below a folder. Folders that cannot be read are passed over, except the first.
+fn walk(
+    folder: &Path,
+    depth: usize,
+    visited: &mut HashSet<PathBuf>,
+    visit: &mut dyn FnMut(PathBuf, Option<Input>),
+) -> Result<()> {
+    // Links may lead in circles.
+    if depth > 0 && fs::canonicalize(folder).is_ok_and(|real| !visited.insert(real)) {
+        return Ok(());
+    }
+    let entries = match entries(folder) {
+        Err(_) if depth > 0 => return Ok(()),
+        entries => entries?,
+    };
+    let mut inputs = Inputs::default();
+    // A manifest that cannot be read is a file that cannot be read: the night says so.
+    let manifests = push_manifests(&entries, &mut inputs).unwrap_or(false);
+    inputs.inputs.drain(..).for_each(|input| visit(read_path(&input), Some(input)));
+    for entry in &entries {
+        if entry.is_dir() {
+            if depth < DEEPEST {
+                walk(entry, depth + 1, visited, visit)?;
+            }
+        } else if !manifests && ENDINGS.iter().any(|ending| has_ending(entry, ending)) && !inputs.passes_over(entry) {
+            visit(entry.clone(), Some(Input::file(entry.clone())));
+        } else if is_report(entry) && entry.is_file() && holds_report(entry) {
+            visit(entry.clone(), None);
+        }
+    }
+    Ok(())
+}
+
+/// Returns whether a JSON file in a folder begins like a report; other JSON there is none of our business.
+fn holds_report(path: &Path) -> bool {
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(REPORT_HEAD).read_to_end(&mut head));
+    read.is_ok() && memchr::memmem::find(&head, b"\"rdblens.report/").is_some()
+}
+
+fn nothing_in(folder: &Path) -> Error {
+    let what = ErrorKind::NotASnapshot(wording!("no snapshot in this directory", "该目录中没有快照"));
+    Error::new(what).in_file(&shown_path(folder)).with_remedy(wording!(
+        "looked for *{}, *.manifest and stored reports, in folders of folders, too",
+        "查找的是 *{}、*.manifest 和已存储的报告（包括各级子目录）",
+        ENDINGS.join(", *")
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_of_folders_are_searched_for_dumps_and_reports() {
+        let root = tempfile::tempdir().unwrap();
+        for (name, text) in [
+            ("2026-11-17/a.rdb", "x"),
+            ("2026-11-17/deep/b.rdb.gz", "x"),
+            ("2026-11-18/a.rdb", "x"),
+            ("2026-11-18/notes.txt", "x"),
+            ("2026-11-18/temp-1.rdb", "x"),
+            ("reports/17.json", "{\"schema\": \"rdblens.report/1\"}"),
+            ("reports/growth.json", "{\"schema\": \"rdblens.compare/1\"}"),
+        ] {
+            let path = root.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let inside = |files: &[NightFile]| files.iter().map(|file| shown_path(&file.inside)).collect::<Vec<_>>();
+        let all = ["2026-11-17/a.rdb", "2026-11-17/deep/b.rdb.gz", "2026-11-18/a.rdb", "reports/17.json"];
+        assert_eq!(inside(&files(&[root.path()]).unwrap()), all);
+        // A folder within another, and a file that a folder holds: once each.
+        let again = [root.path().to_owned(), root.path().join("2026-11-17")];
+        assert_eq!(files(&again).unwrap().len(), 4);
+        let file = root.path().join("2026-11-18/a.rdb");
+        assert_eq!(files(&[&file, &file]).unwrap().len(), 2, "named by itself twice");
+        fs::create_dir(root.path().join("empty")).unwrap();
+        assert!(files(&[root.path().join("empty")]).unwrap_err().to_string().contains("no snapshot"));
+    }
+}

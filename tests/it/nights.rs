@@ -1,0 +1,246 @@
+//! `rdblens compare` over nights: folders of dumps and reports, grouped by shard and time.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use serde_json::Value;
+
+use crate::common::dump::Dump;
+use crate::common::program::{rdblens, run, text};
+
+/// 2026-11-17 03:00:00 UTC.
+const FIRST: i64 = 1_794_884_400;
+const DAY: i64 = 86_400;
+
+/// Writes a dump of that many keys, created at a time.
+fn write(path: &Path, created: i64, shard: u64, keys: u64) {
+    let mut dump = Dump::new();
+    (0..keys).for_each(|i| _ = dump.string(format!("shard{shard}:key:{i}"), "x".repeat(200)));
+    let bytes = dump.bytes();
+    let (old, new) = (b"1700000000", created.to_string());
+    let at = bytes.windows(old.len()).position(|window| window == old).unwrap();
+    let bytes = [&bytes[..at], new.as_bytes(), &bytes[at + old.len()..]].concat();
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, bytes).unwrap();
+}
+
+/// Writes five nights of two shards; `name` makes the path of a file from its date and shard.
+fn nights(root: &Path, name: impl Fn(&str, u64) -> String) -> Vec<[PathBuf; 2]> {
+    (0..5_u32)
+        .map(|night| {
+            let date = format!("2026-11-{}", 17 + night);
+            let created = FIRST + i64::from(night) * DAY;
+            [1, 2].map(|shard| {
+                let path = root.join(name(&date, shard));
+                write(&path, created + i64::try_from(shard).unwrap() * 60, shard, 1_000 + 100 * u64::from(night));
+                path
+            })
+        })
+        .collect()
+}
+
+fn in_folders(date: &str, shard: u64) -> String {
+    format!("nights/{date}/shard-{shard}.rdb")
+}
+
+fn compare(root: &Path, args: &[&str]) -> Output {
+    run(rdblens().current_dir(root).arg("compare").args(args))
+}
+
+fn json(root: &Path, args: &[&str], status: i32) -> Value {
+    let output = compare(root, &[args, &["--format", "json"]].concat());
+    assert_eq!(output.status.code(), Some(status), "{args:?}: {}", text(&output));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn names<'v>(comparison: &'v Value, list: &str) -> Vec<&'v str> {
+    comparison[list].as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap()).collect()
+}
+
+fn keys(comparison: &Value) -> Vec<u64> {
+    comparison["snapshots"].as_array().unwrap().iter().map(|row| row["keys"].as_u64().unwrap()).collect()
+}
+
+const ALL_KEYS: [u64; 5] = [2000, 2200, 2400, 2600, 2800];
+
+#[test]
+fn folders_of_nights_are_one_series_however_they_are_laid_out() {
+    type Layout = fn(&str, u64) -> String;
+    let layouts: [(Layout, &str); 4] = [
+        (in_folders, "nights/2026-11-17"),
+        (|date, shard| format!("nights/shard-{shard}-{date}.rdb"), "2026-11-17"),
+        (|date, shard| format!("nights/node-{shard}/{date}/dump.rdb"), "2026-11-17"),
+        (|date, shard| format!("nights/{}/dump-{shard}.rdb", date.replace('-', "")), "nights/20261117"),
+    ];
+    for (layout, first) in layouts {
+        let root = tempfile::tempdir().unwrap();
+        nights(root.path(), layout);
+        let comparison = json(root.path(), &["nights"], 0);
+        assert_eq!(keys(&comparison), ALL_KEYS, "{first}");
+        assert_eq!(names(&comparison, "snapshots")[0], first);
+        let row = &comparison["snapshots"][0];
+        assert_eq!(
+            (row["taken"].as_i64(), row["files"].as_array().map(Vec::len)),
+            (Some((FIRST + 60) * 1000), Some(2))
+        );
+        assert_eq!(comparison["growth"]["keys"], 800);
+        assert_eq!(comparison["trend"]["snapshots"], 5);
+        assert!(
+            comparison["left_out"].as_array().unwrap().is_empty()
+                && comparison["warnings"].as_array().unwrap().is_empty()
+        );
+    }
+}
+
+#[test]
+fn the_remedy_for_nights_in_one_folder_works_as_printed() {
+    let root = tempfile::tempdir().unwrap();
+    for night in 0..5 {
+        write(&root.path().join(format!("cache-2026-11-{}.rdb", 17 + night)), FIRST + night * DAY, 1, 10);
+    }
+    let refused = run(rdblens().current_dir(root.path()).args(["analyze", "."]));
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused).contains("did you mean `rdblens compare`"), "{}", text(&refused));
+    assert_eq!(keys(&json(root.path(), &["."], 0)), [10; 5]);
+}
+
+#[test]
+fn the_order_and_repetition_of_inputs_do_not_matter() {
+    let root = tempfile::tempdir().unwrap();
+    nights(root.path(), in_folders);
+    let all = json(root.path(), &["nights"], 0);
+    for inputs in [
+        &["nights/2026-11-21", "nights/2026-11-17", "nights/2026-11-19", "nights/2026-11-18", "nights/2026-11-20"][..],
+        &["nights", "nights/2026-11-18"],
+        &["nights/*"],
+    ] {
+        let mut again = json(root.path(), inputs, 0);
+        assert_eq!(again, all, "{inputs:?}");
+        again["snapshots"].take();
+    }
+    let mut files: Vec<String> =
+        (17..22).flat_map(|day| [1, 2].map(|shard| in_folders(&format!("2026-11-{day}"), shard))).collect();
+    files.reverse();
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    assert_eq!(keys(&json(root.path(), &files, 0)), ALL_KEYS);
+}
+
+#[test]
+fn a_night_without_a_shard_is_left_out_and_no_shrink() {
+    let root = tempfile::tempdir().unwrap();
+    let files = nights(root.path(), in_folders);
+    fs::remove_file(&files[2][1]).unwrap();
+    let comparison = json(root.path(), &["nights"], 0);
+    assert_eq!(keys(&comparison), [2000, 2200, 2600, 2800]);
+    assert_eq!(names(&comparison, "left_out"), ["nights/2026-11-19/shard-1.rdb"]);
+    let reason = &comparison["left_out"][0]["reason"];
+    assert_eq!((&reason["kind"], &reason["text"]), (&"shards-missing".into(), &"lacks 1 of 2 shards: shard-2".into()));
+    // The newest night decides on the status.
+    fs::remove_file(&files[4][0]).unwrap();
+    let comparison = json(root.path(), &["nights"], 4);
+    assert_eq!((keys(&comparison), &comparison["growth"]["keys"]), (vec![2000, 2200, 2600], &600.into()));
+    let table = text(&compare(root.path(), &["nights", "--lang", "zh"]));
+    assert!(
+        table.contains("缺少 2 个分片中的 1 个：shard-2") && table.contains("left out: nights/2026-11-21"),
+        "{table}"
+    );
+    let kept = json(root.path(), &["nights", "--allow-missing"], 0);
+    assert_eq!(keys(&kept), [2000, 2200, 1200, 2600, 1400]);
+    // With one whole night there is nothing to compare.
+    let few = compare(root.path(), &["nights/2026-11-18", "nights/2026-11-19"]);
+    assert_eq!(few.status.code(), Some(3), "{}", text(&few));
+    assert!(few.stdout.is_empty() && text(&few).contains("fewer than two whole nights"), "{}", text(&few));
+}
+
+#[test]
+fn a_damaged_night_does_not_lose_the_series() {
+    let root = tempfile::tempdir().unwrap();
+    let files = nights(root.path(), in_folders);
+    let cut = |path: &Path| fs::write(path, &fs::read(path).unwrap()[..5_000]).unwrap();
+    cut(&files[2][0]);
+    fs::write(&files[1][1], "no dump").unwrap();
+    let comparison = json(root.path(), &["nights"], 0);
+    assert_eq!(keys(&comparison), [2000, 2600, 2800]);
+    assert_eq!(names(&comparison, "left_out"), ["nights/2026-11-18", "nights/2026-11-19"]);
+    assert_eq!(comparison["left_out"][0]["reason"]["kind"], "night-unreadable");
+    assert_eq!(comparison["left_out"][1]["reason"]["kind"], "snapshot-incomplete");
+    cut(&files[4][1]);
+    assert_eq!(keys(&json(root.path(), &["nights"], 4)), [2000, 2600]);
+}
+
+#[test]
+fn a_copy_of_another_night_is_not_a_night() {
+    let root = tempfile::tempdir().unwrap();
+    for night in 0..3 {
+        write(&root.path().join(format!("2026-11-{}/dump.rdb", 17 + night)), FIRST + night * DAY, 1, 10);
+    }
+    fs::create_dir(root.path().join("2026-11-20")).unwrap();
+    fs::copy(root.path().join("2026-11-19/dump.rdb"), root.path().join("2026-11-20/dump.rdb")).unwrap();
+    // The newest folder holds what was saved the night before.
+    let comparison = json(root.path(), &["."], 4);
+    assert_eq!((keys(&comparison).len(), names(&comparison, "left_out")), (3, vec!["./2026-11-20/dump.rdb"]));
+    assert_eq!(comparison["left_out"][0]["reason"]["kind"], "same-snapshot");
+}
+
+#[test]
+fn stored_reports_and_dumps_make_one_series() {
+    let root = tempfile::tempdir().unwrap();
+    nights(root.path(), in_folders);
+    fs::create_dir(root.path().join("reports")).unwrap();
+    for day in 17..20 {
+        let (night, report) = (format!("nights/2026-11-{day}"), format!("reports/2026-11-{day}.json"));
+        let output = run(rdblens().current_dir(root.path()).args(["analyze", &night, "-o", &report]));
+        assert!(output.status.success(), "{}", text(&output));
+        fs::remove_dir_all(root.path().join(night)).unwrap();
+    }
+    fs::write(root.path().join("reports/growth.json"), "{\"schema\": \"rdblens.compare/1\"}").unwrap();
+    let comparison = json(root.path(), &["nights", "reports"], 0);
+    assert_eq!(keys(&comparison), ALL_KEYS);
+    assert_eq!(names(&comparison, "snapshots")[..2], ["reports/2026-11-17.json", "reports/2026-11-18.json"]);
+    // A report of one shard of two is a night that lacks one.
+    let output = run(rdblens().current_dir(root.path()).args([
+        "analyze",
+        "nights/2026-11-21/shard-2.rdb",
+        "-o",
+        "reports/x.json",
+    ]));
+    assert!(output.status.success());
+    assert_eq!(names(&json(root.path(), &["reports"], 4), "left_out"), ["reports/x.json"]);
+    // A night that is there twice counts once.
+    let output = run(rdblens().current_dir(root.path()).args(["analyze", "nights/2026-11-21", "-o", "reports/x.json"]));
+    assert!(output.status.success());
+    assert_eq!(keys(&json(root.path(), &["reports", "nights"], 0)), ALL_KEYS);
+}
+
+#[test]
+fn new_shards_are_noted_and_other_names_are_other_deployments() {
+    let root = tempfile::tempdir().unwrap();
+    nights(root.path(), in_folders);
+    write(&root.path().join("nights/2026-11-21/shard-3.rdb"), FIRST + 4 * DAY, 3, 50);
+    let comparison = json(root.path(), &["nights"], 0);
+    assert_eq!(keys(&comparison)[4], 2850);
+    assert!(
+        comparison["warnings"].to_string().contains("shards that earlier nights lack"),
+        "{}",
+        comparison["warnings"]
+    );
+    // Before and after a migration.
+    for shard in 1..=4 {
+        write(&root.path().join(format!("new/node-{shard}.rdb")), FIRST + 10 * DAY, shard, 500);
+    }
+    let moved = json(root.path(), &["nights/2026-11-17", "new"], 0);
+    assert_eq!((keys(&moved), &moved["growth"]["keys"]), (vec![2000, 2000], &0.into()));
+}
+
+#[test]
+fn tables_of_nights_fit_and_escape_names() {
+    let root = tempfile::tempdir().unwrap();
+    nights(root.path(), |date, shard| format!("夜间 \u{202e}备份/{date}/分片-{shard}.rdb"));
+    for lang in ["en", "zh"] {
+        let output = compare(root.path(), &["夜间 \u{202e}备份", "--lang", lang]);
+        let table = text(&output);
+        assert_eq!(output.status.code(), Some(0), "{table}");
+        assert!(!table.contains('\u{202e}') && table.contains("分片-1"), "{table}");
+    }
+}
