@@ -5,8 +5,10 @@
 
 mod array;
 mod compact;
+mod elements;
 mod hash;
 mod known;
+mod lengths;
 mod list;
 mod set;
 mod stream;
@@ -19,6 +21,7 @@ use std::num::NonZeroU64;
 
 use compact::Named;
 pub(super) use known::ValueSize;
+use lengths::Lengths;
 
 use super::Model;
 use super::layout::{Frame, Joint};
@@ -130,6 +133,8 @@ pub struct Meter<'m> {
     value_type: ValueType,
     /// Payload of the elements so far; those in blobs are not counted.
     payload: u64,
+    /// Lengths of elements in a table that are not priced yet.
+    lengths: Lengths,
     /// Decompression buffer; [`super::Meters`] shares one among its meters.
     pub(super) scratch: Scratch,
     error: Option<Error>,
@@ -164,6 +169,7 @@ impl<'m> Meter<'m> {
             key: Key::default(),
             value_type: ValueType::String,
             payload: 0,
+            lengths: Lengths::default(),
             scratch: Scratch::default(),
             error: None,
             over_budget: None,
@@ -246,6 +252,7 @@ impl<'m> Meter<'m> {
 
     #[inline(never)]
     fn finish_other(&mut self) -> Result<()> {
+        self.settle_lengths(&mut []);
         self.price()
     }
 
@@ -400,24 +407,6 @@ impl<'m> Meter<'m> {
 }
 
 impl Meter<'_> {
-    /// Adds a set member of a table, without its payload.
-    #[inline]
-    pub(super) fn add_member(&mut self, len: u64) {
-        self.set.add(self.model, len);
-    }
-
-    /// Adds a pair of a table, without its payload.
-    #[inline]
-    pub(super) fn add_pair(&mut self, field: u64, value: u64) {
-        self.hash.add(self.model, field, value);
-    }
-
-    /// Adds a member of a skiplist, without its payload.
-    #[inline]
-    pub(super) fn add_scored(&mut self, member: u64) {
-        self.zset.add(self.model, member);
-    }
-
     #[inline(always)]
     fn count_payload(&mut self, bytes: u64) {
         self.payload = self.payload.saturating_add(bytes);
@@ -514,6 +503,9 @@ impl Visit for Meter<'_> {
             return; // fast path: strings keep no state
         }
         self.payload = 0;
+        if self.lengths.is_counting() {
+            self.lengths.forget(); // the last value was damaged
+        }
         match value_type.kind() {
             Kind::String => {}
             Kind::List => self.list.begin(),
@@ -547,12 +539,8 @@ impl Visit for Meter<'_> {
     }
     #[inline]
     fn count(&mut self, count: u64) {
-        match self.value_type.kind() {
-            Kind::Set => self.set.announce(self.model, count),
-            Kind::Zset => self.zset.announce(self.model, count),
-            Kind::Hash => self.hash.announce(self.model, count),
-            Kind::String | Kind::List | Kind::Stream | Kind::Module | Kind::Array => {}
-        }
+        self.expect(count);
+        self.announce(count);
     }
 
     #[inline]
@@ -565,22 +553,19 @@ impl Visit for Meter<'_> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn element_len(&mut self, len: u64) {
-        self.count_payload(len);
-        self.add_member(len);
+        self.add_member(len, &mut []);
     }
 
-    #[inline]
+    #[inline(always)]
     fn pair_len(&mut self, field: u64, value: u64) {
-        self.count_payload(field.saturating_add(value));
-        self.add_pair(field, value);
+        self.add_pair(field, value, &mut []);
     }
 
-    #[inline]
+    #[inline(always)]
     fn scored_len(&mut self, member: u64) {
-        self.count_payload(member.saturating_add(SCORE_BYTES));
-        self.add_scored(member);
+        self.add_scored(member, &mut []);
     }
 
     #[inline]

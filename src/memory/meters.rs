@@ -95,6 +95,7 @@ impl<'m> Meters<'m> {
     /// change which keys are counted.
     #[inline(always)]
     pub fn finish(&mut self) -> Result<(&Measured, AlternativeSizes<'_>)> {
+        self.base.settle_lengths(&mut self.others);
         self.base.finish()?;
         let (measured, module_facts) = self.base.last();
         if self.others.is_empty() {
@@ -124,10 +125,9 @@ impl<'m> Meters<'m> {
     fn set_sizes(&mut self, size: impl Fn(&mut Meter<'m>, &Meter<'m>, &Measured) -> Option<ValueSize>) -> bool {
         // A damaged value has no sizes, and none will be asked for.
         let Some(found) = self.base.found() else { return true };
-        let sizes = self.memory.iter_mut().zip(&mut self.allocated);
-        for (meter, (memory, allocated)) in self.others.iter_mut().zip(sizes) {
+        for (place, meter) in self.others.iter_mut().enumerate() {
             let Some(priced) = size(meter, &self.base, found) else { return false };
-            (*memory, *allocated) = (priced.memory, priced.allocated);
+            (self.memory[place], self.allocated[place]) = (priced.memory, priced.allocated);
         }
         true
     }
@@ -189,7 +189,8 @@ impl Visit for Meters<'_> {
 
     #[inline]
     fn count(&mut self, count: u64) {
-        self.each_plain(|meter| meter.count(count));
+        self.base.expect(count);
+        self.each_plain(|meter| meter.announce(count));
     }
 
     #[inline]
@@ -197,22 +198,19 @@ impl Visit for Meters<'_> {
         self.base.lengths_suffice() && self.others.iter().all(Visit::lengths_suffice)
     }
 
-    #[inline]
+    #[inline(always)]
     fn element_len(&mut self, len: u64) {
-        self.base.element_len(len);
-        self.others.iter_mut().for_each(|meter| meter.add_member(len));
+        self.base.add_member(len, &mut self.others);
     }
 
-    #[inline]
+    #[inline(always)]
     fn pair_len(&mut self, field: u64, value: u64) {
-        self.base.pair_len(field, value);
-        self.others.iter_mut().for_each(|meter| meter.add_pair(field, value));
+        self.base.add_pair(field, value, &mut self.others);
     }
 
-    #[inline]
+    #[inline(always)]
     fn scored_len(&mut self, member: u64) {
-        self.base.scored_len(member);
-        self.others.iter_mut().for_each(|meter| meter.add_scored(member));
+        self.base.add_scored(member, &mut self.others);
     }
 
     #[inline]

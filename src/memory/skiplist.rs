@@ -114,6 +114,13 @@ impl NodeSum {
         self.nodes += 1;
     }
 
+    /// Adds the nodes of `count` members of `len` bytes, of more members than `FEW` in all.
+    pub fn add_many(&mut self, prices: &NodePrices, len: u64, count: u64, sds_size: impl FnOnce(u64) -> u64) {
+        let inside = if prices.holds_members() { sds_size(len) } else { 0 };
+        self.expected = self.expected.saturating_add(prices.expected(inside).saturating_mul(count));
+        self.nodes = self.nodes.saturating_add(usize::try_from(count).unwrap_or(usize::MAX));
+    }
+
     /// Returns the total, a multiple of eight.
     pub fn total(&self, prices: &NodePrices) -> u64 {
         match self.few.get(..self.nodes) {

@@ -388,6 +388,11 @@ impl PatternFacts {
             return;
         };
         *sum += now;
+        // Fast path for one alternative, as a policy asks for one.
+        if let ([then], [memory]) = (&mut *then, more) {
+            *then += *memory;
+            return;
+        }
         then.iter_mut().zip(more).for_each(|(sum, memory)| *sum += *memory);
     }
 

@@ -175,6 +175,14 @@ impl HashMeter {
         self.slack = self.slack.wrapping_add(slack);
     }
 
+    /// Adds `count` pairs of these lengths to a table.
+    pub fn add_many(&mut self, model: &Model, field: u64, value: u64, count: u64) {
+        let (memory, slack) = model.plain_pair(field, value);
+        self.pairs += count;
+        self.strings = self.strings.saturating_add(memory.saturating_mul(count));
+        self.slack = self.slack.wrapping_add(slack.wrapping_mul(count.cast_signed()));
+    }
+
     #[inline]
     fn add_expiring(&mut self, model: &Model, field: u64, value: u64, expires: bool) {
         self.pairs += 1;

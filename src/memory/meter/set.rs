@@ -93,6 +93,14 @@ impl SetMeter {
         self.price(model, len);
     }
 
+    /// Adds `count` members of this length to a table.
+    pub fn add_many(&mut self, model: &Model, len: u64, count: u64) {
+        let (memory, slack) = model.element(TableUse::Set, len);
+        self.members += count;
+        self.strings = self.strings.saturating_add(memory.saturating_mul(count));
+        self.slack = self.slack.wrapping_add(slack.wrapping_mul(count.cast_signed()));
+    }
+
     #[inline]
     fn price(&mut self, model: &Model, len: u64) {
         let (memory, slack) = model.element(TableUse::Set, len);

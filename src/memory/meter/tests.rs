@@ -203,3 +203,40 @@ proptest! {
         }
     }
 }
+
+proptest! {
+    #[test]
+    fn counted_lengths_cost_what_elements_cost(
+        lens in proptest::collection::vec((0u64..70, prop_oneof![9 => 0u64..300, 1 => 0u64..70_000]), 600..1500),
+        value_type in prop_oneof![Just(ValueType::Set), Just(ValueType::Hash), Just(ValueType::Zset2)],
+    ) {
+        let models: Vec<Model> = ["redis-7.2", "redis-8.10", "valkey-8.1", "valkey-9.1", "keydb-6.3"].map(|server| {
+            model(server, Allocator::Jemalloc, &[])
+        }).into();
+        for model in &models {
+            let (mut counted, mut single) = (Meter::new(model), Meter::new(model));
+            // The second value of a meter, behind a damaged one, costs no more than the first.
+            for damaged in [true, false] {
+                for meter in [&mut counted, &mut single] {
+                    meter.begin_key(3, false);
+                    meter.begin(value_type);
+                    meter.count(lens.len() as u64);
+                }
+                single.lengths.forget();
+                for &(first, second) in &lens {
+                    for meter in [&mut counted, &mut single] {
+                        match value_type.kind() {
+                            Kind::Set => meter.element_len(second),
+                            Kind::Hash => meter.pair_len(first, second),
+                            _ => meter.scored_len(second),
+                        }
+                    }
+                }
+                if !damaged {
+                    prop_assert!(counted.lengths.is_counting() && !single.lengths.is_counting());
+                    prop_assert_eq!(*counted.finish().unwrap(), *single.finish().unwrap());
+                }
+            }
+        }
+    }
+}

@@ -83,6 +83,15 @@ impl ZsetMeter {
         self.strings = self.strings.saturating_add(memory);
     }
 
+    /// Adds `count` members of this length to a table.
+    pub fn add_many(&mut self, model: &Model, len: u64, count: u64) {
+        self.members += count;
+        self.nodes.add_many(&model.nodes, len, count, |len| model.sds_size(len));
+        let (memory, slack) = model.element(TableUse::Zset, len);
+        self.slack = self.slack.wrapping_add(slack.wrapping_mul(count.cast_signed()));
+        self.strings = self.strings.saturating_add(memory.saturating_mul(count));
+    }
+
     fn pack(&mut self, model: &Model, item: PackedItem) {
         match model.layout.packed {
             PackedForm::Ziplist => self.blob.push_ziplist(item),
