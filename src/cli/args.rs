@@ -19,7 +19,7 @@ pub use values::*;
 use super::lang::LangArgs;
 use super::screen::{ColorArgs, ScreenArgs};
 use crate::render::schema::Described;
-use crate::report::Severity;
+use crate::report::{Condition, Severity};
 
 /// Colours of help texts: literals have the accent colour of the tables.
 const STYLES: Styles = Styles::styled().literal(AnsiColor::Cyan.on_default()).valid(AnsiColor::Green.on_default());
@@ -223,6 +223,16 @@ pub struct CompareArgs {
     /// Policy to check dumps against: a preset or a file that ends in .toml
     #[arg(long, value_name = "NAME|FILE.toml", default_value = "default", help_heading = "Policy")]
     pub policy: OsString,
+    /// Exit with status 1 if a condition is broken (repeatable, or separated by commas)
+    ///
+    /// growth=20%/week: all memory, per day, week or month; growth=20%: from the first to the last snapshot. keys=30% and
+    /// keys=30%/month: likewise for the number of keys. pattern=50%: any pattern, or a new one; only growth of 1 MiB or more
+    /// counts. must, should or hint: findings of this severity or higher that are new or worse than in the first snapshot.
+    #[arg(long, value_name = "CONDITION", value_delimiter = ',', help_heading = "Policy")]
+    pub fail_on: Vec<Condition>,
+    /// With --fail-on: exit with status 1 also if a condition was not evaluated
+    #[arg(long, requires = "fail_on", help_heading = "Policy")]
+    pub strict_gate: bool,
     /// Memory limit of the server, such as 4GB; forecasts when it is reached
     #[arg(long, value_name = "BYTES", value_parser = size, help_heading = "Policy")]
     pub maxmemory: Option<u64>,

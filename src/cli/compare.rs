@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::args::CompareArgs;
 use super::delivery::ReportDelivery;
+use super::message::notice;
 use super::output::{Outlet, Output};
 use super::progress::ProgressLine;
 use super::sources::Reads;
@@ -14,7 +15,7 @@ use crate::analyze::{self, Plan};
 use crate::error::{Error, Result};
 use crate::input::nights::is_report;
 use crate::input::shown_path;
-use crate::report::NamedReport;
+use crate::report::{GateRow, GateVerdict, NamedReport};
 use series::{Compared, series};
 
 /// Maximum number of patterns read from a dump; the heaviest are kept.
@@ -42,7 +43,28 @@ pub fn run(args: &CompareArgs) -> Result<ExitStatus> {
     let Compared { comparison, whole } = series(args, plan, rows)?;
     let table = |out: &Output| args.screen.table(out, rows, args.lang.lang());
     written(delivery.write_comparison(&comparison, args.format.section.unwrap_or_default(), table))?;
-    Ok(if whole { ExitStatus::Done } else { ExitStatus::Incomplete })
+    let fails = gate_fails(&comparison.gate, args.strict_gate);
+    Ok(match whole {
+        false => ExitStatus::Incomplete,
+        true if fails => ExitStatus::Findings,
+        true => ExitStatus::Done,
+    })
+}
+
+/// Returns whether the gate fails, and names on standard error the conditions that are broken or were not evaluated.
+fn gate_fails(rows: &[GateRow], strict: bool) -> bool {
+    for GateRow { condition, verdict, by, reason, .. } in rows {
+        if *verdict == GateVerdict::Failed {
+            let by = if by.is_empty() { String::new() } else { format!(": {}", by.join(", ")) };
+            notice!("gate failed: {condition}{by}");
+        }
+        if let Some(reason) = reason {
+            let whole = if *verdict == GateVerdict::Failed { "not evaluated in full" } else { "not evaluated" };
+            notice!("{whole}: {condition}: {}", reason.wording().en);
+        }
+    }
+    let open = rows.iter().any(|row| row.verdict == GateVerdict::NotEvaluated);
+    rows.iter().any(|row| row.verdict == GateVerdict::Failed) || (strict && open)
 }
 
 /// Loads a JSON report, or analyses a dump.

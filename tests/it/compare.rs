@@ -180,6 +180,7 @@ fn text_forms_match_the_golden_files() {
     let of = |format: &[&str]| {
         let text = stdout_of(&[&["compare", &shop(), &later, "--maxmemory", "64MB", "--top", "3"], format].concat());
         text.replace(&format!("{DATA}/"), "")
+            .replace(concat!("version=\"", env!("CARGO_PKG_VERSION")), "version=\"VERSION")
     };
     golden::check("compare-shop.md", &of(&["--format", "markdown"]));
     golden::check("compare-shop.prom", &of(&["--format", "prometheus", "--label", "snapshot=shop"]));

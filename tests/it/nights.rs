@@ -244,3 +244,96 @@ fn tables_of_nights_fit_and_escape_names() {
         assert!(!table.contains('\u{202e}') && table.contains("分片-1"), "{table}");
     }
 }
+
+#[test]
+fn the_gate_fails_for_growth_and_names_what_it_cannot_evaluate() {
+    let root = tempfile::tempdir().unwrap();
+    nights(root.path(), in_folders);
+    let gate = |conditions: &str, flags: &[&str]| {
+        let output = compare(root.path(), &[&["nights", "--fail-on", conditions], flags].concat());
+        (output.status.code().unwrap(), text(&output))
+    };
+    // Keys grow by 40 % in four days.
+    for (conditions, status) in [
+        ("keys=41%", 0),
+        ("keys=39%", 1),
+        ("keys=71%/week,growth=1000%", 0),
+        ("keys=69%/week", 1),
+        ("growth=10%/day", 1),
+        ("pattern=1%", 0),
+        ("should", 1),
+    ] {
+        let (code, said) = gate(conditions, &[]);
+        assert_eq!(code, status, "{conditions}: {said}");
+        assert_eq!(said.contains("gate failed: "), status == 1, "{conditions}: {said}");
+    }
+    let (_, prom) = gate("keys=39%,growth=1000%", &["--format", "prometheus"]);
+    assert!(prom.contains("rdblens_compare_gate_failed{condition=\"keys=39%\"} 1"), "{prom}");
+    assert!(gate("keys=39%", &["--lang", "zh"]).1.contains("未通过"));
+    // Without a time there is no rate.
+    for (name, keys) in [("a.rdb", 10), ("b.rdb", 11)] {
+        write(&root.path().join(name), FIRST, 1, keys);
+    }
+    for (flags, status) in [(&[][..], 0), (&["--strict-gate"], 1)] {
+        let output = compare(root.path(), &[&["a.rdb", "b.rdb", "--fail-on", "growth=1%/day"], flags].concat());
+        assert_eq!(output.status.code(), Some(status));
+        assert!(text(&output).contains("not evaluated: growth=1%/day: a rate needs the times"), "{}", text(&output));
+    }
+    for wrong in ["growth", "growth=20", "size=3%", "growth=20%/year", "bad"] {
+        let (code, said) = gate(wrong, &[]);
+        assert!(code == 2 && said.contains("growth=20%/week"), "{said}");
+    }
+}
+
+/// Runs the script of docs/nightly.md, as it is printed there, over five nights.
+#[cfg(unix)]
+#[test]
+fn the_nightly_recipe_survives_a_night_that_fails() {
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/nightly.md")).unwrap();
+    let script = page.split("```sh\n").nth(1).unwrap().split("```").next().unwrap();
+    assert!(script.starts_with("#!/bin/sh"));
+    for failure in ["damaged", "missing"] {
+        let root = tempfile::tempdir().unwrap();
+        let path = |name: &str| root.path().join(name);
+        let files = nights(root.path(), in_folders);
+        if failure == "damaged" {
+            fs::write(&files[2][1], &fs::read(&files[2][1]).unwrap()[..5_000]).unwrap();
+        } else {
+            fs::remove_file(&files[2][1]).unwrap();
+        }
+        write(&files[4][0], FIRST + 4 * DAY, 1, 2_500);
+        fs::write(path("nightly.sh"), script).unwrap();
+        let folder = Path::new(env!("CARGO_BIN_EXE_rdblens")).parent().unwrap().to_owned();
+        let paths = std::env::join_paths(
+            std::iter::once(folder).chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
+        )
+        .unwrap();
+        let night = |day: u32, accept: &str| {
+            let mut command = std::process::Command::new("sh");
+            command.arg(path("nightly.sh")).arg(path(&format!("nights/2026-11-{day}"))).env("PATH", &paths);
+            command.env("RDBLENS_STATE", path("state")).env("RDBLENS_METRICS", path("metrics"));
+            run(command.env("RDBLENS_ACCEPT", accept).env("LC_ALL", "C"))
+        };
+        let baseline = || {
+            let json: Value = serde_json::from_slice(&fs::read(path("state/baseline.json")).unwrap()).unwrap();
+            json["totals"]["keys"].as_u64().unwrap()
+        };
+        let growth = || fs::read_to_string(path("metrics/rdblens-growth.prom")).unwrap();
+        for (day, status, passed) in [(17, 0, 2000), (18, 0, 2200), (19, 4, 2200), (20, 0, 2600)] {
+            let output = night(day, "0");
+            assert_eq!(output.status.code(), Some(status), "{failure} {day}: {}", text(&output));
+            assert_eq!(baseline(), passed, "{failure} {day}");
+        }
+        assert!(fs::read_to_string(path("metrics/rdblens.prom")).unwrap().contains("rdblens_keys 2600\n"));
+        // The night that grows too much has its metrics and its place in the series; the baseline stays.
+        let output = night(21, "0");
+        assert_eq!(output.status.code(), Some(1), "{}", text(&output));
+        assert!(text(&output).contains("gate failed: growth=20%"), "{}", text(&output));
+        assert!(fs::read_to_string(path("state/gate.md")).unwrap().contains("failed"));
+        assert!(growth().contains("rdblens_compare_keys{stat=\"last\"} 3900\n"), "{}", growth());
+        assert!(growth().contains("rdblens_compare_snapshots 4\n"), "{}", growth());
+        assert_eq!(baseline(), 2600);
+        let output = night(21, "1");
+        assert_eq!((output.status.code(), baseline()), (Some(0), 3900), "{}", text(&output));
+    }
+}

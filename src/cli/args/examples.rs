@@ -45,6 +45,7 @@ pub(super) const COMPARE: &str = concat!(
     examples!(
         "show growth since yesterday" => "compare monday.rdb tuesday.rdb",
         "growth and trend over all nights of a folder" => "compare /backup/nights",
+        "cron gate: exit status 1 if memory grows too fast" => "compare /backup/nights --fail-on growth=20%/week,pattern=50%",
         "forecast when 4 GB are reached" => "compare monday.json tuesday.json wednesday.rdb --maxmemory 4GB",
     )
 );

@@ -14,7 +14,7 @@ use crate::cli::progress::ProgressLine;
 use crate::cli::{hints, plan};
 use crate::error::{Error, ErrorKind, Result};
 use crate::report::diff::{ComparePlan, Comparer, LeftOut};
-use crate::report::{Comparison, NamedReport, Warning, WarningKind};
+use crate::report::{Comparison, Condition, NamedReport, Warning, WarningKind};
 use crate::units::Bytes;
 use crate::wording::{Wording, wording};
 
@@ -38,7 +38,7 @@ pub(super) fn series(args: &CompareArgs, plan: Plan, rows: Option<usize>) -> Res
         hints::no_keys(&args.read);
     }
     let limits = ComparePlan { top: rows.unwrap_or(Plan::USUAL_TOP), maxmemory: args.maxmemory.map(Bytes) };
-    series.finish(&limits, found, quiet)
+    series.finish(&limits, &args.fail_on, found, quiet)
 }
 
 struct Series {
@@ -153,7 +153,7 @@ impl Series {
         self.left_out.push(LeftOut { name, taken, files, reason });
     }
 
-    fn finish(mut self, limits: &ComparePlan, found: usize, quiet: bool) -> Result<Compared> {
+    fn finish(mut self, limits: &ComparePlan, gate: &[Condition], found: usize, quiet: bool) -> Result<Compared> {
         let enough = !self.grouped || self.whole >= 2;
         std::mem::take(&mut self.held).into_iter().for_each(|held| self.comparer.add(held));
         self.left_out.sort_by_key(|night| night.taken);
@@ -164,7 +164,7 @@ impl Series {
         }
         let few = too_few(&self.left_out, found);
         self.left_out.into_iter().for_each(|night| self.comparer.leave_out(night));
-        let comparison = self.comparer.finish(limits).ok_or(few)?;
+        let comparison = self.comparer.finish_with(limits, gate).ok_or(few)?;
         let complete = self.grouped || comparison.snapshots.iter().all(|row| row.complete);
         Ok(Compared { comparison, whole: complete && enough && self.newest_is_whole })
     }

@@ -5,7 +5,7 @@
 use std::io::{self, Write};
 
 use super::exposition::{Exposition, SampleValue};
-use crate::report::{Comparison, PatternChange, SnapshotRow, Trend};
+use crate::report::{Comparison, GateRow, GateVerdict, PatternChange, SnapshotRow, Trend};
 
 /// Writes a comparison, with series for at most `top` patterns.
 pub fn write_comparison(
@@ -34,6 +34,7 @@ pub fn write_comparison(
     }
     patterns(comparison, top, to);
     findings(comparison, to);
+    gate(&comparison.gate, to);
     metrics.write(out)
 }
 
@@ -84,6 +85,17 @@ fn patterns(comparison: &Comparison, top: usize, to: &mut Exposition) {
     let bytes = "Change in the memory of the patterns that changed most.";
     each("rdblens_pattern_growth_bytes", bytes, &|change| change.growth.memory);
     each("rdblens_pattern_growth_keys", "Change in their keys.", &|change| change.growth.keys);
+}
+
+fn gate(rows: &[GateRow], to: &mut Exposition) {
+    let family = to.family("rdblens_compare_gate_failed", "Whether a condition of --fail-on is broken.");
+    for row in rows {
+        family.sample(&[("condition", &row.condition)], row.verdict == GateVerdict::Failed);
+    }
+    let family = to.family("rdblens_compare_gate_evaluated", "Whether a condition of --fail-on could be evaluated.");
+    for row in rows {
+        family.sample(&[("condition", &row.condition)], row.verdict != GateVerdict::NotEvaluated);
+    }
 }
 
 fn findings(comparison: &Comparison, to: &mut Exposition) {

@@ -19,9 +19,26 @@ use exposition::{Exposition, SampleValue};
 const MOST_DATABASES: usize = 64;
 
 /// Labels of the metrics themselves, which users cannot define.
-const LABELS: [&str; 18] = [
-    "ask", "change", "checksum", "db", "encoding", "extends", "idle", "left", "model", "owner", "pattern", "policy",
-    "rule", "server", "severity", "stat", "table", "type",
+const LABELS: [&str; 19] = [
+    "ask",
+    "change",
+    "checksum",
+    "condition",
+    "db",
+    "encoding",
+    "extends",
+    "idle",
+    "left",
+    "model",
+    "owner",
+    "pattern",
+    "policy",
+    "rule",
+    "server",
+    "severity",
+    "stat",
+    "table",
+    "type",
 ];
 
 /// Writes [`Format::Prometheus`](super::Format::Prometheus).

@@ -23,6 +23,8 @@ heads! {
     ADDED = "added", "新增";
     AGAINST_MEAN = "against the mean", "与平均值相比";
     AGAINST_ORDINARY = "against ordinary", "与普通 hash 相比";
+    CONDITION = "condition", "条件";
+    MEASURED = "measured", "实测";
     ALLOWED = "allowed", "限值";
     BETWEEN = "between", "区间";
     BREAK = "break", "违反的规则";

@@ -10,7 +10,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::trend::{self, Trend};
-use super::{Baseline, Growth, NamedReport, PatternChanges, TemplateChange, TypeChange, baseline, growth};
+use super::{
+    Baseline, Condition, GateRow, Growth, NamedReport, PatternChanges, TemplateChange, TypeChange, baseline, growth,
+};
 use crate::report::{Unknown, Warning, WarningKind, Weight};
 use crate::units::{Bytes, Millis};
 
@@ -52,6 +54,8 @@ pub struct Comparison {
     pub findings: Option<Baseline>,
     /// Memory trend, with two or more snapshots whose times are known.
     pub trend: Option<Trend>,
+    /// Conditions of `--fail-on`, in the order given.
+    pub gate: Vec<GateRow>,
     /// Circumstances that the reader should know.
     pub warnings: Vec<Warning>,
 }
@@ -182,20 +186,31 @@ impl Comparer {
 
     /// Returns the comparison, or `None` with fewer than two reports.
     pub fn finish(self, plan: &ComparePlan) -> Option<Comparison> {
+        self.finish_with(plan, &[])
+    }
+
+    /// Returns the comparison with the result of each condition, or `None` with fewer than two reports.
+    pub fn finish_with(self, plan: &ComparePlan, conditions: &[Condition]) -> Option<Comparison> {
         let (first, last) = (self.first?, self.last?);
-        Some(Comparison {
+        // Conditions are about all patterns, listed or not.
+        let all = if conditions.is_empty() { plan.top } else { usize::MAX };
+        let mut comparison = Comparison {
             schema: SCHEMA,
             rdblens: env!("CARGO_PKG_VERSION"),
             growth: growth::between(first.report.weight(), last.report.weight()),
             types: growth::types(&first.report, &last.report),
-            patterns: growth::patterns(&first.report, &last.report, plan.top),
+            patterns: growth::patterns(&first.report, &last.report, all),
             hash_templates: TemplateChange::between(&first.report, &last.report),
             findings: findings(&first, &last),
             trend: trend::trend(&self.points, plan.maxmemory),
             warnings: warnings(&self.points).into_iter().chain(self.notes).collect(),
             left_out: self.left_out,
             snapshots: self.points.into_iter().map(|point| point.row).collect(),
-        })
+            gate: Vec::new(),
+        };
+        comparison.gate = conditions.iter().map(|condition| condition.evaluate(&comparison, &last)).collect();
+        comparison.patterns.keep_largest(plan.top);
+        Some(comparison)
     }
 }
 

@@ -171,7 +171,7 @@ impl PatternChanges {
     }
 
     /// Sorts each list by the size of the change and cuts it to `top` rows.
-    fn keep_largest(&mut self, top: usize) {
+    pub(super) fn keep_largest(&mut self, top: usize) {
         for list in [&mut self.grown, &mut self.shrunk, &mut self.new, &mut self.vanished, &mut self.uncertain] {
             // Stable: of equal changes the smaller name stays first.
             list.sort_by_key(|change| {

@@ -5,12 +5,14 @@
 
 pub(crate) mod baseline;
 pub(crate) mod compare;
+mod gate;
 pub(crate) mod growth;
 mod templates;
 pub(in crate::report) mod trend;
 
 pub use baseline::{Baseline, BaselineRow, BeforeRow};
 pub use compare::{ComparePlan, Comparer, Comparison, LeftOut, SnapshotRow, compare};
+pub use gate::{Condition, GateGap, GateRow, GateVerdict, LEAST_PATTERN_GROWTH};
 pub use growth::{Fate, Growth, PatternChange, PatternChanges, PatternCounts, Since, TypeChange};
 pub use templates::{TemplateChange, TemplateDifference, TemplateSums};
 pub use trend::{Reached, Trend};

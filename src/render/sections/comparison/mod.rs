@@ -1,5 +1,6 @@
 //! Sections of a comparison of several snapshots.
 
+mod gate;
 mod headline;
 
 use super::{baseline, growth};
@@ -31,6 +32,7 @@ pub(in crate::render) fn sections(comparison: &Comparison, scope: &Scope) -> Vec
     ];
     let mut sections = vec![snapshots(comparison, scope)];
     sections.extend(left_out(&comparison.left_out, lang));
+    sections.extend(gate::section(&comparison.gate, lang));
     sections.extend(all_growth(comparison, scope));
     sections.extend(comparison.trend.as_ref().map(|trend| trend_section(trend, lang)));
     sections.extend(changed.into_iter().filter_map(|(id, title, list, count)| changes(id, title, list, count, scope)));

@@ -1,0 +1,366 @@
+//! Conditions of `compare --fail-on`: growth that a cron job has to report, and findings that are new or worse.
+
+use std::str::FromStr;
+
+#[cfg(feature = "cli")]
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::trend::DAY;
+use super::{Baseline, Comparison, NamedReport, PatternChange};
+use crate::report::Severity;
+use crate::units::Bytes;
+use crate::wording::{Wording, wording};
+
+/// Growth of a pattern below this does not count: small patterns double every day.
+pub const LEAST_PATTERN_GROWTH: u64 = 1 << 20;
+
+/// Least time between the snapshots for a rate, in days: an hour says little of a week.
+const LEAST_SPAN: f64 = 0.5;
+
+/// Condition under which the gate fails.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Condition {
+    /// As given.
+    text: String,
+    kind: ConditionKind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum ConditionKind {
+    Findings(Severity),
+    Share { of: Measure, allowed: f64, days: Option<f64> },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Measure {
+    Growth,
+    Pattern,
+    Keys,
+}
+
+impl FromStr for Condition {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Condition, String> {
+        let text = text.trim();
+        let kind = Severity::parse(text).map(ConditionKind::Findings).or_else(|| share(text));
+        let kind = kind.ok_or(
+            "expected must, should or hint, or growth=20%/week, pattern=50% or keys=30%, each with or without /day, /week or \
+             /month",
+        )?;
+        Ok(Condition { text: text.to_owned(), kind })
+    }
+}
+
+fn share(text: &str) -> Option<ConditionKind> {
+    let (of, limit) = text.split_once('=')?;
+    let of = match of.trim() {
+        "growth" => Measure::Growth,
+        "pattern" => Measure::Pattern,
+        "keys" => Measure::Keys,
+        _ => return None,
+    };
+    let (percent, period) = limit.split_once('/').map_or((limit, None), |(percent, period)| (percent, Some(period)));
+    let days = match period.map(str::trim) {
+        None => None,
+        Some("day") => Some(1.0),
+        Some("week") => Some(7.0),
+        Some("month") => Some(30.0),
+        Some(_) => return None,
+    };
+    let percent: f64 = percent.trim().strip_suffix('%')?.trim().parse().ok()?;
+    (percent.is_finite() && percent >= 0.0).then_some(ConditionKind::Share { of, allowed: percent / 100.0, days })
+}
+
+/// Result of one condition.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
+pub struct GateRow {
+    /// The condition as given.
+    pub condition: String,
+    /// Whether it is kept.
+    pub verdict: GateVerdict,
+    /// The greatest growth as a fraction, per period if the condition names one; for findings, their number.
+    pub measured: Option<f64>,
+    /// The greatest growth that is allowed; for findings, 0.
+    pub allowed: f64,
+    /// Patterns or rules that break it, the worst first, at most ten.
+    pub by: Vec<String>,
+    /// Why it was not evaluated, or not in full.
+    pub reason: Option<GateGap>,
+}
+
+/// Whether a condition is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum GateVerdict {
+    /// Nothing breaks it.
+    Kept,
+    /// Something breaks it.
+    Failed,
+    /// It cannot be told.
+    NotEvaluated,
+}
+
+/// What an evaluation lacks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum GateGap {
+    /// A rate needs the times of the first and the last snapshot.
+    TimesMissing,
+    /// The snapshots are too close for a rate.
+    TooClose,
+    /// There was nothing before, so that no share can be told.
+    NothingBefore,
+    /// A snapshot is incomplete.
+    Incomplete,
+    /// A report lists only its heaviest patterns, and heavy ones are not on the other's list.
+    ListsCut,
+    /// A snapshot was not checked against a policy.
+    NoFindings,
+    /// Rules of that severity were not evaluated.
+    RulesNotEvaluated,
+}
+
+impl GateVerdict {
+    /// Returns the word in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            GateVerdict::Kept => "kept",
+            GateVerdict::Failed => "failed",
+            GateVerdict::NotEvaluated => "not-evaluated",
+        }
+    }
+}
+
+impl GateGap {
+    /// Says what is missing.
+    pub fn wording(self) -> Wording {
+        match self {
+            GateGap::TimesMissing => wording!(
+                "a rate needs the times of the first and the last snapshot, in this order",
+                "计算速率需要首尾快照的时间，且先后有序"
+            ),
+            GateGap::TooClose => {
+                wording!("the snapshots are less than 12 hours apart", "快照间隔不足 12 小时")
+            }
+            GateGap::NothingBefore => wording!("there was nothing before", "此前没有数据"),
+            GateGap::Incomplete => wording!("a snapshot is incomplete", "有快照不完整"),
+            GateGap::ListsCut => wording!(
+                "a report lists only its heaviest patterns; make reports with --top 10000",
+                "报告只列出最重的模式；生成报告时请加 --top 10000"
+            ),
+            GateGap::NoFindings => wording!("a snapshot has no findings", "有快照未按策略检查"),
+            GateGap::RulesNotEvaluated => wording!("rules were not evaluated", "有规则未评估"),
+        }
+    }
+}
+
+impl Condition {
+    /// Evaluates the condition on a comparison that lists all patterns.
+    pub(super) fn evaluate(&self, comparison: &Comparison, last: &NamedReport) -> GateRow {
+        let judged = match self.kind {
+            ConditionKind::Findings(least) => findings(least, comparison.findings.as_ref(), last),
+            ConditionKind::Share { of, allowed, days } => shares(of, allowed, days, comparison),
+        };
+        let allowed = match self.kind {
+            ConditionKind::Findings(_) => 0.0,
+            ConditionKind::Share { allowed, .. } => allowed,
+        };
+        let Judged { measured, mut by, broken, gap } = judged;
+        by.truncate(10);
+        let verdict = match (broken, gap) {
+            (true, _) => GateVerdict::Failed,
+            (false, None) => GateVerdict::Kept,
+            (false, Some(_)) => GateVerdict::NotEvaluated,
+        };
+        GateRow { condition: self.text.clone(), verdict, measured, allowed, by, reason: gap }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Judged {
+    measured: Option<f64>,
+    by: Vec<String>,
+    broken: bool,
+    gap: Option<GateGap>,
+}
+
+impl Judged {
+    fn open(gap: GateGap) -> Judged {
+        Judged { gap: Some(gap), ..Judged::default() }
+    }
+}
+
+fn findings(least: Severity, baseline: Option<&Baseline>, last: &NamedReport) -> Judged {
+    let Some(baseline) = baseline else { return Judged::open(GateGap::NoFindings) };
+    let rows = baseline.new.iter().chain(&baseline.worse).chain(&baseline.first_evaluated);
+    let rows: Vec<_> = rows.filter(|row| row.severity >= least).collect();
+    let mut by: Vec<String> = Vec::new();
+    for row in &rows {
+        if !by.contains(&row.rule) {
+            by.push(row.rule.clone());
+        }
+    }
+    let open = last.report.findings.not_evaluated.iter().any(|rule| rule.severity >= least);
+    Judged {
+        measured: Some(rows.len() as f64),
+        by,
+        broken: !rows.is_empty(),
+        gap: open.then_some(GateGap::RulesNotEvaluated),
+    }
+}
+
+fn shares(of: Measure, allowed: f64, days: Option<f64>, comparison: &Comparison) -> Judged {
+    let Some([first, last]) = comparison.ends() else { return Judged::open(GateGap::Incomplete) };
+    if !first.complete || !last.complete {
+        return Judged::open(GateGap::Incomplete);
+    }
+    let span = comparison.span().map(|span| span as f64 / DAY);
+    let periods = match (days, span) {
+        (None, _) => 1.0,
+        (Some(_), None) => return Judged::open(GateGap::TimesMissing),
+        (Some(_), Some(span)) if span < LEAST_SPAN => return Judged::open(GateGap::TooClose),
+        (Some(days), Some(span)) => span / days,
+    };
+    let grown = |before: u64, after: u64| (after as f64 / before as f64 - 1.0) / periods;
+    let whole = |before: u64, after: u64| match before {
+        0 if after == 0 => Judged { measured: Some(0.0), ..Judged::default() },
+        0 => Judged::open(GateGap::NothingBefore),
+        before => {
+            let share = grown(before, after);
+            Judged { measured: Some(share), broken: share > allowed, ..Judged::default() }
+        }
+    };
+    match of {
+        Measure::Keys => whole(first.keys, last.keys),
+        Measure::Growth => {
+            let (before, after) = first.total.zip(last.total).unwrap_or((first.memory, last.memory));
+            whole(before.0, after.0)
+        }
+        Measure::Pattern => patterns(allowed, comparison, grown),
+    }
+}
+
+/// Judges patterns that grew by enough, and new ones, which have no share and break any limit.
+fn patterns(allowed: f64, comparison: &Comparison, grown: impl Fn(u64, u64) -> f64) -> Judged {
+    let memory = |change: &PatternChange| {
+        let [before, after] =
+            [change.before, change.after].map(|weight| weight.map_or(Bytes(0), |weight| weight.memory));
+        (before.0, after.0)
+    };
+    let counts = |change: &&PatternChange| {
+        let (before, after) = memory(change);
+        after.saturating_sub(before) >= LEAST_PATTERN_GROWTH
+    };
+    let changes = &comparison.patterns;
+    let new: Vec<&PatternChange> = changes.new.iter().filter(counts).collect();
+    let mut old: Vec<(f64, &PatternChange)> = changes
+        .grown
+        .iter()
+        .filter(counts)
+        .map(|change| {
+            let (before, after) = memory(change);
+            (grown(before, after), change)
+        })
+        .collect();
+    old.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    // Nothing before is an endless share, which JSON has no number for.
+    let measured = old.first().map(|(share, _)| *share).filter(|share| share.is_finite());
+    let breaking = old.iter().filter(|(share, _)| *share > allowed).map(|(_, change)| *change);
+    let by: Vec<String> = new.iter().copied().chain(breaking).map(|change| change.pattern.clone()).collect();
+    let cut = changes.uncertain.iter().any(|change| counts(&change));
+    Judged { measured, broken: !by.is_empty(), by, gap: cut.then_some(GateGap::ListsCut) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::compare::tests::named;
+    use super::super::{ComparePlan, Comparer};
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+
+    fn verdict(condition: &str, reports: [NamedReport; 2]) -> (GateVerdict, Vec<String>, Option<GateGap>) {
+        let mut comparer = Comparer::default();
+        reports.into_iter().for_each(|report| comparer.add(report));
+        let plan = ComparePlan { top: 1, maxmemory: None };
+        let comparison = comparer.finish_with(&plan, &[condition.parse().unwrap()]).unwrap();
+        assert!(comparison.patterns.grown.len() <= 1);
+        let GateRow { verdict, by, reason, .. } = comparison.gate[0].clone();
+        (verdict, by, reason)
+    }
+
+    #[test]
+    fn conditions_have_one_grammar() {
+        for right in
+            ["must", "should", "hint", "growth=20%/week", "pattern=50%", "keys=0%", " growth = 12.5 % / month "]
+        {
+            assert!(right.parse::<Condition>().is_ok(), "{right}");
+        }
+        for wrong in [
+            "",
+            "growth",
+            "growth=20",
+            "growth=-1%",
+            "growth=20%/year",
+            "growth=20%/",
+            "size=1%",
+            "keys=NaN%",
+            "MUST",
+            "keys=inf%",
+        ] {
+            assert!(wrong.parse::<Condition>().unwrap_err().contains("growth=20%/week"), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn rates_are_those_of_the_time_between() {
+        let day = 86_400;
+        let grown = |days: i64| [named("a", day, 100 * MIB, &[]), named("b", (days + 1) * day, 110 * MIB, &[])];
+        for (condition, days, expected) in [
+            ("growth=10%", 1, GateVerdict::Kept),
+            ("growth=9%", 1, GateVerdict::Failed),
+            ("growth=10%/week", 7, GateVerdict::Kept),
+            ("growth=10%/week", 1, GateVerdict::Failed),
+            ("growth=10%/day", 2, GateVerdict::Kept),
+            ("growth=4%/month", 90, GateVerdict::Kept),
+        ] {
+            assert_eq!(verdict(condition, grown(days)).0, expected, "{condition} {days}");
+        }
+        let (open, _, gap) = verdict("growth=10%/day", grown(0));
+        assert_eq!((open, gap), (GateVerdict::NotEvaluated, Some(GateGap::TimesMissing)));
+        assert_eq!(
+            verdict("growth=20%", [named("a", 1, 0, &[]), named("b", 2, 5, &[])]).2,
+            Some(GateGap::NothingBefore)
+        );
+    }
+
+    #[test]
+    fn patterns_count_from_a_mebibyte_on_however_few_rows_are_listed() {
+        let old = named("a", 1, 0, &[("big", 1, 100 * MIB), ("mid", 1, 2 * MIB), ("tiny", 1, 10)]);
+        let new =
+            named("b", 2, 0, &[("big", 1, 140 * MIB), ("mid", 1, 4 * MIB), ("tiny", 1, 1000), ("new", 1, MIB - 1)]);
+        assert_eq!(verdict("pattern=50%", [old.clone(), new.clone()]).1, ["mid"]);
+        assert_eq!(verdict("pattern=100%", [old.clone(), new]).0, GateVerdict::Kept);
+        let newer = named("b", 2, 0, &[("big", 1, 100 * MIB), ("mid", 1, 2 * MIB), ("tiny", 1, 10), ("new", 1, MIB)]);
+        assert_eq!(verdict("pattern=1000%", [old.clone(), newer.clone()]).1, ["new"]);
+        let mut cut = old;
+        cut.report.patterns.distinct = 9;
+        let (open, _, gap) = verdict("pattern=1000%", [cut, newer]);
+        assert_eq!((open, gap), (GateVerdict::NotEvaluated, Some(GateGap::ListsCut)));
+    }
+
+    #[test]
+    fn what_is_missing_is_never_kept() {
+        let mut damaged = named("a", 1, 100, &[]);
+        damaged.report.complete = false;
+        for condition in ["growth=1%", "keys=1%", "pattern=1%", "must"] {
+            let (open, ..) = verdict(condition, [damaged.clone(), named("b", 2, 1, &[])]);
+            assert_eq!(open, GateVerdict::NotEvaluated, "{condition}");
+        }
+    }
+}
