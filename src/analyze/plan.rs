@@ -10,7 +10,7 @@ use crate::mask::Secret;
 use crate::memory::{Allocator, Server, ServerConfig, WhatIf};
 use crate::policy::file::PatternSyntax;
 use crate::policy::{Policy, file, presets};
-use crate::report::{BigRules, NamedReport, Options, Prefixes};
+use crate::report::{BigRules, EarlierSnapshot, NamedReport, Options, Prefixes};
 use crate::units::{Bytes, Millis};
 
 use super::read::division::Division;
@@ -126,6 +126,8 @@ pub struct Plan {
     pub now: Option<Millis>,
     /// An earlier report to compare with.
     pub baseline: Option<Arc<NamedReport>>,
+    /// Sizes of other earlier snapshots.
+    pub earlier: Vec<EarlierSnapshot>,
     /// When keys are counted by cluster slot.
     pub slots: SlotCounts,
 }
@@ -240,6 +242,7 @@ impl Plan {
             inspect_values: false,
             now: None,
             baseline: None,
+            earlier: Vec::new(),
             slots: SlotCounts::default(),
         }
     }

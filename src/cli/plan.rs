@@ -22,7 +22,7 @@ use crate::limits;
 use crate::mask::Secret;
 use crate::memory::{Server, ServerConfig, WhatIf};
 use crate::render::key_text;
-use crate::report::NamedReport;
+use crate::report::{EarlierSnapshot, NamedReport};
 use crate::units::{Bytes, Millis};
 
 /// Returns a read plan with the flags for opening files. Inputs that may be mapped are watched from here on.
@@ -171,6 +171,10 @@ pub fn policy(plan: Plan, args: &PolicyArgs) -> Result<Plan> {
     plan.inspect_values = args.inspect_values;
     plan.now = args.now.as_deref().map(|text| time("--now", text)).transpose()?;
     plan.baseline = baseline(args.baseline.as_deref())?;
+    let selection = plan.read.selected();
+    for path in &args.earlier {
+        plan.earlier.extend(EarlierSnapshot::all_of(&earlier(path)?, &selection));
+    }
     if let Some(limit) = args.maxmemory {
         plan.read.config.set("maxmemory", &limit.to_string())?;
     }
@@ -181,11 +185,13 @@ pub fn policy(plan: Plan, args: &PolicyArgs) -> Result<Plan> {
 }
 
 fn baseline(path: Option<&Path>) -> Result<Option<Arc<NamedReport>>> {
-    let read = |path: &Path| {
-        let name = shown_path(Path::new(path.file_name().unwrap_or(path.as_os_str())));
-        named_report(path, &name)
-    };
-    Ok(path.map(read).transpose()?.map(Arc::new))
+    Ok(path.map(earlier).transpose()?.map(Arc::new))
+}
+
+/// Loads an earlier report, which goes by the last part of its name.
+fn earlier(path: &Path) -> Result<NamedReport> {
+    let name = shown_path(Path::new(path.file_name().unwrap_or(path.as_os_str())));
+    named_report(path, &name)
 }
 
 /// Returns the key for masking names, or `None` without `--mask`.

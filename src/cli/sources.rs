@@ -152,7 +152,8 @@ pub trait Reads {
 impl Reads for AnalyzeArgs {
     fn sources(&self) -> Sources {
         let sources = Sources::default().inputs(&self.read.input.inputs).files(&self.read.server.server_config);
-        sources.files([&self.policy.policy]).files(&self.policy.baseline).files(&self.mask.mask_key)
+        let sources = sources.files([&self.policy.policy]).files(&self.policy.baseline).files(&self.policy.earlier);
+        sources.files(&self.mask.mask_key)
     }
 }
 

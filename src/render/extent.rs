@@ -47,11 +47,12 @@ const PARTS_OF_LISTS: [(&str, &str); 5] = [
 ];
 
 /// Parts of a document that are no list, and what they show.
-const NO_LISTS: [(&str, &str); 4] = [
+const NO_LISTS: [(&str, &str); 5] = [
     ("breaking", "The patterns that break most rules."),
     ("next", "What to run next."),
     ("notes", "What to know about the figures."),
     ("server", "The server, as the file describes it."),
+    ("trend", "Memory over earlier snapshots, and its forecast."),
 ];
 
 impl SectionName {

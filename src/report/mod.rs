@@ -104,6 +104,9 @@ pub struct Report {
     pub findings: Findings,
     /// Growth since the baseline, if one is given.
     pub growth: Option<Since>,
+    /// Sizes of earlier snapshots, oldest first: of the baseline, of other earlier reports, and what those knew.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub history: Vec<EarlierSnapshot>,
     /// The tree of name segments.
     #[serde(default)]
     pub prefixes: Prefixes,

@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 
 use crate::common::golden;
 use crate::common::page::Page;
+use crate::common::program::{run_args, stdout_of, testdata};
 use crate::common::reports::{odd, sample, what_if};
 
 fn html(report: &Report, lang: Lang) -> String {
@@ -127,6 +128,38 @@ fn the_first_screen_leads_to_the_gravest_findings_and_has_the_map() {
     assert_eq!((html.matches("class=\"treemap\"").count(), head.matches("class=\"treemap\"").count()), (1, 1));
     let empty = self::html(&odd::empty(), Lang::En);
     assert!(!empty.contains("class=\"gravest\"") && !empty.contains("class=\"treemap\""));
+}
+
+#[test]
+fn a_baseline_passes_on_the_sizes_that_it_knew() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let dump = |name: &str| testdata().join("dumps").join(name).to_str().unwrap().to_owned();
+    let (shop, later) = (dump("shop.rdb"), dump("shop-later.rdb"));
+    let mut oldest: serde_json::Value =
+        serde_json::from_str(&stdout_of(&["analyze", &shop, "--format", "json"])).unwrap();
+    let day = oldest["server"]["ctime"].as_i64().unwrap();
+    oldest["server"]["ctime"] = (day - 86_400).into();
+    std::fs::write(path("oldest.json"), oldest.to_string()).unwrap();
+    let earlier = ["--earlier", &path("oldest.json"), "--format", "json", "-o", &path("old.json")];
+    run_args(&[&["analyze", &shop][..], &earlier].concat());
+    let with_baseline = ["analyze", &later, "--baseline", &path("old.json"), "--maxmemory", "16MB"];
+    let report = stdout_of(&[&with_baseline[..], &["--format", "json"]].concat());
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    let names: Vec<&str> =
+        report["history"].as_array().unwrap().iter().map(|row| row["report"].as_str().unwrap()).collect();
+    assert_eq!(names, ["oldest.json", "old.json"]);
+    let html = stdout_of(&[&with_baseline[..], &["--format", "html"]].concat());
+    assert!(html.contains("<polygon class=\"range\"") && html.contains("maxmemory 16.0 MiB"));
+    assert_eq!(
+        html.split("class=\"plot\"").nth(1).unwrap().split("</figure>").next().unwrap().matches("<circle").count(),
+        3
+    );
+    let text = stdout_of(&[&with_baseline[..], &["--section", "trend"]].concat());
+    assert!(text.contains("a day (3 snapshots over"), "{text}");
+    // Other keys than those of the report would bend the line.
+    let other = stdout_of(&["analyze", &later, "--baseline", &path("old.json"), "--db", "0", "--format", "json"]);
+    assert!(!other.contains("\"history\""));
 }
 
 /// Returns names that would cause harm if interpreted as anything but text.

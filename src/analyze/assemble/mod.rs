@@ -20,8 +20,10 @@ use crate::mask::{Masker, Scratch, Secret};
 use crate::memory::{Caveat, Server};
 use crate::rdb::file_info::FileInfo;
 use crate::record::{Kind, ModuleName};
-use crate::report::diff::{baseline, growth};
-use crate::report::{self, AuxField, FileServer, Options, Report, SCHEMA, TypeRow, Unknown, Warning, WarningKind};
+use crate::report::diff::{baseline, growth, history};
+use crate::report::{
+    self, AuxField, EarlierSnapshot, FileServer, Options, Report, SCHEMA, TypeRow, Unknown, Warning, WarningKind,
+};
 use crate::units::{Bytes, Millis};
 
 /// Facts reported once for the whole snapshot, from the first readable file.
@@ -86,6 +88,11 @@ pub(super) fn report(
         report.growth = Some(growth::since(earlier, &report, plan.top));
         report.findings.baseline = Some(baseline::against(earlier, &report.findings));
     }
+    let mut earlier = plan.earlier.clone();
+    if let Some(baseline) = &plan.baseline {
+        earlier.extend(EarlierSnapshot::all_of(baseline, &report.options.selection));
+    }
+    report.history = history::history(earlier, report.taken());
     if let Some(secret) = mask {
         let masker = Masker::new(secret, &questions.classifier, &questions.separators, &rest.patterns);
         let mut scratch = Scratch::default();

@@ -163,6 +163,9 @@ pub struct PolicyArgs {
     /// Write it with --format json --top 10000, so that it lists as many patterns as possible.
     #[arg(long, value_name = "REPORT.json")]
     pub baseline: Option<PathBuf>,
+    /// Earlier JSON report for the trend of memory (repeatable); a report also knows the earlier ones that it was made with
+    #[arg(long, value_name = "REPORT.json", value_hint = clap::ValueHint::FilePath, help_heading = "Report")]
+    pub earlier: Vec<PathBuf>,
     /// Search the values of a sample of keys for secrets and personal data (rule value.sensitive)
     ///
     /// Inspects at most 64 keys per pattern: their names and the beginning of strings and hashes. The report shows only masked

@@ -1,6 +1,6 @@
 //! The head of a document: the answer in short.
 
-use super::{Cell, Name, Prose, Table};
+use super::{Cell, Name, Prose, Table, TrendChart};
 use crate::units::Bytes;
 
 /// The answer in short. Backends show what fits them: the terminal a table of answers, HTML tiles and points.
@@ -26,6 +26,8 @@ pub struct Headline {
     pub sentence: Prose,
     /// One figure each.
     pub tiles: Vec<Tile>,
+    /// Memory over time, where earlier snapshots are known.
+    pub trend: Option<TrendChart>,
     /// Sentences about what stands out.
     pub points: Vec<Highlight>,
 }

@@ -1,7 +1,8 @@
 //! Charts as raw values. A table with the same figures accompanies each.
 
+use super::Prose;
 use crate::record::Kind;
-use crate::units::Bytes;
+use crate::units::{Bytes, Millis};
 
 /// A whole that types divide.
 #[derive(Debug)]
@@ -58,6 +59,25 @@ pub struct StripRange {
     pub keys: u64,
     /// Their memory.
     pub memory: Bytes,
+}
+
+/// Memory over time, and where it goes at this rate.
+#[derive(Debug, Clone)]
+pub struct TrendChart {
+    /// Times and sizes, oldest first.
+    pub points: Vec<(Millis, Bytes)>,
+    /// Height of the line at the last time.
+    pub level: Bytes,
+    /// Slope of the line, in bytes a day.
+    pub per_day: i64,
+    /// Least and most slope, where there are enough points to tell.
+    pub range: Option<[i64; 2]>,
+    /// Limit of memory, with its name.
+    pub limit: Option<(Bytes, &'static str)>,
+    /// When the line reaches the limit.
+    pub reached: Option<Millis>,
+    /// Growth and forecast in words.
+    pub said: Prose,
 }
 
 /// Sizes of keys on a logarithmic scale.

@@ -3,6 +3,7 @@
 use super::PageNames;
 use super::findings::text;
 use super::prose::{HtmlName, HtmlProse};
+use super::trend::TrendView;
 use super::view::{SectionView, percent, tenths};
 use crate::render::document::{Headline, Name, Prose, inline, inline_visible};
 use crate::render::{Lang, key_text};
@@ -23,6 +24,8 @@ pub struct HeadView {
     pub sentence: HtmlProse,
     /// One figure each.
     pub tiles: Vec<TileView>,
+    /// Memory over time.
+    pub trend: Option<TrendView>,
     /// Sentences about what stands out.
     pub points: Vec<PointView>,
 }
@@ -84,6 +87,7 @@ impl HeadView {
                     section: link(tile.section),
                 })
                 .collect(),
+            trend: head.trend.as_ref().and_then(|chart| TrendView::of(chart, lang)),
             points: head
                 .points
                 .iter()

@@ -21,6 +21,7 @@ mod headline;
 mod prose;
 mod squarify;
 mod treemap;
+mod trend;
 mod view;
 
 use std::io::{self, Write};

@@ -4,7 +4,7 @@ use super::findings::{breaking, severities};
 use super::keys::big_are_heaviest;
 use super::problems::problems;
 use super::server::is_sized;
-use super::{expiry, growth, known_memory, short, what_if};
+use super::{expiry, growth, known_memory, short, trend, what_if};
 use crate::render::document::{
     Cell, Column, Headline, Highlight, Name, Prose, Scope, Table, Tile, Tone, inline, inline_key, inline_visible,
 };
@@ -34,6 +34,7 @@ pub(super) fn headline(report: &Report, scope: &Scope) -> Headline {
         answers: (report.totals.keys > 0).then(|| words.answers()),
         sentence: words.sentence(),
         tiles: if report.totals.keys > 0 { words.tiles() } else { Vec::new() },
+        trend: trend::chart(report, lang),
         points: words.points(),
     }
 }

@@ -55,6 +55,7 @@ fn headline(comparison: &KeyComparison, lang: Lang) -> Headline {
             tile(lang.of("Removed", "删除"), sums.removed.keys, bytes(sums.removed.memory), sums.removed.memory),
             tile(lang.of("Other values", "值已变"), sums.changed, String::new(), Bytes(0)),
         ],
+        trend: None,
         points: Vec::new(),
     }
 }

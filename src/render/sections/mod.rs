@@ -39,6 +39,7 @@ mod slots;
 mod spread;
 mod streams;
 mod templates;
+mod trend;
 mod types;
 mod what_if;
 mod without_ttl;
@@ -60,6 +61,7 @@ const SECTIONS: &[(&str, Builder)] = &[
     ("not-evaluated", not_evaluated::section),
     ("baseline", baseline::section),
     ("growth", growth::section),
+    ("trend", trend::section),
     ("owners", owners::section),
     ("breaking", breaking::section),
     ("dictionary", dictionary::section),

@@ -7,6 +7,7 @@ pub(crate) mod baseline;
 pub(crate) mod compare;
 mod gate;
 pub(crate) mod growth;
+pub(crate) mod history;
 mod templates;
 pub(in crate::report) mod trend;
 
@@ -14,6 +15,7 @@ pub use baseline::{Baseline, BaselineRow, BeforeRow};
 pub use compare::{ComparePlan, Comparer, Comparison, LeftOut, SnapshotRow, compare};
 pub use gate::{Condition, GateGap, GateRow, GateVerdict, LEAST_PATTERN_GROWTH};
 pub use growth::{Fate, Growth, PatternChange, PatternChanges, PatternCounts, Since, TypeChange};
+pub use history::EarlierSnapshot;
 pub use templates::{TemplateChange, TemplateDifference, TemplateSums};
 pub use trend::{Reached, Trend};
 

@@ -5,6 +5,7 @@ mod parts;
 mod slots;
 
 use crate::render::document::{Block, Cell, Column, Document, Headline, Name, Prose, Section, Table, Tile, Tone};
+use crate::render::sections::trend;
 use crate::render::words::{heads, nouns, say};
 use crate::render::{Lang, human};
 use crate::report::{Capacity, Warning};
@@ -62,6 +63,12 @@ fn headline(plan: &Capacity, lang: Lang) -> Headline {
         answers: None,
         sentence: needs.into(),
         tiles: tiles(plan, total, nodes, lang),
+        trend: plan.trend.as_ref().map(|trend| {
+            let points = plan.nights.iter().map(|night| (night.taken, night.total)).collect();
+            let usable = Bytes(plan.usable.0.saturating_mul(plan.options.nodes.unwrap_or(nodes)));
+            let name = lang.of("room for data", "可用容量");
+            trend::chart_of(trend, points, Some((usable, name)), lang)
+        }),
         points: Vec::new(),
     }
 }

@@ -1,7 +1,8 @@
 //! Head of a comparison: how much there is now, how much it grew, and since when.
 
 use super::growth;
-use crate::render::document::{Cell, Headline, Prose, Tile};
+use crate::render::document::{Cell, Headline, Prose, Tile, TrendChart};
+use crate::render::sections::trend;
 use crate::render::words::{nouns, say};
 use crate::render::{Lang, human};
 use crate::report::{Comparison, SnapshotRow, Weight};
@@ -39,8 +40,16 @@ pub(super) fn headline(comparison: &Comparison, lang: Lang) -> Headline {
         answers: None,
         sentence: growth::sentence(&first, before, after, comparison.span(), lang).into(),
         tiles: tiles(comparison, after.memory, lang),
+        trend: chart(comparison, lang),
         points: Vec::new(),
     }
+}
+
+/// Returns the picture of the trend.
+fn chart(comparison: &Comparison, lang: Lang) -> Option<TrendChart> {
+    let trend = comparison.trend.as_ref()?;
+    let size = |row: &SnapshotRow| Some((row.taken?, row.total.filter(|_| trend.of == "total").unwrap_or(row.memory)));
+    Some(trend::chart_of(trend, comparison.snapshots.iter().filter_map(size).collect(), None, lang))
 }
 
 /// Says from when to when, where that is known.

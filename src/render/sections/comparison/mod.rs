@@ -159,7 +159,7 @@ fn trend_section(trend: &Trend, lang: Lang) -> Section {
     Section::new("trend", lang.of("Trend", "趋势")).lead(text).with_some(outlook)
 }
 
-fn tone(reached: &Reached) -> Tone {
+pub(super) fn tone(reached: &Reached) -> Tone {
     if reached.already || reached.at.is_some() { Tone::Warning } else { Tone::Plain }
 }
 
@@ -182,7 +182,7 @@ fn method(trend: &Trend, lang: Lang) -> String {
     }
 }
 
-fn outlook(reached: &Reached, lang: Lang) -> String {
+pub(super) fn outlook(reached: &Reached, lang: Lang) -> String {
     let limit = human::bytes(reached.maxmemory.0);
     let day = |at: Millis| human::time(at.0).split(' ').next().unwrap_or_default().to_owned();
     match (reached.at, reached.earliest, reached.latest) {

@@ -29,6 +29,7 @@ pub fn empty() -> Report {
         idle: None,
         freq: None,
         growth: None,
+        history: vec![],
         slots: None,
         streams: None,
         hash_templates: None,

@@ -99,12 +99,23 @@ pub fn sound() -> Report {
         idle: Some(Idle { keys: 1_234_567, classes: idle_classes() }),
         freq: Some(Freq { keys: 3, classes: vec![freq(0, 0, 1), freq(1, 9, 0), freq(10, 255, 2)] }),
         growth: Some(baseline::growth(CTIME, 1_234_567, Bytes(TOTAL))),
+        history: history(),
         slots: Some(slots()),
         streams: Some(streams()),
         hash_templates: Some(hash_templates()),
         what_if: None,
         warnings: vec![],
     }
+}
+
+fn history() -> Vec<EarlierSnapshot> {
+    let row = |days: u64, mib: u64| EarlierSnapshot {
+        taken: Millis((CTIME - 86_400 * days.cast_signed()) * 1000),
+        memory: Bytes(mib * MIB),
+        total: Some(Bytes((mib + 120) * MIB)),
+        report: format!("{days}-days-ago.json"),
+    };
+    vec![row(21, 980), row(14, 1_060), row(7, 1_110)]
 }
 
 fn file(name: &str, container: impl Into<Container>, bytes: u64) -> SourceFile {
