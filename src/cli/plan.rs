@@ -31,6 +31,8 @@ pub fn read_plan<P: AsRef<Path>>(inputs: &[P], no_mmap: bool, temp_dir: Option<&
     if !no_mmap {
         shrunk::watch(inputs);
     }
+    #[cfg(not(unix))]
+    let _ = inputs;
     let mut plan = ReadPlan::new(temp_dir.map_or_else(std::env::temp_dir, Path::to_owned));
     plan.open.budget = system::budget(budget, &plan.open.spool_dir);
     plan.open.mmap = !no_mmap;

@@ -13,7 +13,9 @@ use std::io;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
-use memmap2::{Advice, Mmap, MmapOptions, UncheckedAdvice};
+#[cfg(unix)]
+use memmap2::{Advice, UncheckedAdvice};
+use memmap2::{Mmap, MmapOptions};
 
 /// Read-only map of the start of a file; cheap to clone and shared between threads.
 #[derive(Debug, Clone)]
@@ -36,6 +38,7 @@ impl Map {
         let map = unsafe { MmapOptions::new().len(len).map(file)? };
         // A hint that enlarges read-ahead on a cold disk; errors are harmless. Populating the map beforehand, whole or
         // batch by batch, was measured to be no faster than the page faults it saves.
+        #[cfg(unix)]
         let _ = map.advise(Advice::Sequential);
         Ok(Map(Some(Arc::new(map))))
     }
@@ -43,10 +46,14 @@ impl Map {
     /// Releases the pages of a range that is unlikely to be read again (`MADV_DONTNEED`).
     ///
     /// Threads release their ranges in parallel; remaining pages are unmapped by a single thread when the map is dropped.
+    /// Systems other than Unix have no such call.
     pub fn give_back(&self, part: Range<usize>) {
         let Some(map) = self.0.as_ref().filter(|map| part.start < part.end && part.end <= map.len()) else { return };
+        #[cfg(not(unix))]
+        let _ = map;
         // SAFETY: the map is a read-only file map, so pages read again later come from the same file with the same content.
         // Also just a hint: errors are harmless.
+        #[cfg(unix)]
         let _ = unsafe { map.unchecked_advise_range(UncheckedAdvice::DontNeed, part.start, part.len()) };
     }
 }

@@ -47,6 +47,7 @@ pub struct Resolved {
 /// Something with a name that is neither a file nor a directory. Opening one may wait forever, so only those are opened that the
 /// user has named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(not(unix), allow(dead_code, reason = "only Unix has them in directories"))]
 pub enum NoFile {
     /// A named pipe (FIFO).
     NamedPipe,
