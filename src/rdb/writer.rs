@@ -37,7 +37,7 @@ pub fn write(
     out.put(bytes.get(start..start + RdbHeader::LEN).unwrap_or_default())?;
     let (mut current, mut sized) = (None, BTreeSet::new());
     for stretch in &survey.stretches {
-        if stretch.keys > 0 && current != Some(stretch.db) {
+        if stretch.records > 0 && current != Some(stretch.db) {
             current = Some(stretch.db);
             out.put(&[SELECT_DB])?;
             out.put(&length(stretch.db))?;

@@ -8,10 +8,19 @@ use crate::error::Error;
 use crate::limits;
 use crate::rdb::cursor::Cursor;
 use crate::rdb::file_info::FileInfo;
+use crate::rdb::resync::verify_value;
 use crate::rdb::scan::{FileItem, KeyEntry, ScanState, Scanner};
 use crate::rdb::scratch::Scratch;
 use crate::rdb::template::Templates;
+use crate::rdb::verify::Verify;
 use crate::wording::wording;
+
+fn scanner<'a>(bytes: &'a [u8], about: &FileInfo, stretch: &Stretch) -> Scanner<'a> {
+    let part = bytes.get(stretch.range.clone()).unwrap_or_default();
+    let state = ScanState { family: about.header.family, db: Some(stretch.db) };
+    Scanner::new(Cursor::new(part, stretch.range.start as u64), state)
+        .with_templates(Templates::before(about.header), about.templates.clone())
+}
 
 /// Passes the keys of a stretch to `see`, with their positions.
 pub(super) fn for_each_key(
@@ -20,11 +29,8 @@ pub(super) fn for_each_key(
     stretch: &Stretch,
     mut see: impl FnMut(Range<usize>, &KeyEntry<'_>),
 ) {
-    let part = bytes.get(stretch.range.clone()).unwrap_or_default();
     let start = stretch.range.start;
-    let state = ScanState { family: about.header.family, db: Some(stretch.db) };
-    let mut scanner = Scanner::new(Cursor::new(part, start as u64), state)
-        .with_templates(Templates::before(about.header), about.templates.clone());
+    let mut scanner = scanner(bytes, about, stretch);
     while scanner.cursor().left() > 0 {
         match scanner.next_item() {
             Ok(FileItem::Key(entry)) if scanner.skip_value(&entry).is_ok() => {
@@ -41,8 +47,8 @@ pub(super) fn for_each_key(
 /// Of records that differ one is false, and nothing tells which.
 /// Memory is bounded: hashes are collected in as many passes as needed.
 pub(super) fn duplicates(bytes: &[u8], about: &FileInfo, stretches: &[Stretch]) -> Vec<usize> {
-    let keys: u64 = stretches.iter().map(|stretch| stretch.keys).sum();
-    let passes = keys / limits::HASHED_KEYS + 1;
+    let records: u64 = stretches.iter().map(|stretch| stretch.records).sum();
+    let passes = records / limits::HASHED_KEYS + 1;
     let mut found = Vec::new();
     let mut scratch = Scratch::new(limits::MAX_KEY_BYTES);
     for pass in 0..passes {
@@ -79,6 +85,7 @@ pub(super) fn without(
     gaps: &mut Vec<Gap>,
 ) -> Vec<Stretch> {
     let mut kept = Vec::new();
+    let mut verify = Verify::lenient();
     for mut stretch in stretches {
         let before = starts.partition_point(|start| *start < stretch.range.start);
         let own = starts.get(before..).unwrap_or_default();
@@ -105,18 +112,25 @@ pub(super) fn without(
             kept.push(std::mem::replace(&mut stretch, behind));
         });
         kept.push(stretch);
-        kept[first..].iter_mut().for_each(|stretch| recount(bytes, about, stretch));
+        kept[first..].iter_mut().for_each(|stretch| recount(bytes, about, stretch, &mut verify));
     }
     kept.retain(|stretch| !stretch.range.is_empty());
     kept
 }
 
 /// Counts the keys of a stretch that was cut.
-fn recount(bytes: &[u8], about: &FileInfo, stretch: &mut Stretch) {
-    let (mut keys, mut expires) = (0, 0);
-    for_each_key(bytes, about, stretch, |_, entry| {
-        keys += 1;
-        expires += u64::from(entry.expires_at.is_some());
-    });
-    (stretch.keys, stretch.expires) = (keys, expires);
+fn recount(bytes: &[u8], about: &FileInfo, stretch: &mut Stretch, verify: &mut Verify) {
+    (stretch.records, stretch.keys, stretch.expires) = (0, 0, 0);
+    let mut scanner = scanner(bytes, about, stretch);
+    while scanner.cursor().left() > 0 {
+        let entry = match scanner.next_item() {
+            Ok(FileItem::Key(entry)) => entry,
+            Ok(_) => continue,
+            Err(_) => return,
+        };
+        if verify_value(&mut scanner, &entry, verify).is_err() {
+            return;
+        }
+        stretch.count(verify.finish().is_ok_and(|notes| notes.empty), entry.expires_at.is_some());
+    }
 }

@@ -13,6 +13,7 @@
 mod databases;
 mod duplicates;
 mod parts;
+mod prefix;
 mod walk;
 mod zeros;
 
@@ -58,10 +59,23 @@ pub struct Stretch {
     pub db: u64,
     /// False if the database was inferred because its `SELECTDB` may be lost.
     pub is_certain: bool,
+    /// Number of records of keys, those without elements included, which servers skip.
+    pub records: u64,
     /// Number of keys.
     pub keys: u64,
     /// Number of keys with an expiry.
     pub expires: u64,
+}
+
+impl Stretch {
+    /// Counts the record of a key. Servers skip those without elements, which are no keys then.
+    fn count(&mut self, is_empty: bool, expires: bool) {
+        self.records += 1;
+        if !is_empty {
+            self.keys += 1;
+            self.expires += u64::from(expires);
+        }
+    }
 }
 
 /// Damaged range.

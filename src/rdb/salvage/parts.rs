@@ -45,6 +45,7 @@ impl Parts {
                 range: range.start..range.start,
                 db: db.unwrap_or_default(),
                 is_certain: db.is_some(),
+                records: 0,
                 keys: 0,
                 expires: 0,
             };

@@ -258,3 +258,22 @@ proptest! {
         prop_assert!(super::survey(&out, 0).unwrap().is_sound());
     }
 }
+
+#[test]
+fn records_without_elements_are_saved_and_are_no_keys() {
+    let empty_lists = b"\x01\x07empty:1\x00\xfc\0\0\0\0\0\x02\0\0\x01\x07empty:2\x00";
+    let mut damaged = file(&[strings(0, "user", 40), empty_lists.to_vec(), strings(1, "cart", 40)].concat());
+    let at = damaged.windows(7).position(|window| window == b"cart:20").unwrap();
+    damaged[at - 2] = 0x77;
+    let (survey, out) = saved(&damaged);
+    let records: u64 = survey.stretches.iter().map(|stretch| stretch.records).sum();
+    assert_eq!((survey.keys() + 2, survey.databases[0].keys), (records, 40));
+    assert!(survey.databases.iter().all(|database| database.expires == 0));
+    assert!(out.windows(7).any(|window| window == b"empty:2"));
+    // The same after a cut of the stretch, which is then counted anew.
+    let mut twice = damaged.clone();
+    let first = twice.windows(6).position(|window| window == b"user:5").unwrap();
+    twice[first + 5] = b'8';
+    let (survey, _) = saved(&twice);
+    assert_eq!(survey.databases[0].keys, 38);
+}

@@ -8,7 +8,7 @@ use super::databases::{databases, infer_databases};
 use super::duplicates::{duplicates, without};
 use super::parts::{Parts, count_keys};
 use super::zeros::ZeroedBlocks;
-use super::{GapKind, Stretch, Survey, name};
+use super::{GapKind, Stretch, Survey, name, prefix};
 use crate::error::{Error, ErrorKind, Reading, Result, Within};
 use crate::limits;
 use crate::rdb::batch::FIRST_DATABASE;
@@ -46,6 +46,7 @@ enum MarkKind {
     Key {
         facts: KeyFacts,
         expires: bool,
+        is_empty: bool,
     },
     /// A key whose value is damaged.
     Damaged {
@@ -291,18 +292,26 @@ impl<'a> Walk<'a> {
 
     /// Adds a key whose framing is intact.
     fn key(&mut self, range: Range<usize>, entry: &KeyEntry<'_>, facts: KeyFacts) {
-        let fault = self.verify.finish().and_then(|_| match entry.key.form {
+        let notes = self.verify.finish();
+        let is_empty = matches!(&notes, Ok(notes) if notes.empty);
+        let fault = notes.and_then(|_| match entry.key.form {
             StringForm::Lzf { .. } => entry.key.to_bytes().map(|_| ()).within(Reading::Key),
             StringForm::Plain(_) | StringForm::Int(_) => Ok(()),
         });
         let fault = fault.and_then(|()| self.zeros.check(entry, self.bytes.get(range.clone()).unwrap_or_default()));
         self.has_expiries |= entry.expires_at.is_some();
+        let lost_start =
+            self.leading.as_ref().and_then(|gap| prefix::start(self.bytes, gap.gap_start..range.start, entry));
+        let range = lost_start.unwrap_or(range.start)..range.end;
         if self.is_rejected(&range, entry, &facts) {
             return;
         }
         self.end_leading(range.start);
         let kind = match fault {
-            Ok(()) => MarkKind::Key { facts, expires: entry.expires_at.is_some() },
+            Ok(()) => {
+                let expires = entry.expires_at.is_some() || lost_start.is_some();
+                MarkKind::Key { facts, expires, is_empty }
+            }
             Err(error) => MarkKind::Damaged { key: name(&entry.key), error: error.or_at(entry.offset) },
         };
         self.mark(Mark { range, db: self.db, kind });
@@ -409,11 +418,9 @@ impl<'a> Walk<'a> {
     fn settle(&mut self, mark: Mark) {
         self.settled_db = mark.db.unwrap_or(self.settled_db);
         match mark.kind {
-            MarkKind::Key { facts, expires } => {
+            MarkKind::Key { facts, expires, is_empty } => {
                 self.profile.learn(&facts);
-                let stretch = self.parts.stretch(mark.range, mark.db);
-                stretch.keys += 1;
-                stretch.expires += u64::from(expires);
+                self.parts.stretch(mark.range, mark.db).count(is_empty, expires);
             }
             MarkKind::Other => {
                 self.parts.stretch(mark.range, mark.db);
