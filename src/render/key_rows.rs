@@ -6,7 +6,7 @@ use serde::Serialize;
 
 #[cfg(feature = "parquet")]
 use super::rows::{Columns, ParquetFile};
-use super::rows::{RowFormat, write_csv_record};
+use super::rows::{RowFormat, as_base64, write_csv_record};
 use super::{json, key_text};
 use crate::record::Kind;
 use crate::report::base64;
@@ -42,9 +42,8 @@ pub struct DifferingRow<'a> {
     pub(super) change: &'a [KeyDifference],
     pub(super) db: u64,
     pub(super) key: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    key_base64: Option<String>,
-    #[serde(skip)]
+    /// Bytes of the key, if they are not valid UTF-8.
+    #[serde(rename = "key_base64", skip_serializing_if = "Option::is_none", serialize_with = "as_base64")]
     pub(super) key_bytes: Option<&'a [u8]>,
     #[serde(rename = "type_before")]
     pub(super) kind_before: Option<Kind>,
@@ -81,7 +80,6 @@ impl<'a> DifferingRow<'a> {
             change: &change.change,
             db: change.db,
             key: text,
-            key_base64: text.is_none().then(|| base64(&change.key.0)),
             key_bytes: text.is_none().then_some(&change.key.0),
             kind_before: before.map(|facts| facts.kind),
             kind_after: after.map(|facts| facts.kind),
@@ -187,7 +185,7 @@ fn write_csv(row: &DifferingRow<'_>, out: &mut Vec<u8>) {
         row.changes().join(" "),
         row.db.to_string(),
         text(row.key),
-        text(row.key_base64.as_deref()),
+        text(row.key_bytes.map(base64).as_deref()),
         kind(row.kind_before),
         kind(row.kind_after),
         text(row.module_before),

@@ -101,7 +101,7 @@ pub struct RecordRow<'a> {
     labels: Option<KeyLabels<'a>>,
 }
 
-fn as_base64<S: Serializer>(bytes: &Option<&[u8]>, to: S) -> Result<S::Ok, S::Error> {
+pub(super) fn as_base64<S: Serializer>(bytes: &Option<&[u8]>, to: S) -> Result<S::Ok, S::Error> {
     bytes.map(base64).serialize(to)
 }
 

@@ -64,7 +64,7 @@ pub struct KeySide {
     pub expired: u64,
     /// Keys that are there more than once, such as in two shards.
     pub duplicates: u64,
-    /// Keys whose value is damaged inside.
+    /// Keys whose value is damaged inside, or too large to be decompressed within `--max-memory`.
     pub unreadable: u64,
     /// False if a file could not be read whole: keys may be missing.
     pub complete: bool,
@@ -94,7 +94,7 @@ pub struct KeySums {
     pub reexpired: u64,
     /// Keys that a side has more than once.
     pub duplicate: u64,
-    /// Keys whose values could not be compared, because one is damaged.
+    /// Keys whose values could not be compared, because one is damaged or too large to be decompressed.
     pub unreadable: u64,
     /// Growth of the memory of keys that both sides have.
     pub growth: i64,
@@ -168,7 +168,7 @@ pub enum KeyDifference {
     Expiry,
     /// A side has it more than once.
     Duplicate,
-    /// A value is damaged, so that the two cannot be compared.
+    /// A value is damaged or too large to be decompressed, so that the two cannot be compared.
     Unreadable,
 }
 

@@ -144,7 +144,6 @@ struct Counted {
     tallies: Tallies,
     expired: u64,
     unreadable: u64,
-    room: ContentRoom,
 }
 
 impl SideReader<'_> {
@@ -171,7 +170,8 @@ impl SideReader<'_> {
     }
 
     fn read_batch(&self, side: Side, work: &FileBatch, reading: ReadOptions<'_>, counted: &mut Counted) {
-        let Counted { tallies, expired, unreadable, room } = counted;
+        let Counted { tallies, expired, unreadable } = counted;
+        let mut room = ContentRoom::new(work.file.budget.part());
         let tally = tallies.entry(work.file.index).or_default();
         let before = tally.keys;
         let mut keys = Gathered::default();
@@ -180,7 +180,7 @@ impl SideReader<'_> {
                 *expired += 1;
                 return Continue::Yes;
             }
-            let content = record.raw.and_then(|raw| raw.content(&self.hashers.contents, room).ok());
+            let content = record.raw.and_then(|raw| raw.content(&self.hashers.contents, &mut room).ok());
             *unreadable += u64::from(content.is_none());
             keys.push(&StoredKey {
                 side,

@@ -21,7 +21,7 @@ pub struct SideFacts {
     pub length: Option<u64>,
     /// Memory; 0 if unknown.
     pub memory: u64,
-    /// Hash of the content; `None` if the value is damaged.
+    /// Hash of the content; `None` if the value could not be read.
     pub content: Option<u64>,
 }
 

@@ -104,6 +104,13 @@ pub struct ContentRoom {
     other: Scratch,
 }
 
+impl ContentRoom {
+    /// Creates buffers for strings of at most `most` bytes: values with longer compressed ones have no hash.
+    pub fn new(most: u64) -> ContentRoom {
+        ContentRoom { one: Scratch::new(most), other: Scratch::new(most) }
+    }
+}
+
 impl RawValue<'_> {
     /// Returns the hash of the content. Fails if part of it is damaged.
     pub fn content(&self, hasher: &ContentHasher, room: &mut ContentRoom) -> Result<u64> {

@@ -75,14 +75,12 @@ fn problems(comparison: &KeyComparison, lang: Lang) -> Vec<Prose> {
     let unreadable = before.unreadable + after.unreadable;
     if unreadable > 0 {
         let keys = human::counted(unreadable, nouns::KEY, lang);
-        problems.push(
-            say!(
-                lang,
-                "The values of {keys} are damaged; rdblens check names them.",
-                "{keys} 的值已损坏；用 rdblens check 列出。"
-            )
-            .into(),
+        let said = say!(
+            lang,
+            "The values of {keys} could not be read: rdblens check names damage, --max-memory limits what is decompressed.",
+            "{keys} 的值无法读取：rdblens check 列出损坏之处，--max-memory 限制解压大小。"
         );
+        problems.push(said.into());
     }
     problems
 }
@@ -118,7 +116,7 @@ fn sums(comparison: &KeyComparison, lang: Lang) -> Section {
     let sometimes = [
         (lang.of("expired meanwhile", "期间已过期"), sums.expired.keys, Some(sums.expired.memory)),
         (lang.of("more than once on a side", "同一侧重复"), sums.duplicate, None),
-        (lang.of("damaged value", "值已损坏"), sums.unreadable, None),
+        (lang.of("value not readable", "值无法读取"), sums.unreadable, None),
     ];
     let rows: Vec<_> = always.into_iter().chain(sometimes.into_iter().filter(|(_, keys, _)| *keys > 0)).collect();
     let all = sums.equal.saturating_add(sums.differing).saturating_add(sums.expired.keys);
