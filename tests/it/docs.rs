@@ -6,6 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use tempfile::TempDir;
+
 const PROGRAM: &str = env!("CARGO_BIN_EXE_rdblens");
 /// Prefix with which the README runs the program; tests use the binary already built.
 const BUILD_AND_RUN: &str = "cargo run --release --quiet -- ";
@@ -17,7 +19,8 @@ fn documents_show_what_the_program_prints() {
     let mut wrong = Vec::new();
     for path in documents(root) {
         let text = fs::read_to_string(&path).unwrap();
-        let (renewed, commands) = renew(&text, root);
+        let folder = folder_to_run_in(root);
+        let (renewed, commands) = renew(&text, folder.path());
         checked += commands;
         if renewed == text {
             continue;
@@ -118,8 +121,17 @@ fn documents(root: &Path) -> Vec<PathBuf> {
     all
 }
 
+/// Creates a folder with what commands read, in which what they write does not stay.
+fn folder_to_run_in(root: &Path) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for read in ["docs", "testdata"] {
+        std::os::unix::fs::symlink(root.join(read), folder.path().join(read)).unwrap();
+    }
+    folder
+}
+
 /// Returns the text with the output of each command renewed, and the number of commands run.
-fn renew(text: &str, root: &Path) -> (String, usize) {
+fn renew(text: &str, folder: &Path) -> (String, usize) {
     let (mut renewed, mut commands) = (String::new(), 0);
     let mut lines = text.lines().peekable();
     while let Some(line) = lines.next() {
@@ -132,7 +144,7 @@ fn renew(text: &str, root: &Path) -> (String, usize) {
             let Some(command) = line.strip_prefix("$ ") else { continue };
             renewed += line;
             renewed += "\n";
-            match output(command, root) {
+            match output(command, folder) {
                 Some(output) => {
                     renewed += &output;
                     commands += 1;
@@ -151,12 +163,12 @@ fn renew(text: &str, root: &Path) -> (String, usize) {
 }
 
 /// Returns what the program prints on standard output, followed by standard error.
-fn output(command: &str, root: &Path) -> Option<String> {
+fn output(command: &str, folder: &Path) -> Option<String> {
     let command = command.strip_prefix(BUILD_AND_RUN).or_else(|| command.strip_prefix("rdblens "))?;
     let shell = Command::new("sh")
         .arg("-c")
         .arg(format!("\"{PROGRAM}\" {command}"))
-        .current_dir(root)
+        .current_dir(folder)
         .env_remove("RUST_BACKTRACE")
         .env("LC_ALL", "C")
         .stdin(Stdio::null())
