@@ -232,7 +232,7 @@ fn shares(of: Measure, allowed: f64, days: Option<f64>, comparison: &Comparison)
         0 => Judged::open(GateGap::NothingBefore),
         before => {
             let share = grown(before, after);
-            Judged { measured: Some(share), broken: share > allowed, ..Judged::default() }
+            Judged { measured: Some(share), broken: exceeds(share, allowed), ..Judged::default() }
         }
     };
     match of {
@@ -243,6 +243,12 @@ fn shares(of: Measure, allowed: f64, days: Option<f64>, comparison: &Comparison)
         }
         Measure::Pattern => patterns(allowed, comparison, grown),
     }
+}
+
+/// Returns whether a share is above a limit, apart from rounding: 110 is not more than 10 % above 100.
+fn exceeds(share: f64, allowed: f64) -> bool {
+    const ROUNDING: f64 = 1e-9;
+    share > allowed + ROUNDING
 }
 
 /// Judges patterns that grew by enough, and new ones, which have no share and break any limit.
@@ -270,7 +276,7 @@ fn patterns(allowed: f64, comparison: &Comparison, grown: impl Fn(u64, u64) -> f
     old.sort_by(|(one, _), (other, _)| other.total_cmp(one));
     // Nothing before is an endless share, which JSON has no number for.
     let measured = old.first().map(|(share, _)| *share).filter(|share| share.is_finite());
-    let breaking = old.iter().filter(|(share, _)| *share > allowed).map(|(_, change)| *change);
+    let breaking = old.iter().filter(|(share, _)| exceeds(*share, allowed)).map(|(_, change)| *change);
     let by: Vec<String> = new.iter().copied().chain(breaking).map(|change| change.pattern.clone()).collect();
     let cut = changes.uncertain.iter().any(|change| counts(&change));
     Judged { measured, broken: !by.is_empty(), by, gap: cut.then_some(GateGap::ListsCut) }
