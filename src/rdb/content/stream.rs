@@ -60,7 +60,9 @@ pub(super) fn node(hasher: &ContentHasher, master: &[u8; 16], bytes: &[u8], offs
     let (ms, seq) = halves(u128::from_be_bytes(*master));
     let mut node = Node { elements: listpack::Elements::uncounted(bytes, offset)?, offset };
     let (mut one, mut other) = (itoa::Buffer::new(), itoa::Buffer::new());
-    (node.number()?, node.number()?);
+    // Numbers of live and of deleted entries.
+    node.number()?;
+    node.number()?;
     let count = node.number()?;
     if !(0..=MOST_FIELDS).contains(&count) {
         let what = wording!("stream node of {count} fields", "stream 节点有 {count} 个字段");

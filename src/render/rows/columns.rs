@@ -274,12 +274,12 @@ impl Columns {
         let quantization = text(facts.quantization.map(Quantization::name));
         let cells = cells.into_iter().chain(facts.numbers().map(number)).chain([quantization]);
         self.values.iter_mut().zip(cells).for_each(|(values, cell)| values.push(&cell));
-        if let Some(KeyLabels { breaks, owner, class }) = row.labels {
-            if let [.., list, owners, classes] = self.values.as_mut_slice() {
-                list.push_list(breaks);
-                owners.push(&text(owner));
-                classes.push(&text(class));
-            }
+        if let Some(KeyLabels { breaks, owner, class }) = row.labels
+            && let [.., list, owners, classes] = self.values.as_mut_slice()
+        {
+            list.push_list(breaks);
+            owners.push(&text(owner));
+            classes.push(&text(class));
         }
     }
 
