@@ -238,8 +238,8 @@ fn flags_of_a_form_that_is_not_written_are_wrong_usage() {
 fn hostile_names_stay_text_in_every_form() {
     let folder = tempfile::tempdir().unwrap();
     let mut dump = Dump::new();
-    dump.string("=cmd|calc:<script>alert(1)</script>".to_owned(), "x".repeat(5_000));
-    dump.string("\u{202e}evil|\u{1b}[31m:`a`".to_owned(), "x".repeat(5_000));
+    dump.string("=cmd|calc:<script>alert(1)</script>", "x".repeat(5_000));
+    dump.string("\u{202e}evil|\u{1b}[31m:`a`", "x".repeat(5_000));
     let write = |name: &str, bytes: &[u8]| {
         let path = folder.path().join(name);
         fs::write(&path, bytes).unwrap();
