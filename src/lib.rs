@@ -20,6 +20,7 @@
 //! | read the facts of each key | [`records()`], or [`for_each_record`] without copies, with a [`ReadPlan`] |
 //! | verify backups | [`check()`] |
 //! | save what is sound in a damaged one | [`salvage()`] |
+//! | compute a report in parts | [`fleet`] |
 //! | compare reports | [`compare()`] |
 //! | parse the format itself | [`rdb::Scanner`] |
 //!
@@ -90,6 +91,15 @@ pub mod report;
 mod show;
 mod units;
 mod wording;
+
+/// Reports over many files, computed in parts by several processes.
+///
+/// [`plan`](fleet::plan) fixes what depends on the whole, [`partial`](fleet::partial) reads some of the files, and a
+/// [`PartialMerger`](fleet::PartialMerger) makes one report of the parts: byte for byte that of [`analyze()`] over all files.
+pub mod fleet {
+    pub use crate::analyze::fleet::{MergeChoices, PartialMerger, PartialReport, partial, plan, read_plan};
+    pub use crate::report::fleet::{FirstHead, FleetOptions, FleetPlan, PlannedFile};
+}
 
 pub use analyze::check::check;
 pub use analyze::records::{OwnedRecord, Records, for_each_record, records};

@@ -104,5 +104,8 @@ pub const MAX_STRETCHES: usize = 1 << 20;
 /// Number of keys whose hashes are in memory at a time when salvage looks for duplicates.
 pub const HASHED_KEYS: u64 = 16 << 20;
 
+/// Maximum size of the content of a partial report: a report of millions of patterns whose samples are all full stays below it.
+pub const MAX_PARTIAL_BYTES: u64 = 1 << 30;
+
 /// Maximum length of the name of a damaged key that salvage lists.
 pub const MAX_GAP_NAME: u64 = 1 << 10;

@@ -150,7 +150,6 @@ impl Violations {
     }
 
     /// Returns whether stored counts can be those of these checks.
-    #[cfg(test)]
     pub fn fit(&self, checks: &Checks) -> bool {
         let (rules, entries, budgets) = (checks.keys.len(), checks.policy.entries.len(), checks.budgets.len());
         let is_rule = |bit: u8| usize::from(bit) < rules;

@@ -73,6 +73,22 @@ pub enum AtDamage {
     Salvage,
 }
 
+impl InputCheck {
+    /// All demands.
+    pub(crate) const ALL: [InputCheck; 4] =
+        [InputCheck::Shards, InputCheck::Night, InputCheck::Copies, InputCheck::None];
+
+    /// Returns the name in plans.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            InputCheck::Shards => "shards",
+            InputCheck::Night => "night",
+            InputCheck::Copies => "copies",
+            InputCheck::None => "any",
+        }
+    }
+}
+
 impl ReadPlan {
     /// Returns the flags that select keys, in words; empty if all keys count.
     pub fn selected(&self) -> Vec<String> {

@@ -1,22 +1,23 @@
 //! The command `analyze`: one report on one snapshot.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
 use super::aggregates::Aggregates;
-use super::assemble::{self, what_if};
+use super::assemble::{self, FirstFile, templates};
+use super::outcome::FileOutcome;
 use super::plan::{Plan, SlotCounts};
-use super::questions::{LoadedPolicy, questions};
+use super::questions::{LoadedPolicy, Questions, questions};
 use super::read::found::Collected;
 use super::read::parallel::{pool, read_all, read_in_order};
 use super::read::progress::Progress;
 use super::read::reader::ReadOptions;
 use super::read::second_pass::{DeferredRange, read_again};
-use super::read::snapshot::Snapshot;
-use super::read::tally::FileTally;
-use super::verdict;
+use super::read::snapshot::{FileFacts, Snapshot};
+use super::verdict::{self, FileVerdict};
 use crate::aggregate::slots::SlotStats;
 use crate::error::Result;
 use crate::pattern::slot::{has_tag, slot_of};
@@ -45,17 +46,42 @@ pub fn analyze<P: AsRef<Path>>(inputs: &[P], plan: &Plan, progress: &dyn Progres
     let plan = &standard.with_upgrade(plan);
     let mut snapshot = Snapshot::open(inputs, &plan.read, progress)?;
     let questions = Arc::new(questions(plan, standard, &snapshot)?);
+    let passed_over = std::mem::take(&mut snapshot.passed_over);
+    let files = snapshot.files();
+    let heads: Vec<_> = snapshot.heads().map(|(about, file)| (about.header, Arc::clone(file))).collect();
+    let whole = snapshot.heads().next().map(|(about, file)| FirstFile::new(about.clone(), &file.model, plan, &heads));
+    // The masking key is derived from checksums.
+    let Gathered { aggregates, outcomes } = gather(snapshot, plan, &questions, plan.mask.is_some(), progress)?;
+    let mut report = assemble::report(plan, whole, aggregates, &files, outcomes, &questions);
+    report.warnings.extend(passed_over);
+    Ok(report)
+}
+
+/// All that was read of the files of a run.
+pub(super) struct Gathered {
+    /// Aggregates over all keys, without templates.
+    pub aggregates: Aggregates,
+    /// Results by file, in the order of the inputs.
+    pub outcomes: Vec<FileOutcome>,
+}
+
+/// Reads all keys of a snapshot. With `sums` checksums are computed even if they are not verified.
+pub(super) fn gather(
+    mut snapshot: Snapshot,
+    plan: &Plan,
+    questions: &Arc<Questions>,
+    sums: bool,
+    progress: &dyn Progress,
+) -> Result<Gathered> {
     let files = snapshot.files();
     if let Some(factor) = near_compact_limit::factor(&questions.checks.policy) {
         snapshot.raise_limits(factor);
     }
     let mut reading = snapshot.reading(&plan.read);
     let verify = reading.checksum;
-    // The masking key is derived from checksums.
-    reading.checksum |= plan.mask.is_some();
+    reading.checksum |= sums;
     let threads = pool(plan.read.threads)?;
-    let passed_over = std::mem::take(&mut snapshot.passed_over);
-    let empty = || Aggregates::new(&questions);
+    let empty = || Aggregates::new(questions);
     let (mut found, endings) = match plan.read.limit {
         None => {
             let mut feed = snapshot.feed(threads.current_num_threads(), progress);
@@ -76,18 +102,23 @@ pub fn analyze<P: AsRef<Path>>(inputs: &[P], plan: &Plan, progress: &dyn Progres
         progress.read_again(found.deferred.iter().map(DeferredRange::bytes).sum());
         aggregates.add_slots(threads.install(|| slots_of(&found.deferred, reading, plan.top)));
     }
-    let whole = snapshot.facts.iter().find_map(|facts| facts.opened.as_ref().ok()).map(|opened| assemble::FirstFile {
-        about: opened.preamble.clone(),
-        writer: opened.writer,
-        model: opened.model.clone(),
-        caveats: opened.caveats.clone(),
-        what_if: what_if::alternatives(&plan.read, &snapshot.facts),
-    });
-    let mask = plan.mask.as_ref().map(|key| key.secret(found.files.values_mut().map(FileTally::checksum)));
+    let mut templates = templates::of_files(&files, aggregates.take_templates());
+    let mut checksums: BTreeMap<usize, u64> = BTreeMap::new();
+    if reading.checksum {
+        checksums.extend(found.files.iter_mut().map(|(file, tally)| (*file, tally.checksum())));
+    }
+    let mut heads = snapshot.facts.iter().map(FileFacts::head).collect::<Vec<_>>().into_iter();
     let verdicts = verdict::verdicts(snapshot.facts, endings, found.files, verify);
-    let mut report = assemble::report(plan, mask, whole, aggregates, &files, verdicts, &questions);
-    report.warnings.extend(passed_over);
-    Ok(report)
+    let outcome = |(number, verdict): (usize, FileVerdict)| {
+        let (position, head) = heads.next().flatten().map_or((number, None), |(at, head)| (at, Some(head)));
+        FileOutcome {
+            head,
+            checksum: checksums.get(&position).copied(),
+            templates: templates.remove(&position).unwrap_or_default(),
+            ..FileOutcome::new(position, verdict)
+        }
+    };
+    Ok(Gathered { aggregates, outcomes: verdicts.into_iter().enumerate().map(outcome).collect() })
 }
 
 /// Returns whether any of the files was written by a cluster node.

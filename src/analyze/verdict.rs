@@ -49,7 +49,9 @@ pub fn verdicts(
     verify: bool,
 ) -> Vec<FileVerdict> {
     let mut endings: BTreeMap<usize, Result<FileEnding>> = endings.into_iter().collect();
-    let one = |(index, facts): (usize, FileFacts)| {
+    let one = |(number, facts): (usize, FileFacts)| {
+        // The files of a part of a run have the positions that they have in the whole.
+        let index = facts.opened.as_ref().map_or(number, |opened| opened.file.index);
         let tally = tallies.remove(&index).unwrap_or_default();
         match (facts.opened, endings.remove(&index)) {
             (Err(error), _) | (Ok(_), Some(Err(error))) => unreadable(facts.name, error),
@@ -60,7 +62,8 @@ pub fn verdicts(
     facts.into_iter().enumerate().map(one).collect()
 }
 
-fn unreadable(name: String, error: Error) -> FileVerdict {
+/// Returns the verdict on a file that cannot be read.
+pub fn unreadable(name: String, error: Error) -> FileVerdict {
     let row = SourceFile {
         name,
         container: ContainerForm::Unreadable.into(),

@@ -14,6 +14,9 @@ use crate::report::Report;
 
 /// Analyses the inputs and writes the report in every requested format.
 pub fn run(args: &AnalyzeArgs) -> Result<ExitStatus> {
+    if let Some(planned) = &args.part.plan {
+        return super::fleet::partial(args, planned);
+    }
     let read = plan::read(&args.read)?;
     let mut plan = plan::policy(plan::report(read, &args.report)?, &args.policy)?;
     plan.mask = plan::mask(&args.mask)?;
@@ -40,7 +43,7 @@ pub fn run(args: &AnalyzeArgs) -> Result<ExitStatus> {
 }
 
 /// Prints the damage listed in the report to standard error as well, so that it shows up in logs.
-fn print_damage(report: &Report) {
+pub(super) fn print_damage(report: &Report) {
     for file in &report.source.files {
         for error in &file.errors {
             notice!("{}: {}", file.name, error.wording.en);

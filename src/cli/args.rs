@@ -3,6 +3,7 @@
 
 mod by_key;
 mod examples;
+mod fleet;
 mod groups;
 mod values;
 
@@ -13,6 +14,7 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand};
 
 pub use by_key::*;
+pub use fleet::*;
 pub use groups::*;
 pub use values::*;
 
@@ -54,6 +56,12 @@ pub enum Command {
     /// Report memory usage, big keys, missing TTLs and policy findings
     #[command(after_long_help = examples::ANALYZE)]
     Analyze(Box<AnalyzeArgs>),
+    /// Plan a report that several processes compute: files in order, options, and what depends on the whole
+    #[command(after_long_help = examples::PLAN)]
+    Plan(Box<PlanArgs>),
+    /// Merge the partial reports of a plan to one report, byte for byte that of one run
+    #[command(after_long_help = examples::MERGE)]
+    Merge(Box<MergeArgs>),
     /// Write one row per key, in file order
     #[command(after_long_help = examples::KEYS)]
     Keys(KeysArgs),
@@ -94,6 +102,7 @@ pub enum Command {
 
 /// `rdblens analyze`
 #[derive(Debug, Args)]
+#[command(mut_arg("inputs", |inputs| inputs.required(false).required_unless_present("plan")))]
 pub struct AnalyzeArgs {
     #[command(flatten)]
     pub read: ReadArgs,
@@ -110,6 +119,8 @@ pub struct AnalyzeArgs {
     /// Print read statistics to standard error: time, rate, and how large files were split among threads
     #[arg(long, help_heading = "Input")]
     pub stats: bool,
+    #[command(flatten)]
+    pub part: PartArgs,
     #[command(flatten)]
     pub lang: LangArgs,
     #[command(flatten)]

@@ -11,6 +11,7 @@ mod completions;
 mod delivery;
 mod dictionary;
 mod exit;
+mod fleet;
 mod gate;
 mod hints;
 mod keys;
@@ -62,6 +63,8 @@ pub fn run() -> ExitStatus {
     };
     let done = match &cli.command {
         Command::Analyze(args) => analyze::run(args),
+        Command::Plan(args) => fleet::plan(args),
+        Command::Merge(args) => fleet::merge(args),
         Command::Keys(args) => keys::run(args),
         Command::Check(args) => check::run(args),
         Command::Salvage(args) => salvage::run(args),

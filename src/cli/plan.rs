@@ -186,12 +186,12 @@ pub fn policy(plan: Plan, args: &PolicyArgs) -> Result<Plan> {
     Ok(plan)
 }
 
-fn baseline(path: Option<&Path>) -> Result<Option<Arc<NamedReport>>> {
+pub(super) fn baseline(path: Option<&Path>) -> Result<Option<Arc<NamedReport>>> {
     Ok(path.map(earlier).transpose()?.map(Arc::new))
 }
 
 /// Loads an earlier report, which goes by the last part of its name.
-fn earlier(path: &Path) -> Result<NamedReport> {
+pub(super) fn earlier(path: &Path) -> Result<NamedReport> {
     let name = shown_path(Path::new(path.file_name().unwrap_or(path.as_os_str())));
     named_report(path, &name)
 }
@@ -280,7 +280,7 @@ pub(super) fn date(flag: &str, text: &str) -> Result<Millis> {
 }
 
 /// Parses the value of `flag`, given as seconds since the epoch or as a date.
-fn time(flag: &str, text: &str) -> Result<Millis> {
+pub(super) fn time(flag: &str, text: &str) -> Result<Millis> {
     if let Ok(seconds) = text.parse::<i64>() {
         return Ok(Millis(seconds.saturating_mul(1000)));
     }

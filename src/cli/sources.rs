@@ -7,8 +7,8 @@ use std::io::Read;
 use std::path::Path;
 
 use super::args::{
-    AnalyzeArgs, CapacityArgs, CheckArgs, CompareArgs, DictionaryArgs, KeysArgs, RenderArgs, RulesArgs, SalvageArgs,
-    ShowArgs,
+    AnalyzeArgs, CapacityArgs, CheckArgs, CompareArgs, DictionaryArgs, KeysArgs, MergeArgs, PlanArgs, RenderArgs,
+    RulesArgs, SalvageArgs, ShowArgs,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::decompress::Compression;
@@ -66,7 +66,7 @@ impl Sources {
     }
 
     /// Adds single files, such as policies; what is no file is skipped.
-    fn files<P: AsRef<Path>>(mut self, paths: impl IntoIterator<Item = P>) -> Sources {
+    pub(super) fn files<P: AsRef<Path>>(mut self, paths: impl IntoIterator<Item = P>) -> Sources {
         paths.into_iter().for_each(|path| self.add(path.as_ref()));
         self
     }
@@ -154,6 +154,20 @@ impl Reads for AnalyzeArgs {
         let sources = Sources::default().inputs(&self.read.input.inputs).files(&self.read.server.server_config);
         let sources = sources.files([&self.policy.policy]).files(&self.policy.baseline).files(&self.policy.earlier);
         sources.files(&self.mask.mask_key)
+    }
+}
+
+impl Reads for PlanArgs {
+    fn sources(&self) -> Sources {
+        let sources = Sources::default().inputs(&self.read.input.inputs).files(&self.read.server.server_config);
+        sources.files([&self.policy])
+    }
+}
+
+impl Reads for MergeArgs {
+    fn sources(&self) -> Sources {
+        let sources = Sources::default().files(&self.parts).files([&self.plan]);
+        sources.files(&self.baseline).files(&self.earlier).files(&self.mask.mask_key)
     }
 }
 

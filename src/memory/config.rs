@@ -1,5 +1,7 @@
 //! Server settings that affect memory and encodings; dumps do not record them.
 
+use std::collections::BTreeMap;
+
 use crate::error::{Error, Result};
 use crate::near;
 use crate::units::Bytes;
@@ -221,6 +223,16 @@ impl ServerConfig {
             .filter(|((own, default), _)| own != default)
             .map(|((own, _), name)| format!("{name} {own}"))
             .collect()
+    }
+
+    /// Returns the settings that make the defaults into these, by name.
+    pub fn given(&self) -> BTreeMap<String, String> {
+        let default = ServerConfig::default();
+        let texts = ServerConfig::names().zip(self.texts().into_iter().zip(default.texts()));
+        // That the server is no cluster node differs from not knowing it.
+        let is_given = |name: &str| name == "cluster-enabled" && self.cluster.is_some();
+        let given = texts.filter(|(name, (own, default))| own != default || is_given(name));
+        given.map(|(name, (own, _))| (name.to_owned(), own)).collect()
     }
 
     /// Returns the values in the order of [`NAMES`].

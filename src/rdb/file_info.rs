@@ -3,6 +3,8 @@
 use crate::rdb::scratch::Scratch;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::header::RdbHeader;
 use super::scan::FileItem;
 use super::string::RawString;
@@ -18,7 +20,7 @@ const REPEATED: [&str; 6] =
 const ENTERPRISE: [&str; 3] = ["big-used-", "big-ram-", "bigdb-"];
 
 /// Information gathered from the header and from the items between keys.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct FileInfo {
     /// The parsed header.
     pub header: RdbHeader,
@@ -39,6 +41,7 @@ pub struct FileInfo {
     /// Number of hash templates.
     pub hash_templates: u64,
     /// Hash templates before the first key.
+    #[serde(skip)]
     pub templates: Option<Arc<Templates>>,
 }
 

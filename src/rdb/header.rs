@@ -1,5 +1,7 @@
 //! The nine-byte file header: `REDIS0011` or `VALKEY080`.
 
+use serde::{Deserialize, Serialize};
+
 use super::cursor::Cursor;
 use crate::error::{Error, ErrorKind, Result};
 use crate::wording::wording;
@@ -7,7 +9,7 @@ use crate::wording::wording;
 /// Format family of a file, which selects the table of opcodes and types.
 ///
 /// Types from 22 up differ between the families, so only the magic can tell them apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Family {
     /// Redis, KeyDB, and Valkey up to 8.1.
     Redis,
@@ -18,7 +20,7 @@ pub enum Family {
 }
 
 /// Parsed header: format family and version.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RdbHeader {
     /// Format family, from the magic.
     pub family: Family,

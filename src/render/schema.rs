@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::json::write_pretty;
 use crate::report::diff::compare;
+use crate::report::fleet::{self, FleetPlan};
 use crate::report::key_comparison::{self, KeyComparison};
 use crate::report::{self, Capacity, Comparison, Report, capacity};
 
@@ -24,12 +25,14 @@ pub enum Described {
     CompareKeys,
     /// `rdblens capacity --format json`.
     Capacity,
+    /// `rdblens plan`.
+    Plan,
 }
 
 impl Described {
     /// All forms with a schema.
-    pub const ALL: [Described; 4] =
-        [Described::Report, Described::Compare, Described::CompareKeys, Described::Capacity];
+    pub const ALL: [Described; 5] =
+        [Described::Report, Described::Compare, Described::CompareKeys, Described::Capacity, Described::Plan];
 
     /// Returns the name on the command line.
     pub const fn name(self) -> &'static str {
@@ -38,6 +41,7 @@ impl Described {
             Described::Compare => "compare",
             Described::CompareKeys => "compare-keys",
             Described::Capacity => "capacity",
+            Described::Plan => "plan",
         }
     }
 
@@ -54,6 +58,7 @@ impl Described {
             Described::Compare => schema_of::<Comparison>(compare::SCHEMA),
             Described::CompareKeys => schema_of::<KeyComparison>(key_comparison::SCHEMA),
             Described::Capacity => schema_of::<Capacity>(capacity::SCHEMA),
+            Described::Plan => schema_of::<FleetPlan>(fleet::SCHEMA),
         }
     }
 

@@ -10,6 +10,7 @@ pub mod diff;
 mod file;
 mod file_error;
 mod findings;
+pub mod fleet;
 mod instance;
 mod key;
 pub(crate) mod key_comparison;

@@ -27,6 +27,7 @@ mod dashboards;
 mod dictionary;
 mod division;
 mod docs;
+mod fleet;
 mod formats;
 mod fuzz;
 mod gate;

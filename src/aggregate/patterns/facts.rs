@@ -446,7 +446,6 @@ impl PatternFacts {
     }
 
     /// Returns whether stored facts can be those of a run with this number of rules and alternatives.
-    #[cfg(test)]
     pub fn fit(&self, rules: usize, alternatives: usize) -> bool {
         let is_ascending = self.broken.is_sorted_by(|one, next| one.rule < next.rule);
         let is_known = self.broken.last().is_none_or(|last| usize::from(last.rule) < rules);

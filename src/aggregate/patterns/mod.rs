@@ -7,7 +7,6 @@
 mod examples;
 mod facts;
 mod finish;
-#[cfg(test)]
 mod stored;
 
 use std::sync::Arc;
@@ -27,7 +26,6 @@ use crate::record::{Kind, Record};
 use crate::report;
 use crate::units::{Bytes, Millis};
 use facts::PatternFacts;
-#[cfg(test)]
 pub use stored::StoredPatterns;
 
 /// Estimated heap bytes per place of the tree: the place, its name, its table entry, its facts and their examples.

@@ -4,13 +4,13 @@
 //! them up later. Aggregates that need nothing but records are listed in `list.rs`; those here share work per key.
 
 mod list;
-#[cfg(test)]
 mod stored;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use list::{EveryKey, UnusualKeys};
+pub use stored::StoredAggregates;
 
 use super::findings::{self, KeyFindings};
 use super::names::NameCache;
@@ -69,8 +69,6 @@ pub struct AggregateResults {
     pub instances: Vec<FileInstance>,
     /// Memory under each alternative.
     pub what_if: Option<WhatIfSums>,
-    /// Compact hashes by template.
-    pub templates: TemplateStats,
     /// Patterns whose memory changes most under an alternative.
     pub what_if_patterns: Vec<report::WhatIfPattern>,
     /// True if strict mode collapsed crowded levels below the usual limit.
@@ -159,6 +157,11 @@ impl Aggregates {
         );
     }
 
+    /// Takes the counts of compact hashes by template, which need facts of the files.
+    pub fn take_templates(&mut self) -> TemplateStats {
+        std::mem::take(&mut self.templates)
+    }
+
     /// Adds the slots of keys for which they were deferred.
     pub fn add_slots(&mut self, slots: SlotStats) {
         self.slots.merge(slots);
@@ -195,7 +198,6 @@ impl Aggregates {
         AggregateResults {
             instances: instance.finish(),
             what_if: self.what_if.finish(),
-            templates: self.templates,
             what_if_patterns: what_if,
             patterns_strict: strict,
             strings: self.strings,

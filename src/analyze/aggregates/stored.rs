@@ -10,7 +10,6 @@ use crate::aggregate::patterns::StoredPatterns;
 use crate::aggregate::runs::Runs;
 use crate::aggregate::slots::SlotStats;
 use crate::aggregate::sums::RunStats;
-use crate::aggregate::templates::TemplateStats;
 use crate::aggregate::violations::Violations;
 use crate::aggregate::what_if::WhatIfStats;
 use crate::policy::rule::StoredStrings;
@@ -30,9 +29,8 @@ pub struct StoredAggregates {
 }
 
 impl Aggregates {
-    /// Converts the aggregates to their stored form. The templates are returned as they are: what is stored of them needs the
-    /// files.
-    pub fn into_stored(mut self) -> (StoredAggregates, TemplateStats) {
+    /// Converts the aggregates to their stored form, after the templates have been [taken](Aggregates::take_templates).
+    pub fn into_stored(mut self) -> StoredAggregates {
         self.hand_over_usual();
         // Names every field, so that a new aggregate cannot be left out.
         let Aggregates {
@@ -48,25 +46,14 @@ impl Aggregates {
             violations,
             patterns,
             what_if,
-            templates,
+            templates: _,
             usual: UsualBuffer { .. },
             strings,
             text_size: _,
             takes_usual: _,
         } = self;
         let patterns = patterns.into_stored();
-        let stored = StoredAggregates {
-            sums,
-            breakdown,
-            every_key,
-            unusual_keys,
-            slots,
-            violations,
-            patterns,
-            what_if,
-            strings,
-        };
-        (stored, templates)
+        StoredAggregates { sums, breakdown, every_key, unusual_keys, slots, violations, patterns, what_if, strings }
     }
 
     /// Adds aggregates in their stored form, which need not be trusted. Fails if they contradict themselves or the plan.

@@ -74,7 +74,7 @@ fn found(questions: &Arc<Questions>, records: &[OwnedRecord], cuts: [usize; 2], 
 
 /// Stores aggregates and reads them into new ones, as if by another process.
 fn reread(questions: &Arc<Questions>, aggregates: Aggregates) -> (Aggregates, Vec<u8>) {
-    let bytes = postcard::to_stdvec(&aggregates.into_stored().0).unwrap();
+    let bytes = postcard::to_stdvec(&aggregates.into_stored()).unwrap();
     let mut fresh = Aggregates::new(questions);
     fresh.add_stored(postcard::from_bytes(&bytes).unwrap()).unwrap();
     (fresh, bytes)

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::aggregate::Aggregate;
 use crate::analyze::aggregates::Aggregates;
 use crate::analyze::assemble;
+use crate::analyze::outcome::FileOutcome;
 use crate::analyze::plan::{Plan, PolicySource, ReadPlan};
 use crate::analyze::questions::{LoadedPolicy, Questions, questions_with};
 use crate::analyze::verdict::FileVerdict;
@@ -62,14 +63,15 @@ fn report(rule: &Rule, sample: &RuleSample) -> Report {
     if sample.facts.damaged {
         damage(&mut files[0]);
     }
-    assemble::report(&plan, None, None, aggregates, &[], files, &questions)
+    let files = files.into_iter().enumerate().map(|(at, verdict)| FileOutcome::new(at, verdict)).collect();
+    assemble::report(&plan, None, aggregates, &[], files, &questions)
 }
 
 /// Returns a report without keys, for tests of rules about the snapshot.
 pub fn empty_report() -> Report {
     let plan = Plan::new(ReadPlan::new(std::env::temp_dir()));
     let questions = Arc::new(questions_with(&plan, LoadedPolicy::load(&plan).unwrap(), Some(NOW)).unwrap());
-    assemble::report(&plan, None, None, Aggregates::new(&questions), &[], Vec::new(), &questions)
+    assemble::report(&plan, None, Aggregates::new(&questions), &[], Vec::new(), &questions)
 }
 
 /// Returns the number of keys so far.

@@ -3,7 +3,7 @@
 #[cfg(test)]
 pub(crate) mod examples;
 mod instance;
-mod templates;
+pub(super) mod templates;
 pub(super) mod what_if;
 
 use std::collections::BTreeSet;
@@ -11,14 +11,16 @@ use std::sync::Arc;
 
 use super::aggregates::Aggregates;
 use super::findings;
+use super::outcome::FileOutcome;
 use super::plan::{InputCheck, Plan, PolicySource, SlotCounts};
 use super::questions::Questions;
 use super::read::file::InputFile;
-use super::verdict::FileVerdict;
+use super::read::snapshot::writer;
 use crate::limits;
-use crate::mask::{Masker, Scratch, Secret};
-use crate::memory::{Caveat, Server};
+use crate::mask::{Masker, Scratch};
+use crate::memory::{Caveat, Model, Server};
 use crate::rdb::file_info::FileInfo;
+use crate::rdb::header::RdbHeader;
 use crate::record::{Kind, ModuleName};
 use crate::report::diff::{baseline, growth, history};
 use crate::report::{
@@ -36,39 +38,52 @@ pub(super) struct FirstFile {
     pub what_if: Vec<report::Alternative>,
 }
 
+impl FirstFile {
+    /// Returns the facts of a file with this head and memory model; `files` are those of the snapshot, for the alternatives.
+    pub fn new(about: FileInfo, model: &Model, plan: &Plan, files: &[(RdbHeader, Arc<InputFile>)]) -> FirstFile {
+        FirstFile {
+            writer: writer(&about),
+            about,
+            model: model.name(),
+            caveats: model.caveats(),
+            what_if: what_if::alternatives(&plan.read, files),
+        }
+    }
+}
+
 /// Assembles the report of a run.
 pub(super) fn report(
     plan: &Plan,
-    mask: Option<Secret>,
     mut whole: Option<FirstFile>,
     aggregates: Aggregates,
     files: &[Arc<InputFile>],
-    verdicts: Vec<FileVerdict>,
+    outcomes: Vec<FileOutcome>,
     questions: &Questions,
 ) -> Report {
     let reference = questions.reference;
-    let cluster = verdicts.iter().filter_map(|verdict| verdict.ending.as_ref()).any(|ending| ending.about.by_slot);
+    let mask = plan.mask.as_ref().map(|key| key.secret(outcomes.iter().filter_map(|file| file.checksum)));
+    let cluster = outcomes.iter().filter_map(|file| file.about.as_ref()).any(|about| about.by_slot);
     let mut report = Report {
         schema: SCHEMA.into(),
         rdblens: env!("CARGO_PKG_VERSION").into(),
-        complete: verdicts.iter().all(FileVerdict::is_sound),
+        complete: outcomes.iter().all(|file| file.sound),
         options: options(plan, reference),
         ..Report::default()
     };
     let rest = aggregates.finish(cluster || plan.slots == SlotCounts::Always, &mut report);
-    name_sources(&mut report, &verdicts);
-    report.instance = instance::section(plan, files, &rest.instances, used_mem(&verdicts), report.totals.unknown);
-    report.warnings = warnings(&report, whole.as_ref(), &verdicts, rest.patterns_strict);
+    name_sources(&mut report, &outcomes);
+    report.instance = instance::section(plan, files, &rest.instances, used_mem(&outcomes), report.totals.unknown);
+    report.warnings = warnings(&report, whole.as_ref(), &outcomes, rest.patterns_strict);
     let asked = whole.as_mut().map(|whole| (whole.model.clone(), std::mem::take(&mut whole.what_if)));
     let (base, alternatives) = asked.unwrap_or_default();
-    let compact = templates::alternatives(files, alternatives.len());
+    let compact = templates::alternatives(&outcomes, alternatives.len());
     let alternatives = alternatives
         .into_iter()
         .zip(compact)
         .map(|(alternative, compact_hashes)| report::Alternative { compact_hashes, ..alternative })
         .collect();
-    report.hash_templates = templates::section(files, rest.templates, plan.top);
-    if templates::overflowed(files) {
+    report.hash_templates = templates::section(&outcomes, plan.top);
+    if templates::overflowed(&outcomes) {
         report.warnings.push(Warning::new(WarningKind::TooManyFieldSets { limit: limits::MAX_FIELD_SETS as u64 }));
     }
     let tables =
@@ -79,9 +94,9 @@ pub(super) fn report(
     {
         report.warnings.push(Warning::new(WarningKind::UnknownElsewhere { keys }));
     }
-    report.server = whole.map_or_else(report::Server::default, |whole| server(whole, &verdicts, cluster));
-    report.source.bytes = verdicts.iter().map(|verdict| verdict.row.bytes).sum();
-    report.source.files = verdicts.into_iter().map(|verdict| verdict.row).collect();
+    report.server = whole.map_or_else(report::Server::default, |whole| server(whole, &outcomes, cluster));
+    report.source.bytes = outcomes.iter().map(|file| file.row.bytes).sum();
+    report.source.files = outcomes.into_iter().map(|file| file.row).collect();
     findings::judge_report(&questions.checks, &questions.classifier, &mut report, rest.strings, plan.top);
     if let Some(earlier) = &plan.baseline {
         report.warnings.extend(baseline::warnings(earlier, &report));
@@ -117,12 +132,11 @@ fn options(plan: &Plan, reference: Option<Millis>) -> Options {
     }
 }
 
-fn server(whole: FirstFile, verdicts: &[FileVerdict], cluster: bool) -> report::Server {
+fn server(whole: FirstFile, outcomes: &[FileOutcome], cluster: bool) -> report::Server {
     let about = whole.about;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let endings = || verdicts.iter().filter_map(|verdict| verdict.ending.as_ref());
-    let mut module_aux: Vec<String> =
-        endings().flat_map(|ending| ending.about.modules.iter().map(ToString::to_string)).collect();
+    let infos = || outcomes.iter().filter_map(|file| file.about.as_ref());
+    let mut module_aux: Vec<String> = infos().flat_map(|about| about.modules.iter().map(ToString::to_string)).collect();
     module_aux.sort();
     module_aux.dedup();
     report::Server {
@@ -131,31 +145,31 @@ fn server(whole: FirstFile, verdicts: &[FileVerdict], cluster: bool) -> report::
         guessed_from: whole.writer.guessed,
         model: whole.model,
         ctime: about.ctime(),
-        used_mem: used_mem(verdicts),
+        used_mem: used_mem(outcomes),
         cluster,
         aux: about.aux.iter().map(|(name, value)| AuxField { name: name.clone(), value: text(value) }).collect(),
-        functions: endings().map(|ending| ending.about.functions).sum(),
+        functions: infos().map(|about| about.functions).fold(0, u64::saturating_add),
         module_aux,
     }
 }
 
 /// Names the file of each listed key, if there are several files.
-fn name_sources(report: &mut Report, verdicts: &[FileVerdict]) {
-    if verdicts.len() < 2 {
+fn name_sources(report: &mut Report, outcomes: &[FileOutcome]) {
+    if outcomes.len() < 2 {
         return;
     }
     let top = &mut report.top;
     let by_type = top.by_type.iter_mut().flat_map(|of_type| &mut of_type.list);
     let rows = report.big_keys.list.iter_mut().chain(&mut top.by_memory).chain(&mut top.by_length).chain(by_type);
     for row in rows {
-        row.source = verdicts.get(row.file).map(|verdict| verdict.row.name.clone());
+        row.source = outcomes.get(row.file).map(|file| file.row.name.clone());
     }
 }
 
 /// Returns the memory that the servers of all files used together; `None` unless all of them recorded it.
-fn used_mem(verdicts: &[FileVerdict]) -> Option<Bytes> {
-    let of = |verdict: &FileVerdict| u64::try_from(verdict.ending.as_ref()?.about.number("used-mem")?).ok().map(Bytes);
-    verdicts.iter().map(of).sum()
+fn used_mem(outcomes: &[FileOutcome]) -> Option<Bytes> {
+    let of = |file: &FileOutcome| u64::try_from(file.about.as_ref()?.number("used-mem")?).ok().map(Bytes);
+    outcomes.iter().map(of).sum()
 }
 
 /// Returns a warning if the memory of some keys is unknown.
@@ -171,8 +185,8 @@ fn unknown_memory(report: &Report) -> Option<Warning> {
 const SEARCH_MODULES: [&str; 2] = ["ft_index0", "Vk-Search"];
 
 /// Returns a warning if search modules left data outside keys.
-fn search_indexes(verdicts: &[FileVerdict]) -> Option<Warning> {
-    let modules = verdicts.iter().filter_map(|verdict| verdict.ending.as_ref()).flat_map(|it| &it.about.modules);
+fn search_indexes(outcomes: &[FileOutcome]) -> Option<Warning> {
+    let modules = outcomes.iter().filter_map(|file| file.about.as_ref()).flat_map(|about| &about.modules);
     let names: BTreeSet<&str> = modules.map(ModuleName::as_str).filter(|name| SEARCH_MODULES.contains(name)).collect();
     let modules: Vec<String> = names.into_iter().map(str::to_owned).collect();
     (!modules.is_empty()).then(|| Warning::new(WarningKind::SearchIndexes { modules }))
@@ -181,12 +195,12 @@ fn search_indexes(verdicts: &[FileVerdict]) -> Option<Warning> {
 fn warnings(
     report: &Report,
     whole: Option<&FirstFile>,
-    verdicts: &[FileVerdict],
+    outcomes: &[FileOutcome],
     patterns_strict: bool,
 ) -> Vec<Warning> {
-    let mut warnings: Vec<Warning> = verdicts.iter().flat_map(|verdict| verdict.warnings.clone()).collect();
+    let mut warnings: Vec<Warning> = outcomes.iter().flat_map(|file| file.warnings.clone()).collect();
     warnings.extend(unknown_memory(report));
-    warnings.extend(search_indexes(verdicts));
+    warnings.extend(search_indexes(outcomes));
     if report.options.reference_time.is_none() && report.totals.without_ttl.keys < report.totals.keys {
         warnings.push(Warning::new(WarningKind::NoReferenceTime));
     }
@@ -196,7 +210,7 @@ fn warnings(
     if let Some(whole) = whole {
         warnings.extend(whole.caveats.iter().copied().map(Warning::from));
     }
-    let writers: BTreeSet<&FileServer> = verdicts.iter().filter_map(|verdict| verdict.row.server.as_ref()).collect();
+    let writers: BTreeSet<&FileServer> = outcomes.iter().filter_map(|file| file.row.server.as_ref()).collect();
     if writers.len() > 1 {
         let servers = writers.into_iter().cloned().collect();
         warnings.push(Warning::new(WarningKind::DifferentServers { servers }));

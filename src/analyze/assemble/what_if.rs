@@ -1,8 +1,10 @@
 //! Section on alternatives: the models requested, and the sums over all keys under each.
 
+use std::sync::Arc;
+
 use crate::aggregate::what_if::WhatIfSums;
 use crate::analyze::plan::ReadPlan;
-use crate::analyze::read::snapshot::FileFacts;
+use crate::analyze::read::file::InputFile;
 use crate::memory::Model;
 use crate::rdb::header::RdbHeader;
 use crate::report::{Alternative, Instance, Warning, WarningKind, WhatIf, WhatIfBase, WhatIfPattern};
@@ -12,10 +14,9 @@ use crate::units::Bytes;
 ///
 /// Each alternative is derived from each file's own model. The first file's names them all, as the base does; caveats are
 /// collected from all files.
-pub(in crate::analyze) fn alternatives(plan: &ReadPlan, facts: &[FileFacts]) -> Vec<Alternative> {
+pub(in crate::analyze) fn alternatives(plan: &ReadPlan, files: &[(RdbHeader, Arc<InputFile>)]) -> Vec<Alternative> {
     let one = |(at, ask): (usize, &crate::memory::WhatIf)| {
-        let files = facts.iter().filter_map(|facts| facts.opened.as_ref().ok());
-        let models = files.filter_map(|opened| Some((opened.preamble.header, opened.file.alternatives.get(at)?)));
+        let models = files.iter().filter_map(|(header, file)| Some((*header, file.alternatives.get(at)?)));
         let mut caveats: Vec<Warning> = Vec::new();
         for caveat in models
             .clone()

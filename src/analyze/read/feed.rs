@@ -141,6 +141,11 @@ impl PreparedInput {
         self.input.following_bytes
     }
 
+    /// Returns the input.
+    pub fn input(&self) -> &Input {
+        &self.input
+    }
+
     /// Returns the name in messages.
     pub fn name(&self) -> &str {
         &self.input.name

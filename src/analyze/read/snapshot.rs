@@ -14,8 +14,8 @@ use crate::analyze::first_pass::cannot_read_twice;
 use crate::analyze::one_snapshot;
 use crate::analyze::plan::ReadPlan;
 use crate::error::{Error, Result};
-use crate::input::{self, Compression, Container};
-use crate::memory::{Caveat, Model, RdbLoad, Server, WriterTraces};
+use crate::input::{self, Compression, Container, Input, OpenOptions};
+use crate::memory::{Model, RdbLoad, Server, WriterTraces};
 use crate::rdb::file_info::FileInfo;
 use crate::report::{NoFile, Salvage, Warning, WarningKind};
 use crate::units::Millis;
@@ -31,6 +31,8 @@ pub struct Snapshot {
     pub reference: Option<Millis>,
     /// Warnings about what is in a directory and is no file.
     pub passed_over: Vec<Warning>,
+    /// Number of inputs, whether or not they could be opened.
+    pub resolved: usize,
 }
 
 /// Returns warnings about what is in directories and is no file.
@@ -72,10 +74,6 @@ pub struct OpenedFacts {
     pub preamble: FileInfo,
     /// The server that wrote it.
     pub writer: Server,
-    /// Name of the memory model used.
-    pub model: String,
-    /// Limitations of that model.
-    pub caveats: Vec<Caveat>,
     /// Sound and damaged ranges, if the file is damaged and read past the damage.
     pub salvage: Option<Salvage>,
     /// The file with its models, as the workers see it.
@@ -99,7 +97,47 @@ fn prepare_templates(
     Ok(())
 }
 
+impl FileFacts {
+    /// Returns the position and the head of a file that could be opened.
+    pub fn head(&self) -> Option<(usize, FileInfo)> {
+        self.opened.as_ref().ok().map(|opened| (opened.file.index, opened.preamble.clone()))
+    }
+}
+
+/// Facts about a run of which a snapshot is only a part.
+#[derive(Debug, Clone, Copy)]
+pub struct WholeRun {
+    /// Number of inputs of the run.
+    pub inputs: usize,
+    /// Those that could be opened.
+    pub opened: usize,
+    /// Time that expiries are compared with.
+    pub reference: Option<Millis>,
+}
+
 impl Snapshot {
+    /// Opens some inputs of a run, each with its position there. Fails if one of them cannot be opened.
+    pub fn open_part(
+        inputs: Vec<(usize, Input)>,
+        plan: &ReadPlan,
+        whole: WholeRun,
+        progress: &dyn Progress,
+    ) -> Result<Snapshot> {
+        let (mut files, mut facts) = (Vec::new(), Vec::new());
+        let mut options = plan.open.clone();
+        options.budget = options.budget.shared_by(whole.inputs);
+        for (index, input) in inputs {
+            let name = input.name.clone();
+            let (opened, file, mut prepared) = open_input(index, input, &options, plan)?;
+            progress.expect(prepared.size.unwrap_or_default());
+            prepared.keep_for_templates()?;
+            prepare_templates(&file, &prepared, whole.reference, whole.opened)?;
+            facts.push(FileFacts { name, opened: Ok(opened) });
+            files.push((file, prepared));
+        }
+        Ok(Snapshot { files, facts, reference: whole.reference, passed_over: Vec::new(), resolved: whole.inputs })
+    }
+
     /// Opens the inputs: paths, globs, directories, `-`. Fails when none of them can be opened, or when they are not the shards
     /// of one snapshot.
     pub fn open<P: AsRef<Path>>(inputs: &[P], plan: &ReadPlan, progress: &dyn Progress) -> Result<Snapshot> {
@@ -127,25 +165,11 @@ impl Snapshot {
         }
         let (mut files, mut facts) = (Vec::new(), Vec::new());
         let mut options = plan.open.clone();
-        options.budget = options.budget.shared_by(inputs.len());
+        let resolved = inputs.len();
+        options.budget = options.budget.shared_by(resolved);
         for (index, input) in inputs.into_iter().enumerate() {
-            let (name, multi_part) = (input.name.clone(), input.multi_part);
-            let opened = PreparedInput::new(input, &options, plan.damage).map(|prepared| {
-                let (writer, file) = input_file(index, name.clone(), &prepared.preamble, plan);
-                let (described, caveats) = (file.model.name(), file.model.caveats());
-                let file = Arc::new(file);
-                let facts = OpenedFacts {
-                    container: prepared.container,
-                    compression: prepared.compression,
-                    following_bytes: prepared.following_bytes(),
-                    multi_part,
-                    preamble: prepared.preamble.clone(),
-                    writer,
-                    model: described,
-                    caveats,
-                    salvage: prepared.salvage.clone(),
-                    file: Arc::clone(&file),
-                };
+            let name = input.name.clone();
+            let opened = open_input(index, input, &options, plan).map(|(facts, file, prepared)| {
                 progress.expect(prepared.size.unwrap_or_default());
                 files.push((file, prepared));
                 facts
@@ -157,7 +181,7 @@ impl Snapshot {
         let ctime = facts.iter().filter_map(|facts| facts.opened.as_ref().ok()?.preamble.ctime()).max();
         let reference = reference(plan, ctime);
         let passed_over = warnings(passed_over);
-        Ok(Snapshot { files, facts, reference, passed_over })
+        Ok(Snapshot { files, facts, reference, passed_over, resolved })
     }
 
     /// Also prices collections just above a compact-encoding limit as if the limits were `factor` times as high.
@@ -179,6 +203,17 @@ impl Snapshot {
         self.facts.len() > 1
     }
 
+    /// Returns the inputs that could be opened with their sizes, until they are fed.
+    pub fn inputs(&self) -> impl Iterator<Item = (&InputFile, &Input, Option<u64>)> {
+        self.files.iter().map(|(file, prepared)| (&**file, prepared.input(), prepared.size))
+    }
+
+    /// Returns the head of each input that could be opened, with its models.
+    pub fn heads(&self) -> impl Iterator<Item = (&FileInfo, &Arc<InputFile>)> {
+        let opened = self.facts.iter().filter_map(|facts| facts.opened.as_ref().ok());
+        opened.map(|opened| (&opened.preamble, &opened.file))
+    }
+
     /// Returns the inputs that could be opened, until they are fed.
     pub fn files(&self) -> Vec<Arc<InputFile>> {
         self.files.iter().map(|(file, _)| Arc::clone(file)).collect()
@@ -198,6 +233,30 @@ impl Snapshot {
             checksum: plan.checksum && plan.limit.is_none(),
         }
     }
+}
+
+/// Opens one input and reads what precedes its first key.
+fn open_input(
+    index: usize,
+    input: Input,
+    options: &OpenOptions,
+    plan: &ReadPlan,
+) -> Result<(OpenedFacts, Arc<InputFile>, PreparedInput)> {
+    let (name, multi_part) = (input.name.clone(), input.multi_part);
+    let prepared = PreparedInput::new(input, options, plan.damage)?;
+    let (writer, file) = input_file(index, name, &prepared.preamble, plan);
+    let file = Arc::new(file);
+    let facts = OpenedFacts {
+        container: prepared.container,
+        compression: prepared.compression,
+        following_bytes: prepared.following_bytes(),
+        multi_part,
+        preamble: prepared.preamble.clone(),
+        writer,
+        salvage: prepared.salvage.clone(),
+        file: Arc::clone(&file),
+    };
+    Ok((facts, file, prepared))
 }
 
 /// Returns the server that wrote a file, and the file with its memory models.

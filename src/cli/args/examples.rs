@@ -13,6 +13,19 @@ pub(super) const ANALYZE: &str = examples!(
     "CI gate: exit status 1 if a mandatory rule is violated" => "analyze dump.rdb --policy strict --fail-on must",
     "estimate the memory on another server" => "analyze dump.rdb --what-if valkey-8.1",
     "JSON, for scripts and for `rdblens compare`" => "analyze dump.rdb --format json -o report.json",
+    "one of 16 parts of a planned report" => "analyze --partial --plan plan.json --shard 3/16 -o 3.part",
+);
+
+pub(super) const PLAN: &str = examples!(
+    "plan the report on all shards of a night" => "plan '/backup/2026-11-21/*.rdb.zst' --policy platform -o plan.json",
+    "the files of the plan" => "plan '*.rdb' | jq -r '.files[].name'",
+);
+
+pub(super) const MERGE: &str = examples!(
+    "the report of all parts" => "merge --plan plan.json parts/1.part parts/2.part --format html -o report.html",
+    "a partial report of some parts, for a tree of merges" => "merge --plan plan.json parts/1.part parts/2.part --partial -o a.part",
+    "masked names, compared with the night before" =>
+        "merge --plan plan.json parts/1.part --mask --baseline yesterday.json --fail-on must",
 );
 
 pub(super) const KEYS: &str = examples!(

@@ -125,6 +125,15 @@ pub(super) fn size(text: &str) -> Result<u64, String> {
     bytes(text).ok_or_else(|| "expected a number of bytes such as 10240, 10KB or 1MB".to_owned())
 }
 
+/// Parses one of several parts: `3/16`.
+pub(super) fn shard(text: &str) -> Result<(u64, u64), String> {
+    let numbers = text.split_once('/').and_then(|(number, count)| Some((number.parse().ok()?, count.parse().ok()?)));
+    match numbers {
+        Some((number, count)) if (1..=count).contains(&number) => Ok((number, count)),
+        _ => Err("expected a part and the number of parts, such as 3/16".to_owned()),
+    }
+}
+
 /// Parses a share between 0 and 1.
 pub(super) fn share(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::OnceLock;
 
 use hashbrown::HashMap;
+use serde::{Deserialize, Serialize};
 
 use super::FieldSet;
 use crate::memory::Model;
@@ -95,7 +96,7 @@ pub struct HeldTemplates {
 }
 
 /// Number of templates of a server, their users and their size.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TemplateTotals {
     /// Templates.
     pub templates: u64,
@@ -110,7 +111,11 @@ impl TemplateTotals {
     #[must_use]
     pub fn plus(self, other: TemplateTotals) -> TemplateTotals {
         let TemplateTotals { templates, keys, bytes } = other;
-        TemplateTotals { templates: self.templates + templates, keys: self.keys + keys, bytes: self.bytes + bytes }
+        TemplateTotals {
+            templates: self.templates.saturating_add(templates),
+            keys: self.keys.saturating_add(keys),
+            bytes: self.bytes + bytes,
+        }
     }
 }
 

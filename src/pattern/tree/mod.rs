@@ -18,7 +18,6 @@ mod limits;
 mod places;
 mod plain_names;
 mod step;
-#[cfg(test)]
 mod stored;
 #[cfg(test)]
 mod tests;
@@ -27,7 +26,6 @@ mod transplant;
 use hashbrown::HashSet;
 
 pub use limits::TreeLimits;
-#[cfg(test)]
 pub use stored::StoredTree;
 
 use super::PatternBuf;

@@ -1,0 +1,146 @@
+//! `rdblens plan`, `rdblens analyze --partial` and `rdblens merge`: a report that several processes compute.
+
+use std::fs::File;
+use std::io::{BufReader, Read, Write};
+use std::path::Path;
+
+use super::args::{AnalyzeArgs, BigArgs, MergeArgs, OutputArgs, PlanArgs, PolicyArgs, ReportArgs};
+use super::delivery::ReportDelivery;
+use super::gate::Gate;
+use super::message::notice;
+use super::output::Outlet;
+use super::progress::ProgressLine;
+use super::sources::{Reads, Sources};
+use super::{ExitStatus, analyze, plan, written};
+use crate::analyze::fleet::{self, MergeChoices, PartialMerger, PartialReport};
+use crate::error::{Error, Result};
+use crate::input::shown_path;
+use crate::render::gate::Escapes;
+use crate::render::json::write_pretty;
+use crate::report::Prefixes;
+use crate::report::fleet::FleetPlan;
+
+/// Maximum size of a plan: millions of files.
+const LARGEST_PLAN: u64 = 1 << 30;
+
+/// Writes the plan of a report.
+pub fn plan(args: &PlanArgs) -> Result<ExitStatus> {
+    let BigArgs { big_string, big_elements, big_memory } = args.big;
+    let report = ReportArgs {
+        top: args.top,
+        big: BigArgs { big_string, big_elements, big_memory },
+        depth: Prefixes::USUAL_DEPTH,
+        min_share: Prefixes::USUAL_MIN_SHARE,
+        what_if: args.what_if.clone(),
+    };
+    let policy = PolicyArgs {
+        policy: args.policy.clone(),
+        fail_on: None,
+        strict_gate: false,
+        maxmemory: args.maxmemory,
+        maxmemory_policy: args.maxmemory_policy.clone(),
+        now: None,
+        baseline: None,
+        earlier: Vec::new(),
+        inspect_values: args.inspect_values,
+    };
+    let options = plan::policy(plan::report(plan::read(&args.read)?, &report)?, &policy)?;
+    let mut out = Outlet::new(&args.output, args.sources()).open(args.output.output.as_deref())?;
+    out.set_escapes(Escapes::Json);
+    let planned = {
+        let bar = ProgressLine::new(args.read.input.quiet);
+        fleet::plan(&args.read.input.inputs, &options, &bar)?
+    };
+    if !args.read.input.quiet {
+        for row in planned.files.iter().filter_map(|file| file.unreadable.as_ref()) {
+            row.errors.iter().for_each(|error| notice!("{}: {}", row.name, error.wording.en));
+        }
+    }
+    let is_complete = planned.files.iter().all(|file| file.unreadable.is_none());
+    written(write_pretty(&planned, &mut out).and_then(|()| out.finish()))?;
+    Ok(if is_complete { ExitStatus::Done } else { ExitStatus::Incomplete })
+}
+
+/// Writes the partial report of some files of a plan.
+pub fn partial(args: &AnalyzeArgs, plan_path: &Path) -> Result<ExitStatus> {
+    let planned = read_plan(plan_path)?;
+    let files: Vec<usize> = match args.part.shard {
+        Some((number, count)) => planned.shard(number, count),
+        None => args.part.file.iter().map(|number| number.saturating_sub(1)).collect(),
+    };
+    let paths = files.iter().filter_map(|&file| planned.files.get(file)?.path.as_deref());
+    let sources = Sources::default().files([plan_path]).files(paths);
+    let outlet = Outlet::new(&private(&args.output), sources);
+    let mut out = outlet.open(args.output.output.as_deref())?;
+    let part = {
+        let bar = ProgressLine::new(args.read.input.quiet);
+        let part = fleet::partial(&planned, &files, &plan::input(&args.read.input), &bar)?;
+        if args.stats {
+            notice!("{}", bar.stats());
+        }
+        part
+    };
+    let bytes = part.to_bytes()?;
+    written(out.write_all(&bytes).and_then(|()| out.finish()))?;
+    Ok(ExitStatus::Done)
+}
+
+/// Merges partial reports to a report, or to another partial report.
+pub fn merge(args: &MergeArgs) -> Result<ExitStatus> {
+    let planned = read_plan(&args.plan)?;
+    let choices = MergeChoices {
+        mask: plan::mask(&args.mask)?,
+        baseline: plan::baseline(args.baseline.as_deref())?,
+        earlier: args.earlier.iter().map(|path| plan::earlier(path)).collect::<Result<_>>()?,
+        now: args.now.as_deref().map(|text| plan::time("--now", text)).transpose()?,
+        depth: usize::from(args.depth),
+        min_share: args.min_share,
+    };
+    if args.partial {
+        let mut out = Outlet::new(&private(&args.output), args.sources()).open(args.output.output.as_deref())?;
+        let bytes = merged(args, &planned, choices)?.into_partial()?.to_bytes()?;
+        written(out.write_all(&bytes).and_then(|()| out.finish()))?;
+        return Ok(ExitStatus::Done);
+    }
+    let delivery = ReportDelivery::open(&args.format, &args.output, &Outlet::new(&args.output, args.sources()))?;
+    if !args.quiet {
+        delivery.warn();
+    }
+    let report = merged(args, &planned, choices)?.report()?;
+    written(delivery.write(&report, report.options.rows, args.lang.lang(), &args.screen))?;
+    if !args.quiet {
+        analyze::print_damage(&report);
+    }
+    Ok(Gate { fail_on: args.fail_on, strict: args.strict_gate }.exit(&report))
+}
+
+fn merged<'p>(args: &MergeArgs, planned: &'p FleetPlan, choices: MergeChoices) -> Result<PartialMerger<'p>> {
+    let mut merger = PartialMerger::new(planned, choices)?;
+    for path in &args.parts {
+        let name = shown_path(path);
+        let file = File::open(path).map_err(|error| {
+            Error::from(error).in_file(&name).with_hint("give partial reports of rdblens analyze --partial")
+        })?;
+        let part = PartialReport::read(BufReader::new(file)).map_err(|error| error.in_file(&name))?;
+        merger.add(part, &name)?;
+    }
+    Ok(merger)
+}
+
+/// Returns the flags of an output that only its owner may read: partial reports hold names as they are.
+fn private(output: &OutputArgs) -> OutputArgs {
+    OutputArgs { output: output.output.clone(), force: output.force, private: true }
+}
+
+fn read_plan(path: &Path) -> Result<FleetPlan> {
+    let name = shown_path(path);
+    let read = || {
+        let mut json = Vec::new();
+        File::open(path)?.take(LARGEST_PLAN).read_to_end(&mut json)?;
+        Ok(json)
+    };
+    let json = read().map_err(|error: std::io::Error| {
+        Error::from(error).in_file(&name).with_hint("give a plan written by rdblens plan")
+    })?;
+    fleet::read_plan(&json, &name)
+}
