@@ -37,7 +37,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--server", type=server, action="append", metavar="NAME=PATH,ALLOCATOR", help="a server in place of those that the live checks find"
     )
-    group.addoption("--seed", type=int, default=random.SystemRandom().randrange(10**9), help="of random keys [default: another each time]")
+    group.addoption("--seed", type=int, help="of random keys and of damage [default: another each time for keys, always the same for damage]")
     group.addoption("--keys", type=int, help="number of random keys")
     group.addoption("--mutants", type=int, default=7, help="number of damaged copies of each dump that are salvaged")
     group.addoption("--shots", type=Path, help="a folder for screenshots and printed pages")
@@ -92,7 +92,8 @@ def program(pytestconfig: pytest.Config) -> Program:
 
 @pytest.fixture(scope="session")
 def seed(pytestconfig: pytest.Config) -> int:
-    return pytestconfig.option.seed
+    given = pytestconfig.option.seed
+    return random.SystemRandom().randrange(10**9) if given is None else given
 
 
 @pytest.fixture(scope="session")

@@ -138,8 +138,8 @@ pub struct Meter<'m> {
     /// Decompression buffer; [`super::Meters`] shares one among its meters.
     pub(super) scratch: Scratch,
     error: Option<Error>,
-    /// The first part of the value that is too large to be decompressed.
-    over_budget: Option<Error>,
+    /// The first part of the value that is too large to be decompressed; boxed, because it is moved for each key.
+    over_budget: Option<Box<Error>>,
     /// True if the memory of the value depends on such a part.
     is_unpriced: bool,
     /// Result for the last value, once priced; kept here because it is large and expensive to move.
@@ -198,7 +198,7 @@ impl<'m> Meter<'m> {
 
     /// Returns the first part of the value that was too large to be decompressed.
     #[inline]
-    pub(super) fn take_over_budget(&mut self) -> Option<Error> {
+    pub(super) fn take_over_budget(&mut self) -> Option<Box<Error>> {
         self.over_budget.take()
     }
 
@@ -380,7 +380,7 @@ impl<'m> Meter<'m> {
         let Err(error) = result else { return };
         if let ErrorKind::OverBudget(_) = error.kind() {
             self.is_unpriced = true;
-            self.over_budget.get_or_insert(error);
+            self.over_budget.get_or_insert_with(|| Box::new(error));
         } else {
             self.error.get_or_insert(error);
         }
@@ -401,7 +401,7 @@ impl<'m> Meter<'m> {
         if let Err(error) = part.check() {
             self.error.get_or_insert(error);
         } else if let Err(error) = part.decode(&mut self.scratch) {
-            self.over_budget.get_or_insert(error);
+            self.over_budget.get_or_insert_with(|| Box::new(error));
         }
     }
 }

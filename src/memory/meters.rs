@@ -85,7 +85,7 @@ impl<'m> Meters<'m> {
 
     /// Returns the first part of the walked value that was too large to be decompressed.
     #[inline]
-    pub fn take_over_budget(&mut self) -> Option<Error> {
+    pub fn take_over_budget(&mut self) -> Option<Box<Error>> {
         self.base.take_over_budget()
     }
 

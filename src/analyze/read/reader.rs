@@ -226,7 +226,7 @@ impl<'f> RecordReader<'f> {
                 let (known, tally) = tally.of(entry.db);
                 tally.selected += 1;
                 if let Some(error) = over_budget {
-                    tally.pass_over(error);
+                    tally.pass_over(*error);
                 }
                 tally.memory += record.memory;
                 tally.unknown.note(record.memory, record.disk);

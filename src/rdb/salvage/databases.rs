@@ -85,11 +85,15 @@ pub(super) fn database_behind(
     if left > lost / LEAST_RECORD {
         return (db, run <= left); // too many keys to be lost in the gap
     }
-    if run > left {
-        return (db + 1, next == Some(db + 2));
-    }
     // The number of keys that the gap probably held: all that were left, or all but those behind it.
     let expected = lost / usual;
+    if run > left {
+        // Too many for the database: the next one began in the gap, or keys from elsewhere were counted in their place.
+        return match (run - left).saturating_add(expected) < expected.abs_diff(left) {
+            true => (db, false),
+            false => (db + 1, next == Some(db + 2)),
+        };
+    }
     match expected.abs_diff(left - run) <= expected.abs_diff(left) {
         true => (db, false),
         false => (db + 1, false),

@@ -120,6 +120,8 @@ fn database_is_uncertain_if_its_switch_may_be_lost() {
     assert_eq!(database_behind(0, Some(5), 900, 400, 40, Some(1)), (0, true));
     assert_eq!(database_behind(0, None, 900, 400, 40, None), (0, false));
     assert_eq!(database_behind(0, Some(300), 310, 400, 40, None), (0, false));
+    // All 241 keys that are left would have to be lost in 991 bytes; 18 keys of a misplaced block are more likely.
+    assert_eq!(database_behind(1, Some(241), 259, 991, 270, Some(3)), (1, false));
 }
 
 #[test]
