@@ -359,6 +359,8 @@ fn wrong_usage_is_explained() {
         (&[one, "--rows", "rows.txt"][..], "give a file that ends in .ndjson, .csv or .parquet"),
         (&[one, "--rows", "-"][..], "cannot share standard output"),
         (&[one, "--expiry-tolerance", "soon"][..], "such as 500ms or 1s"),
+        (&[one, "--fail-on", "growth=20%"][..], "cannot be used with '--fail-on"),
+        (&[one, "--allow-missing"][..], "cannot be used with"),
     ] {
         let output = usage(args);
         assert!(output.status.code() == Some(2) && text(&output).contains(said), "{args:?}: {}", text(&output));

@@ -11,7 +11,7 @@ pub struct ByKeyArgs {
     /// Compare two snapshots key by key: which keys were added, removed or changed
     ///
     /// Each INPUT is one side: a file, or a directory or glob of shards. Values are compared by content, not by encoding.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["allow_missing", "fail_on", "strict_gate", "maxmemory"])]
     pub keys: bool,
     /// Inputs of the new side; those before it are the old side, so that each may consist of several files
     #[arg(long, value_name = "INPUT", num_args = 1.., requires = "keys", value_hint = clap::ValueHint::AnyPath)]
