@@ -38,7 +38,7 @@ const FORMATS: [(&str, Family); 3] =
 /// let part = partial(&fleet, &fleet.shard(1, 1), &how, &Unwatched)?;
 /// let mut merger = PartialMerger::new(&fleet, MergeChoices::default())?;
 /// merger.add(part, "shop.part")?;
-/// let (merged, whole) = (merger.report(), analyze(&inputs, &options, &Unwatched)?);
+/// let (merged, whole) = (merger.report()?, analyze(&inputs, &options, &Unwatched)?);
 /// assert_eq!(format!("{merged:?}"), format!("{whole:?}"));
 /// # Ok::<(), rdblens::Error>(())
 /// ```
