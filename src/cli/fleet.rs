@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufReader, Read, Write};
 use std::path::Path;
 
-use super::args::{AnalyzeArgs, BigArgs, MergeArgs, OutputArgs, PlanArgs, PolicyArgs, ReportArgs};
+use super::args::{AnalyzeArgs, MergeArgs, OutputArgs, PlanArgs, PolicyArgs, ReportArgs};
 use super::delivery::ReportDelivery;
 use super::gate::Gate;
 use super::message::notice;
@@ -25,10 +25,9 @@ const LARGEST_PLAN: u64 = 1 << 30;
 
 /// Writes the plan of a report.
 pub fn plan(args: &PlanArgs) -> Result<ExitStatus> {
-    let BigArgs { big_string, big_elements, big_memory } = args.big;
     let report = ReportArgs {
         top: args.top,
-        big: BigArgs { big_string, big_elements, big_memory },
+        big: args.big,
         depth: Prefixes::USUAL_DEPTH,
         min_share: Prefixes::USUAL_MIN_SHARE,
         what_if: args.what_if.clone(),

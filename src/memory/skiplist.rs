@@ -103,22 +103,16 @@ pub struct NodeSum {
 }
 
 impl NodeSum {
-    /// Adds the node of a member of `len` bytes; `sds_size` computes the size of its string.
+    /// Adds the nodes of `count` members of `len` bytes; `sds_size` computes the size of their strings.
     #[inline]
-    pub fn add(&mut self, prices: &NodePrices, len: u64, sds_size: impl FnOnce(u64) -> u64) {
-        let inside = if prices.holds_members() { sds_size(len) } else { 0 };
-        self.expected = self.expected.saturating_add(prices.expected(inside));
-        if let Some(slot) = self.few.get_mut(self.nodes) {
-            *slot = inside;
-        }
-        self.nodes += 1;
-    }
-
-    /// Adds the nodes of `count` members of `len` bytes, of more members than `FEW` in all.
-    pub fn add_many(&mut self, prices: &NodePrices, len: u64, count: u64, sds_size: impl FnOnce(u64) -> u64) {
+    pub fn add(&mut self, prices: &NodePrices, len: u64, count: u64, sds_size: impl FnOnce(u64) -> u64) {
         let inside = if prices.holds_members() { sds_size(len) } else { 0 };
         self.expected = self.expected.saturating_add(prices.expected(inside).saturating_mul(count));
-        self.nodes = self.nodes.saturating_add(usize::try_from(count).unwrap_or(usize::MAX));
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
+        if let Some(free) = self.few.get_mut(self.nodes..) {
+            free.iter_mut().take(count).for_each(|slot| *slot = inside);
+        }
+        self.nodes = self.nodes.saturating_add(count);
     }
 
     /// Returns the total, a multiple of eight.
@@ -137,7 +131,7 @@ mod tests {
     fn sum(form: NodeForm, nodes: usize) -> u64 {
         let prices = NodePrices::new(form, Allocator::Jemalloc);
         let mut sum = NodeSum::default();
-        (0..nodes).for_each(|_| sum.add(&prices, 10, |len| len));
+        (0..nodes).for_each(|_| sum.add(&prices, 10, 1, |len| len));
         sum.total(&prices)
     }
 
@@ -158,7 +152,7 @@ mod tests {
     fn claims_do_not_overflow() {
         let prices = NodePrices::new(NodeForm::Inline(0), Allocator::Jemalloc);
         let mut sum = NodeSum::default();
-        (0..20).for_each(|_| sum.add(&prices, u64::MAX, |len| len));
+        (0..20).for_each(|_| sum.add(&prices, u64::MAX, 1, |len| len));
         assert!(sum.total(&prices) > 0);
     }
 }

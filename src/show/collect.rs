@@ -4,7 +4,7 @@ use super::value::{HashField, Item, Value};
 use crate::error::{Error, Reading, Result, Within};
 use crate::rdb::content::text_score;
 use crate::rdb::cursor::Cursor;
-use crate::rdb::packed::{PackedElement, intset, listpack, ziplist, zipmap};
+use crate::rdb::packed::{PackedElement, Packing, incomplete, intset, listpack, ziplist, zipmap};
 use crate::rdb::scratch::Scratch;
 use crate::rdb::string::RawString;
 use crate::rdb::template::{TemplateNames, Templates};
@@ -90,15 +90,6 @@ impl Collect {
     }
 }
 
-/// How the elements of a blob are packed.
-#[derive(Debug, Clone, Copy)]
-enum Packing {
-    Ziplist,
-    Listpack,
-    Intset,
-    Zipmap,
-}
-
 /// The elements of a blob.
 type Elements<'a, 'b> = dyn Iterator<Item = Result<PackedElement<'b>>> + 'a;
 
@@ -115,8 +106,8 @@ fn add(value: &mut Value, elements: &mut Elements<'_, '_>, expiries: bool, offse
             }
             Value::Hash(_) => {
                 let text = following(elements, offset)?.to_bytes();
-                let expires_at = if expiries { field_expiry(following(elements, offset)?, offset)? } else { None };
-                add_field(value, first, text, expires_at);
+                let expires_at = if expiries { following(elements, offset)?.field_expiry(offset)? } else { None };
+                add_field(value, first, text, expires_at.map(Millis));
             }
             // Their layouts have no blobs.
             Value::Text(_)
@@ -131,20 +122,7 @@ fn add(value: &mut Value, elements: &mut Elements<'_, '_>, expiries: bool, offse
 }
 
 fn following<'b>(elements: &mut Elements<'_, 'b>, offset: u64) -> Result<PackedElement<'b>> {
-    elements.next().unwrap_or_else(|| {
-        Err(Error::corrupt(offset, wording!("its last element lacks what belongs to it", "最后一个元素不完整")))
-    })
-}
-
-/// The time of a field in a packed hash: 0 is none.
-fn field_expiry(packed: PackedElement<'_>, offset: u64) -> Result<Option<Millis>> {
-    match packed {
-        PackedElement::Int(0) => Ok(None),
-        PackedElement::Int(time) => Ok(Some(Millis(time))),
-        PackedElement::Text(_) => {
-            Err(Error::corrupt(offset, wording!("text where a field's expiry belongs", "应为字段过期时间处是文本")))
-        }
-    }
+    elements.next().unwrap_or_else(|| Err(incomplete(offset)))
 }
 
 fn add_field(value: &mut Value, field: Vec<u8>, text: Vec<u8>, expires_at: Option<Millis>) {
@@ -191,14 +169,8 @@ impl Visit for Collect {
     }
 
     fn blob(&mut self, blob: RawString<'_>) {
-        match self.value_type {
-            ValueType::HashZipmap => self.unpack(Packing::Zipmap, blob, Reading::Zipmap),
-            ValueType::SetIntset => self.unpack(Packing::Intset, blob, Reading::Intset),
-            ValueType::ListZiplist | ValueType::ZsetZiplist | ValueType::HashZiplist => {
-                self.unpack(Packing::Ziplist, blob, Reading::Ziplist);
-            }
-            _ => self.unpack(Packing::Listpack, blob, Reading::Listpack),
-        }
+        let packing = Packing::of(self.value_type);
+        self.unpack(packing, blob, packing.reading());
     }
 
     fn template_blob(&mut self, names: TemplateNames<'_>, blob: RawString<'_>) {

@@ -81,9 +81,9 @@ impl<'a> Join<'a> {
         }
     }
 
-    /// Passes the keys that differ to `see`, and returns the sums of all.
-    pub fn finish(self, comparing: &Comparing, mut see: impl FnMut(Differing)) -> JoinSums {
-        let mut sums = JoinSums::default();
+    /// Returns the sums of all keys, and the keys that differ.
+    pub fn finish(self, comparing: &Comparing) -> (JoinSums, Vec<Differing>) {
+        let (mut sums, mut differing) = (JoinSums::default(), Vec::new());
         for Met { db, name, sides, .. } in self.met {
             for (side, copies) in sides.iter().enumerate() {
                 if let Some(copies) = copies {
@@ -99,10 +99,10 @@ impl<'a> Join<'a> {
             if changes.is_empty() {
                 sums.equal += 1;
             } else {
-                see(Differing { db, name: name.into(), changes, before, after });
+                differing.push(Differing { db, name: name.into(), changes, before, after });
             }
         }
-        sums
+        (sums, differing)
     }
 }
 
@@ -121,13 +121,10 @@ fn changes(before: Option<&Copies>, after: Option<&Copies>, comparing: &Comparin
                 }
                 _ => changes.set(KeyDifference::Unreadable, true),
             }
-            let varied = before.varied_expiry || after.varied_expiry;
-            changes.set(KeyDifference::Expiry, varied || expiries_differ(old, new));
-            if comparing.options.ignore_expiry
-                || (!varied && near(old.expires_at, new.expires_at, comparing.options.expiry_tolerance))
-            {
-                changes.set(KeyDifference::Expiry, false);
-            }
+            let moved = old.expires_at != new.expires_at
+                && !near(old.expires_at, new.expires_at, comparing.options.expiry_tolerance);
+            let reexpired = moved || before.varied_expiry || after.varied_expiry;
+            changes.set(KeyDifference::Expiry, reexpired && !comparing.options.ignore_expiry);
         }
         (Some(before), None) => {
             let expired =
@@ -143,10 +140,6 @@ fn changes(before: Option<&Copies>, after: Option<&Copies>, comparing: &Comparin
 
 fn type_of(facts: &SideFacts) -> (Kind, Option<ModuleName>) {
     (facts.kind, facts.module)
-}
-
-fn expiries_differ(old: &SideFacts, new: &SideFacts) -> bool {
-    old.expires_at != new.expires_at
 }
 
 /// Returns whether two expiries differ by no more than the tolerance.

@@ -5,8 +5,8 @@
 //! ```
 //!
 //! Neither the number of keys nor of differences is bounded by memory: keys beyond a share of `--max-memory` are on disk by
-//! part, differing keys in sorted runs. Names and contents are compared by hashes that are keyed at random in each run, so that
-//! nobody can write a file whose keys are taken for others; no result depends on them.
+//! part, differing keys in sorted runs. Names and contents are compared by hashes with a key that is random in each run: without
+//! it, no file can be made whose keys collide. No result depends on the key.
 
 mod differing;
 mod join;
@@ -215,7 +215,7 @@ impl SideReader<'_> {
 fn join(mut store: KeyStore, comparing: &Comparing, sorter: &mut Sorter) -> Result<JoinSums> {
     let mut sums = JoinSums::default();
     if store.settle()? {
-        // Differing keys of so many parts are in memory at a time.
+        // One part per thread, so that only their differing keys are in memory.
         let at_once = rayon::current_num_threads();
         let parts: Vec<usize> = (0..PARTS).collect();
         for parts in parts.chunks(at_once) {
@@ -239,8 +239,8 @@ fn join(mut store: KeyStore, comparing: &Comparing, sorter: &mut Sorter) -> Resu
                     join.add(key, |name| Cow::Owned(name.to_vec()));
                 }
             })?;
-            let mut differing = Vec::new();
-            sums.merge(join.finish(comparing, |key| differing.push(key)));
+            let (of_pass, differing) = join.finish(comparing);
+            sums.merge(of_pass);
             sorter.add(differing)?;
         }
     }
@@ -252,9 +252,7 @@ fn join_in_memory(store: &KeyStore, part: usize, comparing: &Comparing) -> (Join
     for key in store.in_memory(part).flat_map(Frames).filter_map(StoredKey::read) {
         join.add(key, Cow::Borrowed);
     }
-    let mut differing = Vec::new();
-    let sums = join.finish(comparing, |key| differing.push(key));
-    (sums, differing)
+    join.finish(comparing)
 }
 
 /// Refuses options that leave out some keys of one side only.

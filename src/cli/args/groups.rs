@@ -175,7 +175,7 @@ pub struct PolicyArgs {
 }
 
 /// Limits of big keys.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Default, Clone, Copy, Args)]
 pub struct BigArgs {
     /// Strings longer than this are big keys [default: big.string of the policy, or 10240]
     ///

@@ -35,7 +35,7 @@ impl Meter<'_> {
         }
     }
 
-    /// Starts to count the lengths of so many elements, for the walk that gives no more than these.
+    /// Starts to count lengths if a walk of `count` elements, which may give only these, is long enough.
     #[inline]
     pub(in crate::memory) fn expect(&mut self, count: u64) {
         match self.value_type.kind() {
@@ -45,7 +45,7 @@ impl Meter<'_> {
         }
     }
 
-    /// Prepares for so many elements.
+    /// Announces the number of elements that follow.
     #[inline]
     pub(in crate::memory) fn announce(&mut self, count: u64) {
         match self.value_type.kind() {

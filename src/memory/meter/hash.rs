@@ -169,13 +169,11 @@ impl HashMeter {
     /// Adds a pair without expiry to a table.
     #[inline]
     pub fn add(&mut self, model: &Model, field: u64, value: u64) {
-        let (memory, slack) = model.plain_pair(field, value);
-        self.pairs += 1;
-        self.strings = self.strings.saturating_add(memory);
-        self.slack = self.slack.wrapping_add(slack);
+        self.add_many(model, field, value, 1);
     }
 
     /// Adds `count` pairs of these lengths to a table.
+    #[inline]
     pub fn add_many(&mut self, model: &Model, field: u64, value: u64, count: u64) {
         let (memory, slack) = model.plain_pair(field, value);
         self.pairs += count;

@@ -30,7 +30,7 @@ pub(super) struct Lengths {
 }
 
 impl Lengths {
-    /// Starts a set or sorted set of so many elements.
+    /// Starts a set or sorted set of `count` elements.
     #[inline]
     pub fn expect_elements(&mut self, count: u64) {
         if count >= FEWEST_ELEMENTS {
@@ -39,7 +39,7 @@ impl Lengths {
         }
     }
 
-    /// Starts a hash of so many pairs.
+    /// Starts a hash of `count` pairs.
     #[inline]
     pub fn expect_pairs(&mut self, count: u64) {
         if count >= FEWEST_PAIRS {

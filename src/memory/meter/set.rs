@@ -89,23 +89,21 @@ impl SetMeter {
     /// Adds a member to a table.
     #[inline]
     pub fn add(&mut self, model: &Model, len: u64) {
-        self.members += 1;
-        self.price(model, len);
+        self.add_many(model, len, 1);
     }
 
     /// Adds `count` members of this length to a table.
+    #[inline]
     pub fn add_many(&mut self, model: &Model, len: u64, count: u64) {
-        let (memory, slack) = model.element(TableUse::Set, len);
         self.members += count;
-        self.strings = self.strings.saturating_add(memory.saturating_mul(count));
-        self.slack = self.slack.wrapping_add(slack.wrapping_mul(count.cast_signed()));
+        self.price(model, len, count);
     }
 
     #[inline]
-    fn price(&mut self, model: &Model, len: u64) {
+    fn price(&mut self, model: &Model, len: u64, count: u64) {
         let (memory, slack) = model.element(TableUse::Set, len);
-        self.strings = self.strings.saturating_add(memory);
-        self.slack = self.slack.wrapping_add(slack);
+        self.strings = self.strings.saturating_add(memory.saturating_mul(count));
+        self.slack = self.slack.wrapping_add(slack.wrapping_mul(count.cast_signed()));
     }
 
     /// Adds a member to a set that is not a table yet.
@@ -162,7 +160,7 @@ impl SetMeter {
             self.growth.fill(header.count);
             self.inserted = header.count;
             for number in intset::numbers(blob.decode(scratch)?, blob.offset)? {
-                self.price(model, PackedElement::Int(number).len());
+                self.price(model, PackedElement::Int(number).len(), 1);
             }
         }
         Ok(())
@@ -178,7 +176,7 @@ impl SetMeter {
             self.growth.fill(self.members);
             self.inserted = self.members;
             for member in listpack::Elements::new(blob.decode(scratch)?, blob.offset)? {
-                self.price(model, member?.len());
+                self.price(model, member?.len(), 1);
             }
         }
         Ok(())

@@ -76,17 +76,14 @@ impl ZsetMeter {
     /// Adds a member to a table.
     #[inline]
     pub fn add(&mut self, model: &Model, len: u64) {
-        self.members += 1;
-        self.nodes.add(&model.nodes, len, |len| model.sds_size(len));
-        let (memory, slack) = model.element(TableUse::Zset, len);
-        self.slack = self.slack.wrapping_add(slack);
-        self.strings = self.strings.saturating_add(memory);
+        self.add_many(model, len, 1);
     }
 
     /// Adds `count` members of this length to a table.
+    #[inline]
     pub fn add_many(&mut self, model: &Model, len: u64, count: u64) {
         self.members += count;
-        self.nodes.add_many(&model.nodes, len, count, |len| model.sds_size(len));
+        self.nodes.add(&model.nodes, len, count, |len| model.sds_size(len));
         let (memory, slack) = model.element(TableUse::Zset, len);
         self.slack = self.slack.wrapping_add(slack.wrapping_mul(count.cast_signed()));
         self.strings = self.strings.saturating_add(memory.saturating_mul(count));

@@ -17,14 +17,14 @@
 //! No content: counters of a stream (`entries-added`, greatest deleted id, entries read), which older layouts lack; the times at
 //! which consumers were last seen.
 //!
-//! Hashes are keyed at random: nobody can write two values that have the same hash, and no hash may reach a report.
+//! Hashes have a random key: without it, no values can be made that collide. No hash may reach a report.
 
 mod stream;
 
 use std::hash::{BuildHasher, RandomState};
 
 use super::cursor::Cursor;
-use super::packed::{PackedElement, intset, listpack, ziplist, zipmap};
+use super::packed::{PackedElement, Packing, incomplete, intset, listpack, ziplist, zipmap};
 use super::peek::RawValue;
 use super::scratch::Scratch;
 use super::string::RawString;
@@ -208,15 +208,6 @@ impl ContentSum<'_> {
     }
 }
 
-/// How the elements of a blob are packed.
-#[derive(Debug, Clone, Copy)]
-enum Packing {
-    Ziplist,
-    Listpack,
-    Intset,
-    Zipmap,
-}
-
 /// Which elements of a blob belong together.
 #[derive(Debug, Clone, Copy)]
 enum Layout {
@@ -251,8 +242,7 @@ fn packed<'b>(
     let (mut one, mut other) = (itoa::Buffer::new(), itoa::Buffer::new());
     let mut sum = 0_u64;
     let mut following = || elements.next().transpose();
-    let incomplete =
-        || Error::corrupt(offset, wording!("its last element lacks what belongs to it", "最后一个元素不完整"));
+    let incomplete = || incomplete(offset);
     while let Some(first) = following()? {
         let text = first.text(&mut one);
         let hash = match layout {
@@ -266,14 +256,8 @@ fn packed<'b>(
             Layout::FieldValue => hasher.pair(0, text, following()?.ok_or_else(incomplete)?.text(&mut other)),
             Layout::FieldValueExpiry => {
                 let value = following()?.ok_or_else(incomplete)?;
-                let expiry = match following()?.ok_or_else(incomplete)? {
-                    PackedElement::Int(time) => hasher.expiry(Some(time).filter(|&time| time != 0)),
-                    PackedElement::Text(_) => {
-                        let what = wording!("text where a field's expiry belongs", "应为字段过期时间处是文本");
-                        return Err(Error::corrupt(offset, what));
-                    }
-                };
-                hasher.pair(expiry, text, value.text(&mut other))
+                let expiry = following()?.ok_or_else(incomplete)?.field_expiry(offset)?;
+                hasher.pair(hasher.expiry(expiry), text, value.text(&mut other))
             }
         };
         sum = sum.wrapping_add(hash);
@@ -354,13 +338,7 @@ impl Visit for ContentSum<'_> {
     }
 
     fn blob(&mut self, blob: RawString<'_>) {
-        let packing = match self.value_type {
-            ValueType::HashZipmap => Packing::Zipmap,
-            ValueType::SetIntset => Packing::Intset,
-            ValueType::ListZiplist | ValueType::ZsetZiplist | ValueType::HashZiplist => Packing::Ziplist,
-            _ => Packing::Listpack,
-        };
-        self.unpack(blob, packing);
+        self.unpack(blob, Packing::of(self.value_type));
     }
 
     fn template_blob(&mut self, names: TemplateNames<'_>, blob: RawString<'_>) {
@@ -423,7 +401,7 @@ impl Visit for ContentSum<'_> {
     }
 
     fn nacked(&mut self, id: &[u8; 16]) {
-        self.add(stream::owned(self.hasher, self.group, stream::NOBODY, id));
+        self.add(stream::owned(self.hasher, self.group, stream::NO_CONSUMER, id));
     }
 
     fn producer(&mut self, name: RawString<'_>, _ids: u64) {

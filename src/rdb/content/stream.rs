@@ -20,7 +20,7 @@ pub(super) const PRODUCER: u64 = 6;
 const IDEMPOTENCY: u64 = 7;
 
 /// Stands for the consumer of entries that were returned to the group; a name has this hash by chance only.
-pub(super) const NOBODY: u128 = 0;
+pub(super) const NO_CONSUMER: u128 = 0;
 
 /// The entry is deleted and only its place is left.
 const DELETED: i64 = 1;

@@ -5,8 +5,11 @@
 
 pub mod intset;
 pub mod listpack;
+mod packing;
 pub mod ziplist;
 pub mod zipmap;
+
+pub use packing::{Packing, incomplete};
 
 use crate::error::{Error, Result};
 
