@@ -119,17 +119,6 @@ impl Server {
         Server { guessed: Some(header.version), ..assumed }
     }
 
-    /// Returns the newest server of the project whose estimates are checked against real servers, or `self` if newer.
-    #[must_use]
-    pub fn newest(self) -> Server {
-        let line = match self.family {
-            ServerFamily::Redis => (8, 6),
-            ServerFamily::Valkey => (9, 1),
-            ServerFamily::Keydb | ServerFamily::Enterprise | ServerFamily::Dragonfly => self.line(),
-        };
-        if self.line() >= line { self } else { Server::new(self.family, (line.0, line.1, Server::ANY_PATCH)) }
-    }
-
     /// Returns major and minor version.
     pub const fn line(&self) -> (u16, u16) {
         (self.version.0, self.version.1)
@@ -201,12 +190,5 @@ mod tests {
         assert_eq!(Server::detect(&old, none).version_text(), "2.8");
         let valkey = RdbHeader { family: Family::Valkey, version: 80 };
         assert_eq!(Server::detect(&valkey, none).line(), (9, 1));
-    }
-
-    #[test]
-    fn newest_server_is_of_the_same_project() {
-        let newest = |text: &str| Server::parse(text).unwrap().newest().to_string();
-        assert_eq!((newest("redis-6.2.14"), newest("redis-8.6.1")), ("redis 8.6".to_owned(), "redis 8.6.1".to_owned()));
-        assert_eq!((newest("valkey-7.2"), newest("keydb-6.3")), ("valkey 9.1".to_owned(), "keydb 6.3".to_owned()));
     }
 }

@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn unnamed_settings_stay_unchanged() {
         assert_eq!(applied("valkey-8.1"), "valkey 8.1, jemalloc-q16, zset-max-listpack-entries 64");
-        assert_eq!(applied("newest"), "redis 8.6, jemalloc-q16, zset-max-listpack-entries 64");
+        assert_eq!(applied("newest"), "redis 8.10, jemalloc-q16, zset-max-listpack-entries 64");
         assert!(WhatIf::parse("newest,redis-7.2").is_err() && WhatIf::parse("redis-7.2,newest").is_err());
         assert_eq!(applied("glibc"), "redis 7.0, glibc, zset-max-listpack-entries 64");
         assert_eq!(applied("zset-max-ziplist-entries=128"), "redis 7.0, jemalloc-q16");

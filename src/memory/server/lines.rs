@@ -2,6 +2,7 @@
 
 use super::{Server, ServerFamily, version};
 use crate::error::{Error, Result};
+use crate::memory::servers;
 use crate::near;
 use crate::rdb::header::{Family, RdbHeader};
 
@@ -141,6 +142,15 @@ impl Server {
             let (major, minor) = lines(family).iter().copied().max().unwrap_or_default();
             Server::new(family, (major, minor, Server::ANY_PATCH))
         })
+    }
+
+    /// Returns the newest line of the project whose model was checked on whole dumps of real servers, or `self` if newer.
+    #[must_use]
+    pub fn newest(self) -> Server {
+        let of = |line: &Line| Server::new(self.family, (line.0, line.1, Server::ANY_PATCH));
+        let is_checked = |server: &Server| servers::layout(server).1.is_none();
+        let checked = lines(self.family).iter().map(of).filter(is_checked);
+        checked.filter(|server| server.line() > self.line()).max_by_key(Server::line).unwrap_or(self)
     }
 
     /// Returns the likely intended names for one that is misspelt or unknown, such as `redsi-7.2`, `redis7.2`, `Redis 7.2`,
@@ -291,6 +301,23 @@ mod tests {
         {
             assert!(Server::parse(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn newest_server_is_the_last_checked_line_of_the_project() {
+        let newest = |text: &str| Server::parse(text).unwrap().newest().to_string();
+        for (text, expected) in [
+            ("redis-6.2.14", "redis 8.10"),
+            ("redis-8.8.1", "redis 8.10"),
+            ("redis-8.10.2", "redis 8.10.2"),
+            ("valkey-7.2", "valkey 9.1"),
+            ("valkey-9.2", "valkey 9.2"),
+            ("keydb-6.3", "keydb 6.3"),
+        ] {
+            assert_eq!(newest(text), expected, "{text}");
+        }
+        let enterprise = Server::new(ServerFamily::Enterprise, (7, 4, 2));
+        assert_eq!(enterprise.newest(), enterprise);
     }
 
     #[test]
