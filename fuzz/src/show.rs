@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rdblens::internals::rdb::value_type::ValueType;
 use rdblens::internals::render::Lang;
 use rdblens::internals::render::value::{ShownKey, write_json, write_text};
-use rdblens::internals::show::{Found, decode};
+use rdblens::internals::show::{Decoded, Extent, Found, Value, decode};
 use rdblens::internals::units::{Bytes, Millis};
 
 use super::shows_all;
@@ -15,11 +15,19 @@ use super::value::ValueInput;
 pub fn check(input: &[u8]) {
     let Some(value) = ValueInput::new(input) else { return };
     let found = found(&value, value.value_type);
-    let Ok(mut decoded) = decode(&found) else { return };
+    let Ok(Decoded { value: mut decoded, omitted: 0 }) = decode(&found, Extent::default()) else { return };
     let elements = decoded.elements();
-    for limit in [usize::MAX, usize::from(value.choice) % 4] {
+    let few = usize::from(value.choice) % 4;
+    let first = decode(&found, Extent { elements: few, ..Extent::default() }).expect("it was decoded whole");
+    // What is left out is counted, and takes no room; nothing is kept beyond it.
+    assert_eq!(first.value.elements() + first.omitted, elements);
+    if let Err(error) = decode(&found, Extent { memory: 64, ..Extent::default() }) {
+        assert!(error.to_string().contains("--max-memory"), "{error}");
+    }
+    for limit in [usize::MAX, few] {
         decoded.truncate(limit);
         let kept = decoded.elements();
+        assert!(limit == usize::MAX || same(&decoded, &first.value), "{limit}");
         assert!(kept <= elements, "{kept} of {elements}");
         let shown = ShownKey { found: &found, value: &decoded, omitted: elements - kept };
         for lang in Lang::ALL {
@@ -34,6 +42,11 @@ pub fn check(input: &[u8]) {
     }
 }
 
+/// Compares what is shown: a number may be NaN, which is not equal to itself.
+fn same(one: &Value, other: &Value) -> bool {
+    format!("{one:?}") == format!("{other:?}")
+}
+
 fn found(value: &ValueInput<'_>, value_type: ValueType) -> Found {
     Found {
         file: "fuzz.rdb".to_owned(),
@@ -46,7 +59,7 @@ fn found(value: &ValueInput<'_>, value_type: ValueType) -> Found {
         offset: 9,
         disk: Bytes(value.bytes.len() as u64),
         value_offset: 20,
-        value: value.bytes.to_vec(),
+        value: value.bytes.to_vec().into(),
         facts: None,
         templates: Arc::new(value.templates.clone()),
     }

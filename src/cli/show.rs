@@ -5,12 +5,12 @@ use super::message::notice;
 use super::output::{Outlet, escapes};
 use super::sources::Reads;
 use super::{ExitStatus, plan, print_error, written};
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::input::shown_path;
 use crate::render::value::{self, ShownKey};
 use crate::render::words::nouns;
 use crate::render::{Lang, human, key_text};
-use crate::show::{Looked, decode, find};
+use crate::show::{Decoded, Extent, Looked, decode, find};
 
 /// Finds the key, decodes its value and prints it.
 pub fn run(args: &ShowArgs) -> Result<ExitStatus> {
@@ -29,18 +29,17 @@ pub fn run(args: &ShowArgs) -> Result<ExitStatus> {
             return Ok(if damage.is_some() { ExitStatus::Incomplete } else { ExitStatus::NoReport });
         }
     };
-    let mut decoded = match decode(&found) {
+    let extent = Extent { elements: args.limit.unwrap_or(usize::MAX), memory: plan.read.open.budget.shown_value() };
+    let Decoded { value: decoded, omitted } = match decode(&found, extent) {
         Ok(decoded) => decoded,
         Err(error) => {
             print_error(&error);
-            return Ok(ExitStatus::Incomplete);
+            // A value that is too large is not damaged.
+            let too_large = matches!(error.kind(), ErrorKind::OverBudget(_));
+            return Ok(if too_large { ExitStatus::NoReport } else { ExitStatus::Incomplete });
         }
     };
-    let elements = decoded.elements();
-    if let Some(limit) = args.limit {
-        decoded.truncate(limit);
-    }
-    let shown = ShownKey { found: &found, value: &decoded, omitted: elements - decoded.elements() };
+    let shown = ShownKey { found: &found, value: &decoded, omitted };
     let mut out = Outlet::of(args.sources()).open(None)?;
     out.set_escapes(escapes(if args.json { TextFormat::Json } else { args.format }));
     let printed = match args.format {

@@ -36,6 +36,14 @@ impl Block {
     }
 }
 
+impl From<Vec<u8>> for Block {
+    /// Creates a block of these bytes.
+    fn from(buffer: Vec<u8>) -> Block {
+        let range = 0..buffer.len();
+        Block::heap(buffer, range, Pool::default())
+    }
+}
+
 impl Deref for Block {
     type Target = [u8];
     #[inline]

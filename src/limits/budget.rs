@@ -7,6 +7,7 @@
 //! | 1/4 | memory | keys of both sides of `compare --keys`, at least 256 KiB; as much again for those that differ |
 //! | 1/2 | temporary space | each temporary file of `compare --keys` |
 //! | 1/4 | memory | unfinished values of a Dragonfly snapshot |
+//! | 1/4 | memory | the decoded value that `show` prints, and each of its compressed parts |
 //! | 1/64 | memory | each compressed part of a value, and a compressed key: a worker expands one at a time |
 //! | 1/64, at least 64 MiB | memory | hashes of the elements of one value, of which `check` lets none occur twice, per worker |
 //! | by inputs | temporary space | each temporary file of one input |
@@ -81,6 +82,11 @@ impl Budget {
         (self.memory / 64).min(MAX_KEY_BYTES)
     }
 
+    /// Returns the maximum size of a decoded value that is shown. Escapes make a text up to four times as long.
+    pub(crate) fn shown_value(self) -> u64 {
+        (self.memory / 4).min(MAX_BLOB_BYTES)
+    }
+
     /// Returns the number of keys of one input whose hashes are kept in memory.
     pub(crate) fn placed_keys(self) -> usize {
         let keys = usize::try_from(self.memory / 4 / PLACED_BYTES).unwrap_or(usize::MAX).min(MAX_PLACED_KEYS);
@@ -110,7 +116,7 @@ mod tests {
     #[test]
     fn shares_follow_from_the_limits_and_the_inputs() {
         let small = Budget { memory: 256 << 20, temp: 1 << 30, inputs: 1 };
-        assert_eq!((small.part(), small.key()), (4 << 20, 4 << 20));
+        assert_eq!((small.part(), small.key(), small.shown_value()), (4 << 20, 4 << 20, 64 << 20));
         assert_eq!((small.placed_keys(), small.unfinished()), (4 << 20, 64 << 20));
         assert_eq!((small.zstd_window_log(), small.temporary_file()), (27, 1 << 30));
         let shards = Budget { memory: 16 << 30, ..small }.shared_by(4);

@@ -51,7 +51,7 @@ mod samples {
             offset: 31,
             disk: Bytes(1234),
             value_offset: 40,
-            value: Vec::new(),
+            value: Vec::new().into(),
             facts: None,
             templates: Arc::default(),
         }

@@ -1,77 +1,104 @@
 //! JSON text of documents that are stored in CBOR.
 
-use std::fmt::Write;
-
+use super::room::Room;
+use crate::error::{Error, Result};
 use crate::rdb::cbor::{self, CborItem, PackedNumber, VisitCbor};
 
-/// Returns a document as JSON text, or `None` if the bytes are not one.
-pub fn json_text(bytes: &[u8]) -> Option<String> {
-    let mut text = JsonText::default();
-    cbor::walk(bytes, &mut text)?;
-    Some(text.0)
+/// Returns a document as JSON text, or `None` if the bytes are not one. Fails if there is no room for the text.
+pub fn json_text(bytes: &[u8], room: &mut Room) -> Result<Option<String>> {
+    let mut text = JsonText { text: String::new(), room, fault: None };
+    let walked = cbor::walk(bytes, &mut text);
+    let JsonText { text, fault, .. } = text;
+    fault.map_or(Ok(walked.map(|_| text)), Err)
 }
 
-/// Text written so far.
-#[derive(Default)]
-struct JsonText(String);
+/// Text written so far, and the room for more.
+struct JsonText<'r> {
+    text: String,
+    room: &'r mut Room,
+    /// Error for a text that is too long; nothing is written after it.
+    fault: Option<Error>,
+}
 
-impl JsonText {
+impl JsonText<'_> {
+    fn push(&mut self, text: &str) {
+        if self.fault.is_none() {
+            // A string doubles as it grows.
+            self.fault = self.room.take(2 * text.len() as u64).err();
+        }
+        if self.fault.is_none() {
+            self.text += text;
+        }
+    }
+
     fn string(&mut self, text: &str) {
         // A string always has a JSON form.
-        self.0 += &serde_json::to_string(text).unwrap_or_default();
+        self.push(&serde_json::to_string(text).unwrap_or_default());
     }
 
     fn number(&mut self, number: PackedNumber) {
-        // Writing to a string cannot fail.
-        let _ = match number {
-            PackedNumber::Integer(number) => write!(self.0, "{number}"),
-            PackedNumber::Single(number) => return self.0 += &serde_json::to_string(&number).unwrap_or_default(),
-            PackedNumber::Double(number) => return self.0 += &serde_json::to_string(&number).unwrap_or_default(),
+        let text = match number {
+            PackedNumber::Integer(number) => number.to_string(),
+            PackedNumber::Single(number) => serde_json::to_string(&number).unwrap_or_default(),
+            PackedNumber::Double(number) => serde_json::to_string(&number).unwrap_or_default(),
         };
+        self.push(&text);
     }
 }
 
-impl VisitCbor for JsonText {
+impl VisitCbor for JsonText<'_> {
     fn item(&mut self, item: CborItem<'_>, _depth: usize) {
         match item {
-            CborItem::Null => self.0 += "null",
-            CborItem::Bool(true) => self.0 += "true",
-            CborItem::Bool(false) => self.0 += "false",
+            CborItem::Null => self.push("null"),
+            CborItem::Bool(true) => self.push("true"),
+            CborItem::Bool(false) => self.push("false"),
             CborItem::Integer(number) => self.number(PackedNumber::Integer(number)),
             CborItem::Float(number) => self.number(PackedNumber::Double(number)),
             CborItem::Text(text) => self.string(text),
-            CborItem::Array(_) => self.0.push('['),
-            CborItem::Object(_) => self.0.push('{'),
+            CborItem::Array(_) => self.push("["),
+            CborItem::Object(_) => self.push("{"),
             CborItem::Numbers(numbers) => {
-                self.0.push('[');
+                self.push("[");
                 for (at, number) in numbers.numbers().enumerate() {
                     if at > 0 {
                         self.separator();
                     }
                     self.number(number);
                 }
-                self.0.push(']');
+                self.push("]");
             }
         }
     }
 
     fn name(&mut self, name: &str) {
         self.string(name);
-        self.0.push(':');
+        self.push(":");
     }
 
     fn separator(&mut self) {
-        self.0.push(',');
+        self.push(",");
     }
 
     fn close(&mut self, is_object: bool) {
-        self.0.push(if is_object { '}' } else { ']' });
+        self.push(if is_object { "}" } else { "]" });
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::show::Extent;
+
+    fn json(bytes: &[u8]) -> Option<String> {
+        json_text(bytes, &mut Room::new(Extent::default(), 0)).unwrap()
+    }
+
+    #[test]
+    fn text_that_outgrows_its_room_is_refused() {
+        let mut room = Room::new(Extent { memory: 19, ..Extent::default() }, 0);
+        assert_eq!(json_text(b"\x82\x01\x02", &mut room).unwrap().as_deref(), Some("[1,2]"));
+        assert!(json_text(b"\x82\x01\x02", &mut room).is_err());
+    }
 
     #[test]
     fn documents_are_written_as_json() {
@@ -87,8 +114,8 @@ mod tests {
             (b"\x1b\xff\xff\xff\xff\xff\xff\xff\xff", "18446744073709551615"),
             (b"\xda\x00\x01\x00\x00\x42\x80\x3f", "[1.0]"),
         ] {
-            assert_eq!(json_text(bytes).as_deref(), Some(text));
+            assert_eq!(json(bytes).as_deref(), Some(text));
         }
-        assert_eq!(json_text(b"\x82\x01"), None);
+        assert_eq!(json(b"\x82\x01"), None);
     }
 }

@@ -1,5 +1,6 @@
 //! Visitor that decodes a walked value into a [`Value`], for every layout but streams.
 
+use super::room::Room;
 use super::value::{HashField, Item, Value};
 use crate::error::{Error, Reading, Result, Within};
 use crate::rdb::content::text_score;
@@ -14,9 +15,16 @@ use crate::record::{Kind, ModuleName};
 use crate::units::Millis;
 use crate::wording::wording;
 
-/// Decodes the value in `bytes`, which start at `offset` of the file.
-pub fn collect(value_type: ValueType, templates: &Templates, bytes: &[u8], offset: u64) -> Result<Value> {
-    let mut collect = Collect { value_type, value: empty(value_type.kind()), scratch: Scratch::default(), fault: None };
+/// Decodes the value in `bytes`, which start at `offset` of the file, as far as there is room.
+pub fn collect(
+    value_type: ValueType,
+    templates: &Templates,
+    bytes: &[u8],
+    offset: u64,
+    room: &mut Room,
+) -> Result<Value> {
+    let scratch = Scratch::new(room.most());
+    let mut collect = Collect { value_type, value: empty(value_type.kind()), scratch, room, fault: None };
     walk(value_type, templates, &mut Cursor::new(bytes, offset), &mut collect)?;
     collect.fault.map_or(Ok(collect.value), Err)
 }
@@ -35,24 +43,38 @@ fn empty(kind: Kind) -> Value {
 }
 
 #[derive(Debug)]
-struct Collect {
+struct Collect<'r> {
     value_type: ValueType,
     value: Value,
     scratch: Scratch,
-    /// The first fault; what comes after it does not matter.
+    room: &'r mut Room,
+    /// The first fault; nothing is decoded after it.
     fault: Option<Error>,
 }
 
-impl Collect {
-    /// The decoded string; empty after a fault, which is kept.
+impl Collect<'_> {
+    /// The decoded string; empty from the first fault on, which is kept.
     fn text(&mut self, string: RawString<'_>) -> Vec<u8> {
-        match string.to_bytes() {
-            Ok(bytes) => bytes.into_owned(),
+        if self.fault.is_some() {
+            return Vec::new();
+        }
+        match self.room.text(&string) {
+            Ok(bytes) => bytes,
             Err(error) => {
                 self.note(Err(error));
                 Vec::new()
             }
         }
+    }
+
+    /// Counts an element of this size, and returns whether it is kept.
+    fn keeps<T>(&mut self) -> bool {
+        if self.fault.is_some() || !self.room.element() {
+            return false;
+        }
+        let taken = self.room.take_element::<T>();
+        self.note(taken);
+        self.fault.is_none()
     }
 
     fn note(&mut self, result: Result<()>) {
@@ -63,18 +85,19 @@ impl Collect {
 
     /// Adds the elements of a blob to the value.
     fn unpack(&mut self, packing: Packing, blob: RawString<'_>, reading: Reading) {
-        let (value, at) = (&mut self.value, blob.offset);
+        if self.fault.is_some() {
+            return;
+        }
+        let at = blob.offset;
         let expiries = matches!(self.value_type, ValueType::HashListpackEx | ValueType::HashListpackExPreGa);
+        let mut to = Unpacked { value: &mut self.value, room: self.room, expiries, offset: at };
         let added = blob.decode(&mut self.scratch).and_then(|bytes| match packing {
-            Packing::Ziplist => add(value, &mut ziplist::Entries::new(bytes, at)?, expiries, at),
-            Packing::Listpack => add(value, &mut listpack::Elements::new(bytes, at)?, expiries, at),
-            Packing::Intset => {
-                add(value, &mut intset::numbers(bytes, at)?.map(|number| Ok(PackedElement::Int(number))), expiries, at)
-            }
+            Packing::Ziplist => to.add(&mut ziplist::Entries::new(bytes, at)?),
+            Packing::Listpack => to.add(&mut listpack::Elements::new(bytes, at)?),
+            Packing::Intset => to.add(&mut intset::numbers(bytes, at)?.map(|number| Ok(PackedElement::Int(number)))),
             Packing::Zipmap => zipmap::Pairs::new(bytes, at)?.try_for_each(|pair| {
                 let (field, text) = pair?;
-                add_field(value, field.to_vec(), text.to_vec(), None);
-                Ok(())
+                to.pair(field, &PackedElement::Text(text), None)
             }),
         });
         self.note(added.within(reading));
@@ -93,32 +116,86 @@ impl Collect {
 /// The elements of a blob.
 type Elements<'a, 'b> = dyn Iterator<Item = Result<PackedElement<'b>>> + 'a;
 
-/// Adds packed elements: one by one, a member and its score, or a field, its value and maybe its expiry.
-fn add(value: &mut Value, elements: &mut Elements<'_, '_>, expiries: bool, offset: u64) -> Result<()> {
-    while let Some(first) = elements.next() {
-        let first = first?.to_bytes();
-        match value {
-            Value::List(list) | Value::Set(list) => list.push(first),
-            Value::Zset(members) => {
-                // Servers read a packed score without digits as 0.
-                let score = text_score(&following(elements, offset)?.to_bytes()).unwrap_or(0.0);
-                members.push((first, score));
+/// Value that the elements of a blob are added to.
+struct Unpacked<'c> {
+    value: &'c mut Value,
+    room: &'c mut Room,
+    /// Whether an expiry follows each field and its value.
+    expiries: bool,
+    /// Offset of the blob.
+    offset: u64,
+}
+
+impl Unpacked<'_> {
+    /// Adds packed elements: one by one, a member and its score, or a field, its value and maybe its expiry.
+    fn add(&mut self, elements: &mut Elements<'_, '_>) -> Result<()> {
+        let offset = self.offset;
+        while let Some(first) = elements.next() {
+            let first = first?;
+            match self.value {
+                Value::List(_) | Value::Set(_) => self.element(&first)?,
+                Value::Zset(_) => {
+                    // Servers read a packed score without digits as 0.
+                    let score = text_score(&following(elements, offset)?.to_bytes()).unwrap_or(0.0);
+                    self.member(&first, score)?;
+                }
+                Value::Hash(_) => {
+                    let text = following(elements, offset)?;
+                    let expires_at =
+                        if self.expiries { following(elements, offset)?.field_expiry(offset)? } else { None };
+                    self.pair_of(&first, &text, expires_at.map(Millis))?;
+                }
+                // Their layouts have no blobs.
+                Value::Text(_)
+                | Value::Stream(_)
+                | Value::Json(_)
+                | Value::Series(_)
+                | Value::Module(..)
+                | Value::Array(_) => {}
             }
-            Value::Hash(_) => {
-                let text = following(elements, offset)?.to_bytes();
-                let expires_at = if expiries { following(elements, offset)?.field_expiry(offset)? } else { None };
-                add_field(value, first, text, expires_at.map(Millis));
-            }
-            // Their layouts have no blobs.
-            Value::Text(_)
-            | Value::Stream(_)
-            | Value::Json(_)
-            | Value::Series(_)
-            | Value::Module(..)
-            | Value::Array(_) => {}
         }
+        Ok(())
     }
-    Ok(())
+
+    fn element(&mut self, element: &PackedElement<'_>) -> Result<()> {
+        if self.room.element() {
+            self.room.take_element::<Vec<u8>>()?;
+            let text = self.room.packed(element)?;
+            if let Value::List(list) | Value::Set(list) = self.value {
+                list.push(text);
+            }
+        }
+        Ok(())
+    }
+
+    fn member(&mut self, member: &PackedElement<'_>, score: f64) -> Result<()> {
+        if self.room.element() {
+            self.room.take_element::<(Vec<u8>, f64)>()?;
+            let text = self.room.packed(member)?;
+            if let Value::Zset(members) = self.value {
+                members.push((text, score));
+            }
+        }
+        Ok(())
+    }
+
+    fn pair(&mut self, field: &[u8], text: &PackedElement<'_>, expires_at: Option<Millis>) -> Result<()> {
+        self.pair_of(&PackedElement::Text(field), text, expires_at)
+    }
+
+    fn pair_of(
+        &mut self,
+        field: &PackedElement<'_>,
+        text: &PackedElement<'_>,
+        expires_at: Option<Millis>,
+    ) -> Result<()> {
+        if self.room.element() {
+            self.room.take_element::<HashField>()?;
+            let (field, text) = (self.room.packed(field)?, self.room.packed(text)?);
+            add_field(self.value, field, text, expires_at);
+        }
+        Ok(())
+    }
 }
 
 fn following<'b>(elements: &mut Elements<'_, 'b>, offset: u64) -> Result<PackedElement<'b>> {
@@ -131,12 +208,15 @@ fn add_field(value: &mut Value, field: Vec<u8>, text: Vec<u8>, expires_at: Optio
     }
 }
 
-impl Visit for Collect {
+impl Visit for Collect<'_> {
     fn string(&mut self, value: RawString<'_>) {
         self.value = Value::Text(self.text(value));
     }
 
     fn element(&mut self, element: RawString<'_>) {
+        if !self.keeps::<Vec<u8>>() {
+            return;
+        }
         let text = self.text(element);
         if let Value::List(elements) | Value::Set(elements) = &mut self.value {
             elements.push(text);
@@ -151,6 +231,9 @@ impl Visit for Collect {
                 text_score(text).ok_or_else(fault).within(Reading::Score)
             }
         };
+        if score.is_ok() && !self.keeps::<(Vec<u8>, f64)>() {
+            return;
+        }
         let member = self.text(member);
         match (score, &mut self.value) {
             (Ok(score), Value::Zset(members)) => members.push((member, score)),
@@ -164,6 +247,9 @@ impl Visit for Collect {
     }
 
     fn expiring_pair(&mut self, field: RawString<'_>, value: RawString<'_>, expiry: FieldExpiry) {
+        if !self.keeps::<HashField>() {
+            return;
+        }
         let (field, text) = (self.text(field), self.text(value));
         add_field(&mut self.value, field, text, expiry.0.map(Millis));
     }
@@ -174,11 +260,21 @@ impl Visit for Collect {
     }
 
     fn template_blob(&mut self, names: TemplateNames<'_>, blob: RawString<'_>) {
-        let (value, at) = (&mut self.value, blob.offset);
+        if self.fault.is_some() {
+            return;
+        }
+        let at = blob.offset;
+        let mut to = Unpacked { value: &mut self.value, room: self.room, expiries: false, offset: at };
+        let mut taken = Ok(());
         let added = blob.decode(&mut self.scratch).and_then(|bytes| {
             let (template, mut values) = names.unpack(bytes, at)?;
-            template.pairs(&mut values, at, |field, text| add_field(value, field.to_vec(), text.to_bytes(), None))
+            template.pairs(&mut values, at, |field, text| {
+                if taken.is_ok() {
+                    taken = to.pair(field, &text, None);
+                }
+            })
         });
+        let added = added.and(taken);
         self.note(added.within(Reading::Listpack));
     }
 
@@ -197,13 +293,19 @@ impl Visit for Collect {
     }
 
     fn module_item(&mut self, item: ModuleItem<'_>) {
+        // Their number says nothing of the elements of the value that the module makes of them.
+        let taken = self.room.take_element::<Item>();
+        self.note(taken);
         let item = self.item(item);
-        if let Value::Module(_, items) = &mut self.value {
+        if let (Value::Module(_, items), None) = (&mut self.value, &self.fault) {
             items.push(item);
         }
     }
 
     fn array_item(&mut self, index: u64, item: ModuleItem<'_>) {
+        if !self.keeps::<(u64, Item)>() {
+            return;
+        }
         let item = self.item(item);
         if let Value::Array(slots) = &mut self.value {
             slots.push((index, item));

@@ -4,6 +4,7 @@ use super::cbor::json_text;
 use super::collect::collect;
 use super::document::JsonDocument;
 use super::find::Found;
+use super::room::{Extent, Room};
 use super::series::Series;
 use super::stream::StreamDecoder;
 use super::value::{Item, Value};
@@ -17,35 +18,65 @@ use crate::rdb::walk::walk;
 use crate::record::ModuleName;
 use crate::wording::wording;
 
-/// Decodes the value of a key that was found. Damage inside it is an error with its offset.
-pub fn decode(found: &Found) -> Result<Value> {
-    decode_value(found.value_type, &found.templates, &found.value, found.value_offset)
+/// Decoded value, and the number of its elements that were left out.
+#[derive(Debug)]
+pub struct Decoded {
+    /// The value.
+    pub value: Value,
+    /// Elements beyond those kept.
+    pub omitted: usize,
+}
+
+/// Decodes the value of a key that was found, up to `extent`. Damage inside it is an error with its offset, and so is a value
+/// that takes more memory.
+pub fn decode(found: &Found, extent: Extent) -> Result<Decoded> {
+    decode_within(found.value_type, &found.templates, &found.value, found.value_offset, extent)
         .map_err(|error| found.damaged(error))
 }
 
-/// Decodes the value in `bytes`, which stand at `offset` of the file.
+/// Decodes the whole value in `bytes`, which stand at `offset` of the file.
 pub fn decode_value(value_type: ValueType, templates: &Templates, bytes: &[u8], offset: u64) -> Result<Value> {
-    verify(value_type, templates, bytes, offset)?;
+    decode_within(value_type, templates, bytes, offset, Extent::default()).map(|decoded| decoded.value)
+}
+
+fn decode_within(
+    value_type: ValueType,
+    templates: &Templates,
+    bytes: &[u8],
+    offset: u64,
+    extent: Extent,
+) -> Result<Decoded> {
+    verify(value_type, templates, bytes, offset, extent.memory)?;
+    let mut room = Room::new(extent, offset);
     if let ValueType::Stream(_) = value_type {
-        let mut decoder = StreamDecoder::default();
+        let mut decoder = StreamDecoder::new(&mut room);
         walk(value_type, templates, &mut Cursor::new(bytes, offset), &mut decoder)?;
-        return decoder.finish().map(Value::Stream);
+        let stream = decoder.finish()?;
+        let omitted = room.elements() - stream.entries.len();
+        return Ok(Decoded { value: Value::Stream(stream), omitted });
     }
-    let value = collect(value_type, templates, bytes, offset)?;
+    let value = collect(value_type, templates, bytes, offset, &mut room)?;
     match value {
-        Value::Module(Some(name), items) => {
+        Value::Module(name, items) => {
             let id = Cursor::new(bytes, offset).number()?;
-            Ok(interpret(name, module::encoding_version(id), items))
+            let mut value = match name {
+                Some(name) => interpret(name, module::encoding_version(id), items, &mut room)?,
+                None => Value::Module(None, items),
+            };
+            let elements = value.elements();
+            value.truncate(extent.elements);
+            Ok(Decoded { omitted: elements - value.elements(), value })
         }
-        value => Ok(value),
+        value => Ok(Decoded { omitted: room.elements() - value.elements(), value }),
     }
 }
 
 /// Returns the value that a module would make of its parts, or the parts if it is not known.
-fn interpret(name: ModuleName, version: u64, mut items: Vec<Item>) -> Value {
-    match (name.as_str(), version, items.as_mut_slice()) {
+fn interpret(name: ModuleName, version: u64, mut items: Vec<Item>, room: &mut Room) -> Result<Value> {
+    Ok(match (name.as_str(), version, items.as_mut_slice()) {
         (module::JSON, module::JSON_CBOR, [Item::Text(bytes)]) => {
-            match json_text(bytes).and_then(|text| JsonDocument::new(text.into_bytes()).ok()) {
+            let text = json_text(bytes, room)?;
+            match text.and_then(|text| JsonDocument::new(text.into_bytes()).ok()) {
                 Some(document) => Value::Json(document),
                 None => Value::Module(Some(name), items),
             }
@@ -59,14 +90,18 @@ fn interpret(name: ModuleName, version: u64, mut items: Vec<Item>) -> Value {
             None => Value::Module(Some(name), items),
         },
         _ => Value::Module(Some(name), items),
-    }
+    })
 }
 
-fn verify(value_type: ValueType, templates: &Templates, bytes: &[u8], offset: u64) -> Result<()> {
-    let mut verify = Verify::lenient();
+/// Checks a value whose parts expand to at most `most` bytes each.
+fn verify(value_type: ValueType, templates: &Templates, bytes: &[u8], offset: u64, most: u64) -> Result<()> {
+    let mut verify = Verify::lenient().with_parts_up_to(most);
     let mut input = Cursor::new(bytes, offset);
     walk(value_type, templates, &mut input, &mut verify)?;
-    verify.finish()?;
+    let found = verify.finish();
+    // What was not decompressed is missing in what the counts are compared with.
+    verify.take_over_budget().map_or(Ok(()), Err)?;
+    found?;
     match input.left() {
         0 => Ok(()),
         left => {

@@ -16,7 +16,9 @@ impl JsonDocument {
             return Err(text);
         }
         let text = String::from_utf8(text).map_err(std::string::FromUtf8Error::into_bytes)?;
-        let text = text.trim_matches([' ', '\t', '\n', '\r']).to_owned();
+        let trimmed = text.trim_matches([' ', '\t', '\n', '\r']);
+        // Without a copy where there is nothing to trim: a document may be large.
+        let text = if trimmed.len() == text.len() { text } else { trimmed.to_owned() };
         let members = members(&text);
         Ok(JsonDocument { text, members })
     }

@@ -1,6 +1,7 @@
 //! Looks for one key, file by file and record by record. Other keys are compared as they stand and nothing else of them
 //! is read.
 
+use std::ops::{Deref, Range};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,7 +10,8 @@ use crate::analyze::Plan;
 use crate::analyze::one_key::{self, KeyFacts};
 use crate::analyze::read::feed::PreparedInput;
 use crate::error::{Error, Reading, Result, Within};
-use crate::input::{self, Input};
+use crate::input::{self, Block, Input};
+use crate::rdb::batch::Batch;
 use crate::rdb::scan::{FileItem, KeyEntry};
 use crate::rdb::scratch::Scratch;
 use crate::rdb::string::{RawString, StringForm};
@@ -18,7 +20,7 @@ use crate::rdb::value_type::ValueType;
 use crate::units::{Bytes, Millis};
 
 /// A key that was found, with its value as it stands in the file.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Found {
     /// The file.
     pub file: String,
@@ -41,11 +43,34 @@ pub struct Found {
     /// Absolute offset of the value.
     pub value_offset: u64,
     /// The value's bytes.
-    pub value: Vec<u8>,
+    pub value: ValueBytes,
     /// Memory, pattern and judgement; `None` if the value is damaged.
     pub facts: Option<KeyFacts>,
     /// Hash templates of the file.
     pub templates: Arc<Templates>,
+}
+
+/// Bytes of a value where they were read: a value of any size is not copied.
+#[derive(Debug)]
+pub struct ValueBytes {
+    block: Block,
+    /// INVARIANT: lies within `block`.
+    range: Range<usize>,
+}
+
+impl From<Vec<u8>> for ValueBytes {
+    fn from(bytes: Vec<u8>) -> ValueBytes {
+        let range = 0..bytes.len();
+        ValueBytes { block: Block::from(bytes), range }
+    }
+}
+
+impl Deref for ValueBytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.block[self.range.clone()]
+    }
 }
 
 /// How a search ended.
@@ -108,28 +133,35 @@ impl Search<'_> {
         let preamble = prepared.preamble.clone();
         let priced = one_key::prepare(self.plan, &prepared);
         let mut batches = prepared.into_batches()?;
-        let mut scratch = Scratch::default();
+        let mut scratch = Scratch::new(self.plan.read.open.budget.key());
         while let Some(batch) = batches.next_batch() {
-            let mut scanner = batch.scanner();
-            while scanner.cursor().left() > 0 {
-                let FileItem::Key(entry) = scanner.next_item()? else { continue };
-                self.keys += 1;
-                let start = scanner.cursor().consumed();
-                let value_offset = scanner.cursor().offset();
-                scanner.skip_value(&entry)?;
-                if !self.is_it(&entry, &mut scratch).within(Reading::Key)? {
-                    continue;
-                }
-                let value = scanner.cursor().since(start).to_vec();
-                let disk = Bytes((scanner.cursor().consumed() - entry.start) as u64);
-                let db = entry.db.unwrap_or_default();
-                let facts = one_key::facts(self.plan, &preamble, &priced, &batch, self.key, db)?;
-                let templates = scanner.shared_templates().unwrap_or_default();
-                let found = found(file, &entry, self.key, value, value_offset, disk);
-                return Ok(Some(Found { facts, templates, ..found }));
+            if let Some((found, range)) = self.batch(&batch, file.as_str(), &mut scratch)? {
+                let facts = one_key::facts(self.plan, &preamble, &priced, &batch, self.key, found.db)?;
+                return Ok(Some(Found { facts, value: ValueBytes { block: batch.bytes, range }, ..found }));
             }
         }
         batches.ending().stopped.map_or(Ok(None), Err)
+    }
+
+    /// Looks for the key in a batch; returns it without its value, of which it returns the place in the batch.
+    fn batch(&mut self, batch: &Batch, file: &str, scratch: &mut Scratch) -> Result<Option<(Found, Range<usize>)>> {
+        let mut scanner = batch.scanner();
+        while scanner.cursor().left() > 0 {
+            let FileItem::Key(entry) = scanner.next_item()? else { continue };
+            self.keys += 1;
+            let start = batch.skip + scanner.cursor().consumed();
+            let value_offset = scanner.cursor().offset();
+            scanner.skip_value(&entry)?;
+            if !self.is_it(&entry, scratch).within(Reading::Key)? {
+                continue;
+            }
+            let range = start..batch.skip + scanner.cursor().consumed();
+            let disk = Bytes((scanner.cursor().consumed() - entry.start) as u64);
+            let templates = scanner.shared_templates().unwrap_or_default();
+            let found = found(file.to_owned(), &entry, self.key, value_offset, disk);
+            return Ok(Some((Found { templates, ..found }, range)));
+        }
+        Ok(None)
     }
 
     /// Returns whether this is the key, and notes it if it is a near one.
@@ -160,7 +192,7 @@ fn is_same(stored: &RawString<'_>, key: &[u8], scratch: &mut Scratch) -> Result<
     }
 }
 
-fn found(file: String, entry: &KeyEntry<'_>, key: &[u8], value: Vec<u8>, value_offset: u64, disk: Bytes) -> Found {
+fn found(file: String, entry: &KeyEntry<'_>, key: &[u8], value_offset: u64, disk: Bytes) -> Found {
     Found {
         file,
         db: entry.db.unwrap_or_default(),
@@ -172,7 +204,7 @@ fn found(file: String, entry: &KeyEntry<'_>, key: &[u8], value: Vec<u8>, value_o
         offset: entry.offset,
         disk,
         value_offset,
-        value,
+        value: ValueBytes::from(Vec::new()),
         facts: None,
         templates: Arc::default(),
     }
@@ -189,7 +221,7 @@ impl Found {
 mod tests {
     use super::*;
     use crate::analyze::ReadPlan;
-    use crate::show::{Value, decode};
+    use crate::show::{Extent, Value, decode};
     use std::fs;
     use std::path::Path;
 
@@ -229,8 +261,8 @@ mod tests {
         assert_eq!((first.db, &first.value[..], first.offset, first.disk), (0, &b"\x01x"[..], 9, Bytes(5)));
         let second = found(look(&path, b"a", Some(2)));
         assert_eq!((second.db, second.expires_at, second.disk), (2, Some(Millis(1)), Bytes(14)));
-        assert_eq!(decode(&second).unwrap(), Value::Text(b"y".to_vec()));
-        assert_eq!(found(look(&path, b"7", None)).value, b"\x01z");
+        assert_eq!(decode(&second, Extent::default()).unwrap().value, Value::Text(b"y".to_vec()));
+        assert_eq!(found(look(&path, b"7", None)).value[..], *b"\x01z");
     }
 
     #[test]
@@ -249,7 +281,7 @@ mod tests {
         let (keys, damage) = missing(look(&path, b"b", None));
         assert_eq!(keys, 1);
         assert!(damage.unwrap().file().unwrap().ends_with("a.rdb"));
-        assert_eq!(found(look(&path, b"a", None)).value, b"\x01x");
+        assert_eq!(found(look(&path, b"a", None)).value[..], *b"\x01x");
     }
 
     #[test]

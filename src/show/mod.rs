@@ -8,14 +8,16 @@ mod decode;
 mod document;
 mod find;
 mod near;
+mod room;
 mod series;
 mod stream;
 mod value;
 
 pub use crate::analyze::one_key::KeyFacts;
-pub use decode::decode;
-pub use find::{Found, Looked, find};
+pub use decode::{Decoded, decode};
+pub use find::{Found, Looked, ValueBytes, find};
+pub use room::Extent;
 pub use series::{CompactionRule, Sample, Series};
 pub use value::{Consumer, Entry, Group, HashField, Item, Pending, Producer, Stream, Value};
 #[cfg(feature = "internals")]
-pub use {collect::collect, decode::decode_value};
+pub use {collect::collect, decode::decode_value, room::Room};

@@ -9,10 +9,12 @@
 
 use std::sync::Arc;
 
+use super::room::Room;
 use super::value::{Consumer, Entry, Group, Pending, Producer, Stream};
 use crate::error::{Error, ErrorKind, Reading, Result, Within};
 use crate::limits;
 use crate::rdb::packed::{PackedElement, listpack};
+use crate::rdb::scratch::Scratch;
 use crate::rdb::string::{RawString, canonical_int};
 use crate::rdb::walk::{StreamHead, Visit};
 use crate::units::Millis;
@@ -24,23 +26,40 @@ const DELETED: i64 = 1;
 const SAME_FIELDS: i64 = 2;
 
 /// Collects a stream.
-#[derive(Debug, Default)]
-pub struct StreamDecoder {
+#[derive(Debug)]
+pub struct StreamDecoder<'r> {
     stream: Stream,
+    room: &'r mut Room,
+    /// Decompressed node.
+    scratch: Scratch,
     /// Bytes of all field names once they are written out for each entry.
     names: u64,
     fault: Option<Error>,
 }
 
-impl StreamDecoder {
+impl<'r> StreamDecoder<'r> {
+    /// Creates a visitor that decodes as far as there is room.
+    pub fn new(room: &'r mut Room) -> Self {
+        let scratch = Scratch::new(room.most());
+        StreamDecoder { stream: Stream::default(), room, scratch, names: 0, fault: None }
+    }
+
     /// The stream that was walked.
     pub fn finish(self) -> Result<Stream> {
         self.fault.map_or(Ok(self.stream), Err)
     }
 
+    /// Takes room for one more of a part, and returns whether there is.
+    fn has_room<T>(&mut self) -> bool {
+        if self.fault.is_none() {
+            self.fault = self.room.take_element::<T>().err();
+        }
+        self.fault.is_none()
+    }
+
     fn name(&mut self, name: RawString<'_>) -> Vec<u8> {
-        match name.to_bytes() {
-            Ok(name) => name.into_owned(),
+        match self.room.text(&name) {
+            Ok(name) => name,
             Err(error) => {
                 self.fault.get_or_insert(error);
                 Vec::new()
@@ -72,10 +91,6 @@ impl<'a> Node<'a> {
         })
     }
 
-    fn text(&mut self) -> Result<Vec<u8>> {
-        self.element().map(|element| element.to_bytes())
-    }
-
     fn number(&mut self) -> Result<i64> {
         match self.element()? {
             PackedElement::Int(number) => Ok(number),
@@ -90,55 +105,90 @@ impl<'a> Node<'a> {
     }
 }
 
-/// Few bytes may name a long field over and over. In memory the name is there once, but somebody will print it.
-fn admit(pairs: &[(Arc<[u8]>, Vec<u8>)], offset: u64, names: &mut u64) -> Result<()> {
-    let these = pairs.iter().map(|(field, _)| field.len() as u64).sum();
-    *names = names.saturating_add(these);
-    if *names <= limits::MAX_BLOB_BYTES {
-        return Ok(());
-    }
-    let what = wording!(
-        "the field names of its entries, written out, are beyond what is expanded",
-        "各条目的字段名展开后超出上限"
-    );
-    Err(Error::at(offset, ErrorKind::Limit(what)))
+/// Entries of a stream, and what is left for more.
+struct Entries<'e> {
+    entries: &'e mut Vec<Entry>,
+    room: &'e mut Room,
+    /// Bytes of all field names once they are written out for each entry.
+    names: &'e mut u64,
+    /// Offset of the node.
+    offset: u64,
 }
 
-fn decode_node(master: (u64, u64), bytes: &[u8], offset: u64, names: &mut u64, entries: &mut Vec<Entry>) -> Result<()> {
-    let mut node = Node { elements: listpack::Elements::uncounted(bytes, offset)?, offset };
-    node.number()?;
-    node.number()?;
-    let count = node.number()?;
-    let fields = (0..count).map(|_| node.text().map(Arc::from)).collect::<Result<Vec<Arc<[u8]>>>>()?;
-    node.number()?;
-    while let Some(flags) = node.next()? {
-        let PackedElement::Int(flags) = flags else {
-            return Err(Error::corrupt(
-                offset,
-                wording!("a text where a stream node has flags", "stream 节点中应为标志处是文本"),
-            ));
-        };
-        let id = (master.0.wrapping_add_signed(node.number()?), master.1.wrapping_add_signed(node.number()?));
-        let pairs = if flags & SAME_FIELDS != 0 {
-            fields.iter().map(|field| Ok((Arc::clone(field), node.text()?))).collect::<Result<Vec<_>>>()?
-        } else {
-            let count = node.number()?;
-            (0..count).map(|_| Ok((Arc::from(node.text()?), node.text()?))).collect::<Result<Vec<_>>>()?
-        };
+impl Entries<'_> {
+    fn decode_node(&mut self, master: (u64, u64), bytes: &[u8]) -> Result<()> {
+        let offset = self.offset;
+        let mut node = Node { elements: listpack::Elements::uncounted(bytes, offset)?, offset };
         node.number()?;
-        if flags & DELETED == 0 {
-            admit(&pairs, offset, names)?;
-            entries.push(Entry { id, fields: pairs });
+        node.number()?;
+        let count = node.number()?;
+        let fields = (0..count).map(|_| self.name(&node.element()?)).collect::<Result<Vec<Arc<[u8]>>>>()?;
+        node.number()?;
+        while let Some(flags) = node.next()? {
+            let PackedElement::Int(flags) = flags else {
+                return Err(Error::corrupt(
+                    offset,
+                    wording!("a text where a stream node has flags", "stream 节点中应为标志处是文本"),
+                ));
+            };
+            let id = (master.0.wrapping_add_signed(node.number()?), master.1.wrapping_add_signed(node.number()?));
+            let kept = flags & DELETED == 0 && self.room.element();
+            let mut pairs = Vec::new();
+            if flags & SAME_FIELDS != 0 {
+                for field in &fields {
+                    let value = node.element()?;
+                    if kept {
+                        pairs.push(self.pair(Arc::clone(field), &value)?);
+                    }
+                }
+            } else {
+                for _ in 0..node.number()? {
+                    let (field, value) = (node.element()?, node.element()?);
+                    if kept {
+                        let field = self.name(&field)?;
+                        pairs.push(self.pair(field, &value)?);
+                    }
+                }
+            }
+            node.number()?;
+            if kept {
+                self.room.take_element::<Entry>()?;
+                self.entries.push(Entry { id, fields: pairs });
+            }
         }
+        Ok(())
     }
-    Ok(())
+
+    fn name(&mut self, name: &PackedElement<'_>) -> Result<Arc<[u8]>> {
+        self.room.take_element::<Arc<[u8]>>()?;
+        self.room.packed(name).map(Arc::from)
+    }
+
+    /// Few bytes may name a long field over and over. In memory the name is there once, but somebody will print it.
+    fn pair(&mut self, field: Arc<[u8]>, value: &PackedElement<'_>) -> Result<(Arc<[u8]>, Vec<u8>)> {
+        *self.names = self.names.saturating_add(field.len() as u64);
+        if *self.names > limits::MAX_BLOB_BYTES {
+            let what = wording!(
+                "the field names of its entries, written out, are beyond what is expanded",
+                "各条目的字段名展开后超出上限"
+            );
+            return Err(Error::at(self.offset, ErrorKind::Limit(what)));
+        }
+        self.room.take_element::<(Arc<[u8]>, Vec<u8>)>()?;
+        Ok((field, self.room.packed(value)?))
+    }
 }
 
-impl Visit for StreamDecoder {
+impl Visit for StreamDecoder<'_> {
     fn stream_node(&mut self, master: &[u8; 16], blob: RawString<'_>) {
+        if self.fault.is_some() {
+            return;
+        }
+        let mut to =
+            Entries { entries: &mut self.stream.entries, room: self.room, names: &mut self.names, offset: blob.offset };
         let decoded = blob
-            .to_bytes()
-            .and_then(|bytes| decode_node(id(master), &bytes, blob.offset, &mut self.names, &mut self.stream.entries))
+            .decode(&mut self.scratch)
+            .and_then(|bytes| to.decode_node(id(master), bytes))
             .within(Reading::StreamNode);
         if let Err(error) = decoded {
             self.fault.get_or_insert(error);
@@ -151,6 +201,9 @@ impl Visit for StreamDecoder {
     }
 
     fn group(&mut self, name: RawString<'_>, last_id: (u64, u64), entries_read: Option<u64>, _pending: u64) {
+        if !self.has_room::<Group>() {
+            return;
+        }
         let name = self.name(name);
         // The servers write -1 for "not known".
         let entries_read = entries_read.filter(|&read| read != u64::MAX);
@@ -165,12 +218,18 @@ impl Visit for StreamDecoder {
     }
 
     fn pending(&mut self, bytes: &[u8; 16], delivered_at: i64, deliveries: u64) {
+        if !self.has_room::<Pending>() {
+            return;
+        }
         if let Some(group) = self.stream.groups.last_mut() {
             group.pending.push(Pending { id: id(bytes), delivered_at: Millis(delivered_at), deliveries });
         }
     }
 
     fn consumer(&mut self, name: RawString<'_>, seen_at: i64, active_at: Option<i64>, _pending: u64) {
+        if !self.has_room::<Consumer>() {
+            return;
+        }
         let name = self.name(name);
         if let Some(group) = self.stream.groups.last_mut() {
             let active_at = active_at.filter(|&at| at >= 0).map(Millis);
@@ -179,23 +238,35 @@ impl Visit for StreamDecoder {
     }
 
     fn consumer_pending(&mut self, bytes: &[u8; 16]) {
+        if !self.has_room::<(u64, u64)>() {
+            return;
+        }
         if let Some(consumer) = self.stream.groups.last_mut().and_then(|group| group.consumers.last_mut()) {
             consumer.pending.push(id(bytes));
         }
     }
 
     fn nacked(&mut self, bytes: &[u8; 16]) {
+        if !self.has_room::<(u64, u64)>() {
+            return;
+        }
         if let Some(group) = self.stream.groups.last_mut() {
             group.returned.push(id(bytes));
         }
     }
 
     fn producer(&mut self, name: RawString<'_>, _ids: u64) {
+        if !self.has_room::<Producer>() {
+            return;
+        }
         let name = self.name(name);
         self.stream.producers.push(Producer { name, ids: Vec::new() });
     }
 
     fn idempotency(&mut self, own: RawString<'_>, entry: (u64, u64)) {
+        if !self.has_room::<(Vec<u8>, (u64, u64))>() {
+            return;
+        }
         let own = self.name(own);
         if let Some(producer) = self.stream.producers.last_mut() {
             producer.ids.push((own, entry));
@@ -206,6 +277,7 @@ impl Visit for StreamDecoder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::show::room::Extent;
     use PackedElement::{Int, Text};
 
     /// A listpack of numbers below 128 and of short texts.
@@ -228,7 +300,9 @@ mod tests {
 
     fn read(elements: &[PackedElement<'_>]) -> Result<Vec<Entry>> {
         let mut entries = Vec::new();
-        decode_node((100, 5), &listpack(elements), 0, &mut 0, &mut entries)?;
+        let mut room = Room::new(Extent::default(), 0);
+        Entries { entries: &mut entries, room: &mut room, names: &mut 0, offset: 0 }
+            .decode_node((100, 5), &listpack(elements))?;
         Ok(entries)
     }
 
@@ -258,9 +332,25 @@ mod tests {
 
     #[test]
     fn a_name_that_is_repeated_beyond_measure_is_refused() {
-        let pairs = [(Arc::from(vec![0; 1 << 20]), Vec::new())];
-        let mut names = 0;
-        assert!((0..4096).all(|_| admit(&pairs, 0, &mut names).is_ok()));
-        assert!(admit(&pairs, 0, &mut names).is_err());
+        let name: Arc<[u8]> = Arc::from(vec![0; 1 << 20]);
+        let mut room = Room::new(Extent::default(), 0);
+        let mut to = Entries { entries: &mut Vec::new(), room: &mut room, names: &mut 0, offset: 0 };
+        assert!((0..4096).all(|_| to.pair(Arc::clone(&name), &Int(1)).is_ok()));
+        assert!(to.pair(name, &Int(1)).is_err());
+    }
+
+    #[test]
+    fn entries_beyond_those_kept_are_counted_and_take_no_room() {
+        let entry = [Int(0), Int(0), Int(0), Int(1), Text(b"city"), Int(7), Int(6)];
+        let node = listpack(&[&[Int(3), Int(0), Int(0), Int(0)][..], &entry, &entry, &entry].concat());
+        let mut entries = Vec::new();
+        let mut room = Room::new(Extent { elements: 1, memory: 400 }, 0);
+        let mut to = Entries { entries: &mut entries, room: &mut room, names: &mut 0, offset: 0 };
+        to.decode_node((100, 5), &node).unwrap();
+        assert_eq!((entries.len(), room.elements()), (1, 3));
+        let mut room = Room::new(Extent { elements: 3, memory: 400 }, 0);
+        let mut to = Entries { entries: &mut Vec::new(), room: &mut room, names: &mut 0, offset: 0 };
+        let error = to.decode_node((100, 5), &node).unwrap_err();
+        assert!(matches!(error.kind(), ErrorKind::OverBudget(_)), "{error}");
     }
 }

@@ -173,6 +173,28 @@ fn check_refuses_a_damaged_block_beyond_the_share_and_passes_over_a_sound_one() 
     assert_eq!(verdict(damaged), (4, "corrupt".to_owned()));
 }
 
+#[test]
+fn value_too_large_to_be_shown_is_refused_and_its_first_elements_are_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("dump.rdb");
+    // A quarter of 256 MB is 64 MiB: the first set is smaller, but not its elements; the second is larger.
+    fs::write(&path, snapshot(&[packed_bomb(3 << 20, u16::MAX), packed_bomb(70 << 20, u16::MAX)])).unwrap();
+    let show = |key: &str, arguments: &[&str]| {
+        run(rdblens().arg("show").arg(&path).arg(key).args(["--max-memory", "256MB"]).args(arguments))
+    };
+    let refused = show("a:set:00", &[]);
+    assert_eq!((status(&refused), refused.stdout.len()), (3, 0));
+    let said = stderr(&refused);
+    assert!(said.contains("a quarter of --max-memory") && said.contains("--limit"), "{said}");
+    let first = show("a:set:00", &["--limit", "2"]);
+    assert_eq!(status(&first), 0, "{}", stderr(&first));
+    assert!(String::from_utf8_lossy(&first.stdout).ends_with("… 1,048,519 more\n"), "{:?}", first.stdout);
+    let refused = show("a:set:01", &["--limit", "2"]);
+    assert_eq!((status(&refused), refused.stdout.len()), (3, 0));
+    assert!(stderr(&refused).contains("give a larger --max-memory"), "{}", stderr(&refused));
+    assert_eq!(status(&show("a:list", &[])), 0);
+}
+
 /// Returns the most memory that a run had, in bytes.
 fn peak(command: &mut Command) -> u64 {
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -199,5 +221,10 @@ fn value_of_a_gigabyte_from_a_small_file_does_not_take_a_gigabyte() {
         let most = peak(rdblens().arg(command).arg(&path).args(["--max-memory", "256MB", "--threads", "2"]));
         assert!(most > 1 << 20, "{command} was not measured");
         assert!(most < 128 << 20, "{command} took {most} bytes");
+    }
+    for (key, limit) in [("a:set:00", "9"), ("a:set:01", "9"), ("a:set:01", "1000000000")] {
+        let arguments = [key, "--limit", limit, "--max-memory", "256MB"];
+        let most = peak(rdblens().arg("show").arg(&path).args(arguments));
+        assert!(most < 160 << 20, "show {key} took {most} bytes");
     }
 }

@@ -22,7 +22,7 @@ use rdblens::internals::rdb::scan::FileItem;
 use rdblens::internals::rdb::template::Templates;
 use rdblens::internals::rdb::value_type::ValueType;
 use rdblens::internals::record::Kind;
-use rdblens::internals::show::{HashField, Looked, Value, collect, decode, decode_value, find};
+use rdblens::internals::show::{Extent, HashField, Looked, Room, Value, collect, decode, decode_value, find};
 use rdblens::report::{CheckVerdict, NotCompared};
 use rdblens::{Plan, ReadPlan, Unwatched, for_each_record};
 
@@ -219,7 +219,7 @@ fn both_readers_decode_the_same_values() {
             if matches!(value_type.kind(), Kind::Stream | Kind::Module | Kind::Array) || reason.is_some() {
                 return;
             }
-            let ours = collect(value_type, templates, &bytes, 0).unwrap();
+            let ours = collect(value_type, templates, &bytes, 0, &mut Room::new(Extent::default(), 0)).unwrap();
             assert!(shown == ours, "{}: shown {shown:?}, collected {ours:?}", name());
             match witness.next() {
                 Some(Ok((its_db, its_key, value))) => {
@@ -280,7 +280,8 @@ fn every_kind_of_value_is_shown_whole() {
             let Looked::Found(found) = find(path.to_str().unwrap(), &key, Some(db), &plan_of_one).unwrap() else {
                 panic!("{}: {} is not found", path.display(), key.escape_ascii());
             };
-            let value = decode(&found).unwrap_or_else(|error| panic!("{}: {error}", key.escape_ascii()));
+            let decoded = decode(&found, Extent::default());
+            let value = decoded.unwrap_or_else(|error| panic!("{}: {error}", key.escape_ascii())).value;
             if let Some(count) = elements(&value) {
                 assert_eq!(Some(count), length, "{}: {}", path.display(), key.escape_ascii());
             }

@@ -334,6 +334,9 @@ impl Visit for Verify {
 
     fn stream_node(&mut self, master: &[u8; 16], blob: RawString<'_>) {
         self.check_large(blob, Reading::StreamNode);
+        if blob.is_compressed() && blob.len() > self.scratch.most() {
+            self.stream.large_node(master);
+        }
         let result = blob
             .decode(&mut self.scratch)
             .and_then(|bytes| self.stream.node(master, bytes, blob.offset))
@@ -478,6 +481,28 @@ mod tests {
         let mut damaged = blob.to_vec();
         damaged[17] = 200; // a copy from before the beginning
         assert!(verified(&mut little, ValueType::SetListpack, &damaged).is_err());
+    }
+
+    #[test]
+    fn stream_with_a_node_too_large_to_be_decompressed_is_not_called_damaged() {
+        // One entry of the field `f` with a value of 40 times `a`: 56 bytes.
+        let body =
+            [&b"\x01\x01\0\x01\x01\x01\x81f\x02\0\x01\x02\x01\0\x01\0\x01\xa8"[..], &[b'a'; 40], b"\x29\x04\x01"]
+                .concat();
+        let total = u32::try_from(body.len() + 7).unwrap();
+        let node = [&total.to_le_bytes()[..], b"\x0a\0", &body, b"\xff"].concat();
+        // An LZF block of literals alone.
+        let block = node.chunks(32).flat_map(|run| [&[u8::try_from(run.len() - 1).unwrap()], run].concat());
+        let block: Vec<u8> = block.collect();
+        let len = |bytes: &[u8]| [0x40, u8::try_from(bytes.len()).unwrap()];
+        let stored = [&b"\xc3"[..], &len(&block), &len(&node), &block].concat();
+        let stream = [&b"\x01\x10\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\0"[..], &stored, b"\x01\x01\0\0"].concat();
+        let layout = ValueType::Stream(1);
+        let most = |most| Verify::new(Family::Redis).with_parts_up_to(most);
+        assert_eq!(verified(&mut most(100), layout, &stream).unwrap(), Notes::default());
+        let mut little = most(20);
+        assert_eq!(verified(&mut little, layout, &stream).unwrap(), Notes::default());
+        assert!(little.take_over_budget().is_some());
     }
 
     #[test]

@@ -38,6 +38,8 @@ pub struct StreamCheck {
     /// Ids pending in the group, sorted, with the number of the last consumer that has them.
     pending: Vec<(u128, u32)>,
     consumer: u32,
+    /// True if a node was too large to be decompressed, so that the entries are not counted.
+    uncounted: bool,
     /// True for oddities that servers load: counts that differ from the entries, numbers stored as text.
     pub odd: bool,
 }
@@ -54,6 +56,7 @@ impl StreamCheck {
             consumers: Unique::new(hasher),
             pending: Vec::new(),
             consumer: 0,
+            uncounted: false,
             odd: false,
         }
     }
@@ -65,7 +68,13 @@ impl StreamCheck {
         self.pending.clear();
         self.groups.clear();
         self.consumers.clear();
-        (self.live, self.consumer, self.odd) = (0, 0, false);
+        (self.live, self.consumer, self.odd, self.uncounted) = (0, 0, false, false);
+    }
+
+    /// Notes a node that is too large to be decompressed.
+    pub fn large_node(&mut self, master: &[u8; 16]) {
+        self.nodes.push(u128::from_be_bytes(*master));
+        self.uncounted = true;
     }
 
     /// Checks a node.
@@ -101,7 +110,7 @@ impl StreamCheck {
             }
             self.odd = true;
         }
-        if i64::try_from(length) == Ok(self.live) && (length == 0 || !self.nodes.is_empty()) {
+        if self.uncounted || i64::try_from(length) == Ok(self.live) && (length == 0 || !self.nodes.is_empty()) {
             return Ok(());
         }
         if self.compared || (length > 0 && self.nodes.is_empty()) {
