@@ -6,46 +6,55 @@
 use crc_fast::CrcAlgorithm::Crc64Redis;
 
 /// Returns the checksum of `bytes`; 0 for an empty slice.
+///
+/// The only entry to `crc-fast`: as long as nothing but this algorithm reaches it, as a constant, the linker drops the tables of
+/// all others, which take 0.7 MB. Its digests do not say so.
 #[inline]
 pub fn checksum(bytes: &[u8]) -> u64 {
     crc_fast::checksum(Crc64Redis, bytes)
 }
 
-/// Incremental checksum over consecutive slices.
-#[derive(Debug, Clone)]
-pub struct Crc64Digest(crc_fast::Digest);
+/// Incremental checksum over consecutive slices. Each costs a multiplication or three beside its bytes, so they should be large.
+#[derive(Debug, Clone, Default)]
+pub struct Crc64Digest(u64);
 
 impl Crc64Digest {
     /// Creates a digest of no bytes.
     pub fn new() -> Self {
-        Crc64Digest(crc_fast::Digest::new(Crc64Redis))
+        Crc64Digest::default()
     }
 
     /// Appends `bytes`.
     #[inline]
     pub fn update(&mut self, bytes: &[u8]) {
-        self.0.update(bytes);
+        self.0 = combine(self.0, checksum(bytes), bytes.len() as u64);
     }
 
     /// Returns the checksum of all bytes so far.
     pub fn value(&self) -> u64 {
-        self.0.finalize()
-    }
-}
-
-impl Default for Crc64Digest {
-    fn default() -> Self {
-        Crc64Digest::new()
+        self.0
     }
 }
 
 /// Returns the checksum of two adjacent segments, given the checksum of each and the length of the second.
 ///
-/// Takes about 3 µs for 4 MiB and at most 10 µs for any length: appending n bytes multiplies the first checksum by
-/// x^(8n) modulo the polynomial, and that power is computed by repeated squaring. (`crc-fast` squares matrices instead,
-/// which takes as long as computing the checksums.)
+/// Takes some 0.3 µs for lengths below 16 MiB and at most 10 µs for any: appending n bytes multiplies the first checksum by
+/// x^(8n) modulo the polynomial. (`crc-fast` squares matrices instead, which takes as long as computing the checksums.)
 pub fn combine(first: u64, second: u64, second_len: u64) -> u64 {
-    times(first, power_of_bytes(second_len)) ^ second
+    if first == 0 {
+        return second;
+    }
+    let [low, middle, high, beyond @ ..] = second_len.to_le_bytes();
+    let mut sum = first;
+    for (powers, digit) in POWERS.iter().zip([low, middle, high]) {
+        if digit != 0 {
+            sum = times(sum, powers[usize::from(digit)]);
+        }
+    }
+    if beyond != [0; 5] {
+        sum = times(sum, power_of_bytes(second_len >> 24 << 24));
+    }
+    sum ^ second
 }
 
 /// The reflected polynomial; as in all values here, the highest bit is the coefficient of 1, the lowest that of x^63.
@@ -53,7 +62,23 @@ const POLYNOMIAL: u64 = 0x95AC_9329_AC4B_C9B5;
 const ONE: u64 = 1 << 63;
 const X_TO_THE_8: u64 = ONE >> 8;
 
-/// Returns x^(8 * `len`) modulo the polynomial.
+/// For each of the lowest three bytes of a length, x^(8 * length) by the value of that byte.
+static POWERS: [[u64; 256]; 3] = {
+    let mut powers = [[ONE; 256]; 3];
+    let (mut place, mut base) = (0, X_TO_THE_8);
+    while place < 3 {
+        let mut value = 1;
+        while value < 256 {
+            powers[place][value] = times(powers[place][value - 1], base);
+            value += 1;
+        }
+        base = times(powers[place][255], base);
+        place += 1;
+    }
+    powers
+};
+
+/// Returns x^(8 * `len`) modulo the polynomial, by repeated squaring.
 fn power_of_bytes(mut len: u64) -> u64 {
     let (mut power, mut square) = (ONE, X_TO_THE_8);
     while len > 0 {
@@ -67,9 +92,10 @@ fn power_of_bytes(mut len: u64) -> u64 {
 }
 
 /// Multiplies two polynomials modulo [`POLYNOMIAL`].
-fn times(left: u64, mut right: u64) -> u64 {
-    let mut product = 0;
-    for bit in (0..u64::BITS).rev() {
+const fn times(left: u64, mut right: u64) -> u64 {
+    let (mut product, mut bit) = (0, u64::BITS);
+    while bit > 0 {
+        bit -= 1;
         // Branch-free: the mask is all ones if the bit is set, else zero.
         product ^= right & ((left >> bit) & 1).wrapping_neg();
         right = by_x(right);
@@ -78,7 +104,7 @@ fn times(left: u64, mut right: u64) -> u64 {
 }
 
 /// Multiplies by x modulo [`POLYNOMIAL`]: one step of the bitwise division.
-fn by_x(value: u64) -> u64 {
+const fn by_x(value: u64) -> u64 {
     (value >> 1) ^ (POLYNOMIAL & (value & 1).wrapping_neg())
 }
 
@@ -232,6 +258,10 @@ mod tests {
             let (first, second) = bytes.split_at(at.index(bytes.len() + 1));
             let second_len = u64::try_from(second.len()).unwrap();
             prop_assert_eq!(combine(checksum(first), checksum(second), second_len), checksum(&bytes));
+            let mut digest = Crc64Digest::new();
+            digest.update(first);
+            digest.update(second);
+            prop_assert_eq!(digest.value(), checksum(&bytes));
         }
     }
 }
