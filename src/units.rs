@@ -4,19 +4,19 @@
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};
 
-#[cfg(feature = "cli")]
+#[cfg(feature = "internals")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A number of bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(transparent)]
 pub struct Bytes(pub u64);
 
 /// A point in time, in milliseconds since the Unix epoch.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(transparent)]
 pub struct Millis(pub i64);
 

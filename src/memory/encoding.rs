@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-#[cfg(feature = "cli")]
+#[cfg(feature = "internals")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// An in-memory encoding, as `OBJECT ENCODING` names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs, reason = "the names are those of the servers")]
 pub enum Encoding {

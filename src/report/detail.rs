@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-#[cfg(feature = "cli")]
+#[cfg(feature = "internals")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -86,7 +86,7 @@ impl From<Text> for DetailValue {
 
 /// One of several things that a detail lists.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(default)]
 pub struct DetailPart {
     /// Its name.
@@ -110,7 +110,7 @@ pub struct DetailPart {
 
 /// JSON form of a [`Detail`].
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct DetailForm {
     /// Label for people.
     label: String,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-#[cfg(feature = "cli")]
+#[cfg(feature = "internals")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -10,7 +10,7 @@ use crate::wording::{Wording, wording};
 
 /// Container of a snapshot, and the compression around it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct Container {
     /// Form of the file.
     pub form: ContainerForm,
@@ -21,7 +21,7 @@ pub struct Container {
 
 /// Form of an input file. Later versions of the program may add forms.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ContainerForm {
     /// A snapshot alone.
@@ -41,7 +41,7 @@ pub enum ContainerForm {
 
 /// Compression of an input file. Later versions of the program may add formats.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Compression {
     /// gzip.
@@ -59,7 +59,7 @@ pub enum Compression {
 
 /// Server that wrote one input file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct FileServer {
     /// `redis`, `valkey`, `keydb`, `redis-enterprise`, `dragonfly`.
     pub family: String,

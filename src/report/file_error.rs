@@ -1,6 +1,6 @@
 //! Errors of input files as reports quote them: each is a kind with its data, worded in both languages.
 
-#[cfg(feature = "cli")]
+#[cfg(feature = "internals")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind};
 ///
 /// In JSON `kind`, `offset`, `reading` and the data are for programs, `text` and `text_zh` for people.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct FileError {
     /// Kind of the error, with its data.
     #[serde(flatten)]
@@ -25,13 +25,13 @@ pub struct FileError {
     pub reading: Option<Word>,
     /// Wording, with offset, part and what to do about it.
     #[serde(flatten, with = "text")]
-    #[cfg_attr(feature = "cli", schemars(with = "text::Form"))]
+    #[cfg_attr(feature = "internals", schemars(with = "text::Form"))]
     pub wording: Wording,
 }
 
 /// Kind of an error in a file. Later versions of the program may add kinds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum FileErrorKind {
     /// The file ends early.

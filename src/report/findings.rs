@@ -1,6 +1,6 @@
 //! The other sections of a report, in the order in which they are shown: which keys, which names, how long, how often.
 
-#[cfg(feature = "cli")]
+#[cfg(feature = "internals")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use crate::units::{Bytes, Millis};
 
 /// Keys over the limits.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(default)]
 pub struct BigKeys {
     /// The limits.
@@ -27,7 +27,7 @@ pub struct BigKeys {
 
 /// Limits for big keys.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(default)]
 pub struct BigRules {
     /// Strings longer than this.
@@ -49,7 +49,7 @@ impl Default for BigRules {
 
 /// One key in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct KeyRow {
     /// Its database.
     pub db: u64,
@@ -77,7 +77,7 @@ pub struct KeyRow {
 
 /// The heaviest and longest keys.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(default)]
 pub struct Top {
     /// By memory.
@@ -90,7 +90,7 @@ pub struct Top {
 
 /// The heaviest keys of one type.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct TopOfType {
     /// The type.
     #[serde(rename = "type")]
@@ -101,7 +101,7 @@ pub struct TopOfType {
 
 /// Keys that never expire.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(default)]
 pub struct NoTtl {
     /// Exactly.
@@ -117,7 +117,7 @@ pub struct NoTtl {
 
 /// Share of one pattern in a total.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct PatternWeight {
     /// Such as `user:{int}:name`.
     pub pattern: String,
@@ -131,7 +131,7 @@ pub struct PatternWeight {
 
 /// A key that shows what is meant.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct Example {
     /// Its database.
     pub db: u64,
@@ -144,7 +144,7 @@ pub struct Example {
 
 /// Distribution of the time to live at the reference time.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(default)]
 pub struct Expiry {
     /// Reference time; without one, all keys with an expiry are in `unknown`.
@@ -159,7 +159,7 @@ pub struct Expiry {
 
 /// One class of time left.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct ExpiryClass {
     /// Its name.
     pub left: Word,
@@ -173,7 +173,7 @@ pub struct ExpiryClass {
 
 /// Names that break the default rules.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(default)]
 pub struct Naming {
     /// Keys that break at least one rule.
@@ -186,7 +186,7 @@ pub struct Naming {
 
 /// One naming rule.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct NamingRule {
     /// Such as `key.prefix`.
     pub rule: Word,
@@ -194,7 +194,7 @@ pub struct NamingRule {
     pub severity: Severity,
     /// Requirement, in one line.
     #[serde(flatten, with = "demand")]
-    #[cfg_attr(feature = "cli", schemars(with = "demand::Form"))]
+    #[cfg_attr(feature = "internals", schemars(with = "demand::Form"))]
     pub demand: Wording,
     /// Keys that break it, exactly.
     pub keys: u64,
@@ -206,7 +206,7 @@ pub struct NamingRule {
 
 /// The tree of name segments, cut by `--depth` and `--min-share`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(default)]
 pub struct Prefixes {
     /// Levels shown.
@@ -236,7 +236,7 @@ pub struct FirstSegment {
 
 /// Nodes that are left out of a level because they weigh too little.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(default)]
 pub struct Hidden {
     /// Number of nodes.
@@ -256,7 +256,7 @@ impl Prefixes {
 
 /// One prefix.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct PrefixNode {
     /// The whole prefix, such as `user:{int}`; a trailing separator says that keys go on below.
     pub prefix: String,
@@ -286,7 +286,7 @@ pub struct PrefixNode {
 
 /// Names with their ids collapsed.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct Patterns {
     /// Different patterns found.
     pub distinct: u64,
@@ -299,7 +299,7 @@ pub struct Patterns {
 
 /// One pattern.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct PatternRow {
     /// Such as `user:{int}:name`.
     pub pattern: String,
@@ -338,7 +338,7 @@ pub struct PatternRow {
 
 /// Keys of one type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct TypeCount {
     /// The type.
     #[serde(rename = "type")]
@@ -349,7 +349,7 @@ pub struct TypeCount {
 
 /// Time since the last access.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct Idle {
     /// Keys that carry an idle time.
     pub keys: u64,
@@ -359,7 +359,7 @@ pub struct Idle {
 
 /// One class of idle time.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct IdleClass {
     /// Its name.
     pub idle: Word,
@@ -373,7 +373,7 @@ pub struct IdleClass {
 
 /// The logarithmic access counter.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct Freq {
     /// Keys that carry a counter.
     pub keys: u64,
@@ -383,7 +383,7 @@ pub struct Freq {
 
 /// One class of the access counter, both ends included.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct FreqClass {
     /// Lowest counter.
     pub from: u8,
@@ -397,7 +397,7 @@ pub struct FreqClass {
 
 /// Memory over cluster slots.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct Slots {
     /// Slots that hold a key.
     pub used: u64,
@@ -426,7 +426,7 @@ pub struct Slots {
 
 /// One slot.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct SlotRow {
     /// Its number.
     pub slot: u16,
@@ -446,7 +446,7 @@ pub struct SlotRow {
 
 /// Slots beside each other.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct SlotRange {
     /// The first of them.
     pub first: u16,
@@ -460,7 +460,7 @@ pub struct SlotRange {
 
 /// Streams.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(default)]
 pub struct Streams {
     /// Stream keys.
@@ -479,7 +479,7 @@ pub struct Streams {
 
 /// One stream.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct StreamRow {
     /// Its database.
     pub db: u64,
@@ -498,7 +498,7 @@ pub struct StreamRow {
 
 /// Field names that compact hashes share (Redis from 8.10 on).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(default)]
 pub struct HashTemplates {
     /// Templates that the keys use; servers do not share them.
@@ -517,7 +517,7 @@ pub struct HashTemplates {
 
 /// One set of field names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct HashTemplateRow {
     /// The first 16 field names of at most 256 bytes.
     pub names: Vec<Key>,

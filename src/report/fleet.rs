@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use data_encoding::HEXLOWER;
-#[cfg(feature = "cli")]
+#[cfg(feature = "internals")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -20,10 +20,10 @@ pub const SCHEMA: &str = "rdblens.plan/1";
 ///
 /// `rdblens plan` writes it, `rdblens analyze --partial` and `rdblens merge` read it. A plan is for one version of the program.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct FleetPlan {
     /// Always `rdblens.plan/1`.
-    #[cfg_attr(feature = "cli", schemars(extend("const" = SCHEMA)))]
+    #[cfg_attr(feature = "internals", schemars(extend("const" = SCHEMA)))]
     pub schema: Word,
     /// The program's version that made the plan; another one refuses it.
     pub rdblens: Word,
@@ -47,7 +47,7 @@ pub struct FleetPlan {
 
 /// Head of a file: what its memory model follows from.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct FirstHead {
     /// Family of the format: `redis`, `valkey` or `dragonfly`.
     pub format: String,
@@ -63,7 +63,7 @@ pub struct FirstHead {
 
 /// One file of a plan.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct PlannedFile {
     /// Name in the report.
     pub name: String,
@@ -85,7 +85,7 @@ pub struct PlannedFile {
 
 /// Options of a plan that the figures depend on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct FleetOptions {
     /// Name of the preset or of the policy file.
     pub policy: String,

@@ -1,6 +1,6 @@
 //! The section on the whole server: keys, tables, and what the server itself says.
 
-#[cfg(feature = "cli")]
+#[cfg(feature = "internals")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use crate::units::Bytes;
 
 /// Memory of a server that has loaded the snapshot; for several files, the sum over all servers.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(default)]
 pub struct Instance {
     /// The memory model that the figures come from.
@@ -45,7 +45,7 @@ pub struct Instance {
 
 /// Bytes of tables.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(default)]
 pub struct Tables {
     /// Tables of keys.
@@ -65,7 +65,7 @@ impl Tables {
 
 /// The tables of one database.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(default)]
 pub struct InstanceDatabase {
     /// Its number.

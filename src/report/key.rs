@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-#[cfg(feature = "cli")]
+#[cfg(feature = "internals")]
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{Deserialize, Deserializer, Error};
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -57,7 +57,7 @@ impl Serialize for Key {
 
 /// The fields of a key's name, where a report is read or described.
 #[derive(serde::Serialize, serde::Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 struct Form {
     /// The name, when it is valid UTF-8.
     key: Option<String>,
@@ -80,7 +80,7 @@ impl<'de> Deserialize<'de> for Key {
     }
 }
 
-#[cfg(feature = "cli")]
+#[cfg(feature = "internals")]
 impl JsonSchema for Key {
     fn inline_schema() -> bool {
         true

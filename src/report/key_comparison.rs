@@ -1,6 +1,6 @@
 //! Comparison of two snapshots key by key, as plain data.
 
-#[cfg(feature = "cli")]
+#[cfg(feature = "internals")]
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -13,10 +13,10 @@ pub const SCHEMA: &str = "rdblens.compare-keys/1";
 
 /// Comparison of two snapshots key by key.
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct KeyComparison {
     /// Always `rdblens.compare-keys/1`.
-    #[cfg_attr(feature = "cli", schemars(extend("const" = SCHEMA)))]
+    #[cfg_attr(feature = "internals", schemars(extend("const" = SCHEMA)))]
     pub schema: &'static str,
     /// The program's version.
     pub rdblens: &'static str,
@@ -40,7 +40,7 @@ pub struct KeyComparison {
 
 /// What counts as a difference.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct KeyComparisonOptions {
     /// True if expiries of keys and of hash fields are not compared.
     pub ignore_expiry: bool,
@@ -50,7 +50,7 @@ pub struct KeyComparisonOptions {
 
 /// One side of the comparison.
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct KeySide {
     /// The input, or the number of inputs.
     pub name: String,
@@ -74,7 +74,7 @@ pub struct KeySide {
 
 /// Keys by what became of them. A key may have changed in several ways.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct KeySums {
     /// Keys that are the same on both sides.
     pub equal: u64,
@@ -102,7 +102,7 @@ pub struct KeySums {
 
 /// A number of keys and their memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct KeyWeight {
     /// Keys.
     pub keys: u64,
@@ -112,7 +112,7 @@ pub struct KeyWeight {
 
 /// Differing keys of one type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct TypeDifferences {
     /// The type.
     #[serde(rename = "type")]
@@ -124,7 +124,7 @@ pub struct TypeDifferences {
 
 /// Differing keys of one pattern.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct PatternDifferences {
     /// The pattern.
     pub pattern: String,
@@ -135,7 +135,7 @@ pub struct PatternDifferences {
 
 /// Numbers of differing keys.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct DifferenceCounts {
     /// Keys that differ in any way, `expired` left out.
     pub differing: u64,
@@ -151,7 +151,7 @@ pub struct DifferenceCounts {
 
 /// A way in which a key differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum KeyDifference {
     /// Only the new side has it.
@@ -202,7 +202,7 @@ impl KeyDifference {
 
 /// A key that differs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct KeyChange {
     /// How it differs.
     pub change: Vec<KeyDifference>,
@@ -223,7 +223,7 @@ pub struct KeyChange {
 
 /// A key on one side.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct KeyFacts {
     /// Type.
     #[serde(rename = "type")]

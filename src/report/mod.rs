@@ -42,7 +42,7 @@ use wording::{demand, fix, problem, reason, remedy};
 
 use std::borrow::Cow;
 
-#[cfg(feature = "cli")]
+#[cfg(feature = "internals")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -56,10 +56,10 @@ pub type Word = Cow<'static, str>;
 
 /// Everything `rdblens analyze` has to say about a snapshot. Sections without an answer are null or empty.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct Report {
     /// Always `rdblens.report/1`.
-    #[cfg_attr(feature = "cli", schemars(extend("const" = SCHEMA)))]
+    #[cfg_attr(feature = "internals", schemars(extend("const" = SCHEMA)))]
     pub schema: Word,
     /// The program's version that made the report.
     #[serde(default)]

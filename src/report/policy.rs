@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-#[cfg(feature = "cli")]
+#[cfg(feature = "internals")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ use crate::units::Bytes;
 
 /// Violations of the policy.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(default)]
 pub struct Findings {
     /// The policy's name.
@@ -45,7 +45,7 @@ pub struct Findings {
 
 /// Findings of one severity.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct SeverityRow {
     /// Severity.
     pub severity: Severity,
@@ -59,7 +59,7 @@ pub struct SeverityRow {
 
 /// Rule in force that lacked something to be evaluated.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct NotEvaluated {
     /// Its id.
     pub rule: Word,
@@ -67,11 +67,11 @@ pub struct NotEvaluated {
     pub severity: Severity,
     /// What was missing.
     #[serde(flatten, with = "reason")]
-    #[cfg_attr(feature = "cli", schemars(with = "reason::Form"))]
+    #[cfg_attr(feature = "internals", schemars(with = "reason::Form"))]
     pub reason: Wording,
     /// How to have it evaluated.
     #[serde(flatten, with = "remedy")]
-    #[cfg_attr(feature = "cli", schemars(with = "remedy::Form"))]
+    #[cfg_attr(feature = "internals", schemars(with = "remedy::Form"))]
     pub remedy: Wording,
     /// Flag that provides what is missing; null if none does.
     pub flag: Option<Word>,
@@ -79,7 +79,7 @@ pub struct NotEvaluated {
 
 /// Passage of a document that demands a rule, in the words of the document.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct Passage {
     /// Title of the document.
     pub document: Option<String>,
@@ -91,7 +91,7 @@ pub struct Passage {
 
 /// Violations of one rule with one severity.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct Finding {
     /// Such as `key.prefix`.
     pub rule: Word,
@@ -99,15 +99,15 @@ pub struct Finding {
     pub severity: Severity,
     /// Names the problem, with the numbers in force.
     #[serde(flatten, with = "problem")]
-    #[cfg_attr(feature = "cli", schemars(with = "problem::Form"))]
+    #[cfg_attr(feature = "internals", schemars(with = "problem::Form"))]
     pub problem: Wording,
     /// Requirement of the rule with its limits, in one line.
     #[serde(flatten, with = "demand")]
-    #[cfg_attr(feature = "cli", schemars(with = "demand::Form"))]
+    #[cfg_attr(feature = "internals", schemars(with = "demand::Form"))]
     pub demand: Wording,
     /// Recommended fix, in one line.
     #[serde(flatten, with = "fix")]
-    #[cfg_attr(feature = "cli", schemars(with = "fix::Form"))]
+    #[cfg_attr(feature = "internals", schemars(with = "fix::Form"))]
     pub fix: Wording,
     /// Passage of a document that demands it, in the words of the document; null where the policy cites none.
     #[serde(default)]
@@ -140,7 +140,7 @@ impl Finding {
 
 /// Value furthest from its limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct Worst {
     /// Measured value.
     pub measured: u64,
@@ -163,7 +163,7 @@ impl Worst {
 
 /// Share of one pattern, or of another part of the snapshot, in a finding.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(default)]
 pub struct FindingPattern {
     /// Such as `user:{int}:name`; for rules about the snapshot a file, a database or null.
@@ -184,7 +184,7 @@ pub struct FindingPattern {
     pub saves: Option<Bytes>,
     /// Further facts, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    #[cfg_attr(feature = "cli", schemars(with = "BTreeMap<String, super::detail::DetailForm>"))]
+    #[cfg_attr(feature = "internals", schemars(with = "BTreeMap<String, super::detail::DetailForm>"))]
     pub details: Details,
     /// The heaviest keys; ties go to the lower database, then the smaller name.
     pub examples: Vec<Example>,
@@ -192,7 +192,7 @@ pub struct FindingPattern {
 
 /// Violations by the keys of one pattern.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct PatternFindings {
     /// The pattern.
     pub pattern: String,
@@ -209,7 +209,7 @@ pub struct PatternFindings {
 
 /// Keys that break a rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct RuleWeight {
     /// The rule.
     pub rule: Word,
@@ -223,7 +223,7 @@ pub struct RuleWeight {
 
 /// Memory and violations of the keys of one owner.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct OwnerFindings {
     /// Owner; null for keys without an owner.
     pub owner: Option<String>,
@@ -243,7 +243,7 @@ pub struct OwnerFindings {
 
 /// Keys of a rule that an exemption covers.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct Exempted {
     /// The rule.
     pub rule: Word,
@@ -259,7 +259,7 @@ pub struct Exempted {
 
 /// Coverage of the snapshot by the data dictionary.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct DictionaryFit {
     /// Its entries, heaviest first; of equals in the policy's order.
     pub entries: Vec<EntryRow>,
@@ -274,7 +274,7 @@ pub struct DictionaryFit {
 
 /// One entry of the data dictionary.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct EntryRow {
     /// Its pattern.
     pub pattern: String,
@@ -294,7 +294,7 @@ pub struct EntryRow {
 
 /// A budget.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct BudgetRow {
     /// The pattern or class that it is for.
     pub pattern: String,

@@ -1,6 +1,6 @@
 //! What can be saved of a damaged snapshot.
 
-#[cfg(feature = "cli")]
+#[cfg(feature = "internals")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -34,7 +34,7 @@ pub struct SalvagedFile {
 
 /// Sound and damaged parts of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(default)]
 pub struct Salvage {
     /// Sound keys, before and behind the damage.
@@ -58,7 +58,7 @@ pub struct Salvage {
 
 /// Damaged range of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct DamagedRange {
     /// Extent of the damage.
     pub damage: DamageExtent,
@@ -81,7 +81,7 @@ pub struct DamagedRange {
 
 /// Extent of damage. Later versions of the program may add some.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum DamageExtent {
     /// Records cannot be told apart.
@@ -97,7 +97,7 @@ pub enum DamageExtent {
 
 /// Database of a damaged file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct SalvagedDatabase {
     /// Number of the database.
     pub db: u64,
@@ -111,7 +111,7 @@ pub struct SalvagedDatabase {
 
 /// Bytes that were restored by means of the checksum, which differs for every place and every change of up to two bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct RestoredBytes {
     /// Offset of the first one in the decompressed file.
     pub offset: u64,

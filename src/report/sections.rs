@@ -1,6 +1,6 @@
 //! The first sections of a report: where the figures come from, how much there is, how it divides.
 
-#[cfg(feature = "cli")]
+#[cfg(feature = "internals")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use crate::units::{Bytes, Millis};
 
 /// Keys and their weight: the common columns of most tables.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct Weight {
     /// Number of keys.
     pub keys: u64,
@@ -42,7 +42,7 @@ impl Weight {
 
 /// Keys whose memory is unknown, as of modules whose formula is not known. No sum of memory includes them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(default)]
 pub struct Unknown {
     /// Number of keys.
@@ -79,7 +79,7 @@ impl Unknown {
 
 /// The options that the figures depend on, so that a report can be made again.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(default)]
 pub struct Options {
     /// The policy as given: a preset or a file; empty in reports of earlier versions.
@@ -127,7 +127,7 @@ fn is_false(flag: &bool) -> bool {
 
 /// The input files.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(default)]
 pub struct Source {
     /// Each file, in the order given.
@@ -138,7 +138,7 @@ pub struct Source {
 
 /// One input file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct SourceFile {
     /// As given on the command line (a directory's files: joined to it), or `<stdin>`.
     pub name: String,
@@ -180,7 +180,7 @@ pub struct SourceFile {
 
 /// State of a file's checksum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum Checksum {
     #[serde(rename = "ok")]
@@ -226,7 +226,7 @@ impl Checksum {
 
 /// Server that wrote the snapshot.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(default)]
 pub struct Server {
     /// `redis`, `valkey`, `keydb`, `redis-enterprise`, `dragonfly`.
@@ -261,7 +261,7 @@ impl Server {
 
 /// One auxiliary field; bytes that are not UTF-8 are replaced.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct AuxField {
     pub name: String,
@@ -270,7 +270,7 @@ pub struct AuxField {
 
 /// Totals over all keys.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(default)]
 pub struct Totals {
     /// Keys selected.
@@ -293,7 +293,7 @@ pub struct Totals {
 
 /// One database.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct Database {
     /// Its number.
     pub db: u64,
@@ -314,7 +314,7 @@ pub struct Database {
 
 /// One type in one encoding.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct TypeRow {
     /// The type.
     #[serde(rename = "type")]

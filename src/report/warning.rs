@@ -1,6 +1,6 @@
 //! Warnings about the figures: each is a variant with its data, worded in both languages.
 
-#[cfg(feature = "cli")]
+#[cfg(feature = "internals")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ use crate::units::Bytes;
 ///
 /// In JSON `kind` and the data are for programs, `text` and `text_zh` for people.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct Warning {
     /// File or report that it is about; absent if it is about all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -23,13 +23,13 @@ pub struct Warning {
     pub kind: WarningKind,
     /// Wording, as the program that wrote the report put it.
     #[serde(flatten, with = "text")]
-    #[cfg_attr(feature = "cli", schemars(with = "text::Form"))]
+    #[cfg_attr(feature = "internals", schemars(with = "text::Form"))]
     pub wording: Wording,
 }
 
 /// Kind of a warning. Later versions of the program may add kinds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum WarningKind {
     /// The RDB version is newer than this program knows.
@@ -232,7 +232,7 @@ pub enum WarningKind {
 
 /// Something with a name that is neither a file nor a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum NoFile {
     /// A named pipe (FIFO).

@@ -1,6 +1,6 @@
 //! The section that holds the figures against those of other servers, allocators and settings.
 
-#[cfg(feature = "cli")]
+#[cfg(feature = "internals")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use crate::units::Bytes;
 
 /// Memory of the keys on other servers or with other settings.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct WhatIf {
     /// Figures of the rest of the report, with which the alternatives are compared.
     pub base: WhatIfBase,
@@ -28,7 +28,7 @@ pub struct WhatIf {
 
 /// The model of the rest of the report.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct WhatIfBase {
     /// Server, allocator and settings. The first file's.
     pub model: String,
@@ -45,7 +45,7 @@ pub struct WhatIfBase {
 
 /// One alternative.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct Alternative {
     /// As it was asked.
     pub ask: String,
@@ -77,7 +77,7 @@ pub struct Alternative {
 
 /// Hash templates of an alternative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct TemplateCount {
     /// Templates.
     pub templates: u64,
@@ -89,7 +89,7 @@ pub struct TemplateCount {
 
 /// Keys of one type.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct WhatIfType {
     /// The type.
     #[serde(rename = "type")]
@@ -104,7 +104,7 @@ pub struct WhatIfType {
 
 /// Keys of one pattern.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct WhatIfPattern {
     /// The pattern.
     pub pattern: String,

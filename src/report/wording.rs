@@ -1,7 +1,7 @@
 //! Texts of rules in a report. Fields of JSON are in English in every language, so that `demand` is; `demand_zh` beside it
 //! is the same in Chinese, so that any version of the program can make a page in Chinese of a stored report.
 
-#[cfg(feature = "cli")]
+#[cfg(feature = "internals")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -35,7 +35,7 @@ macro_rules! in_both_languages {
 
             /// The fields.
             #[derive(Debug, Serialize, Deserialize)]
-            #[cfg_attr(feature = "cli", derive(JsonSchema))]
+            #[cfg_attr(feature = "internals", derive(JsonSchema))]
             pub struct Form {
                 #[doc = $what]
                 #[serde(default)]

@@ -29,10 +29,12 @@ fn assert_valid(validator: &Validator, json: &Value, what: &str) {
 fn the_published_schemas_are_those_of_the_types() {
     for described in Described::ALL {
         let mut schema = Vec::new();
-        described.write(&mut schema).unwrap();
+        described.write_generated(&mut schema).unwrap();
         let path = Path::new(ROOT).join(format!("docs/{}.schema.json", described.name()));
         if std::env::var_os("UPDATE_GOLDEN").is_some() {
+            // The program has the file as it was when it was compiled.
             fs::write(&path, &schema).unwrap();
+            continue;
         }
         let published = fs::read(&path).unwrap_or_default();
         assert!(published == schema, "{} differs: UPDATE_GOLDEN=1 renews it", path.display());

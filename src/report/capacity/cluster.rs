@@ -1,6 +1,6 @@
 //! The nodes of a cluster, from the output of `CLUSTER NODES` or a node's `nodes.conf`.
 
-#[cfg(feature = "cli")]
+#[cfg(feature = "internals")]
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -29,7 +29,7 @@ pub struct ClusterNode {
 
 /// Slots beside each other, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct SlotSpan {
     /// The first of them.
     pub first: u16,

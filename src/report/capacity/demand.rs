@@ -1,6 +1,6 @@
 //! Nodes needed now and at later dates, as it is and under each what-if question.
 
-#[cfg(feature = "cli")]
+#[cfg(feature = "internals")]
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ const AHEAD: [u64; 4] = [30, 90, 180, 365];
 
 /// Nodes needed under each scenario.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct Demand {
     /// Dates, ascending; the first is that of the snapshot, null if it has none.
     pub dates: Vec<Option<Millis>>,
@@ -24,7 +24,7 @@ pub struct Demand {
 
 /// One way to run the deployment.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct Scenario {
     /// The what-if question; null for the deployment as it is.
     pub what_if: Option<String>,
@@ -39,7 +39,7 @@ pub struct Scenario {
 
 /// Need at one date.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct NodeNeed {
     /// Memory of all servers together.
     pub total: Bytes,

@@ -14,7 +14,7 @@ pub use parts::{BusinessPart, ColdStep, Division, FreedStep};
 use slots::NoPlan;
 pub use slots::{HeavySlot, NodeLoad, SlotCommand, SlotEffect, SlotLayout, SlotMove, SlotPlan};
 
-#[cfg(feature = "cli")]
+#[cfg(feature = "internals")]
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -27,7 +27,7 @@ pub const SCHEMA: &str = "rdblens.capacity/1";
 
 /// What is asked of a capacity plan.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct CapacityPlan {
     /// Memory of one node.
     pub node_memory: Bytes,
@@ -64,10 +64,10 @@ impl CapacityPlan {
 
 /// Capacity plan of a deployment.
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct Capacity {
     /// Always `rdblens.capacity/1`.
-    #[cfg_attr(feature = "cli", schemars(extend("const" = SCHEMA)))]
+    #[cfg_attr(feature = "internals", schemars(extend("const" = SCHEMA)))]
     pub schema: &'static str,
     /// The program's version.
     pub rdblens: &'static str,
@@ -104,7 +104,7 @@ impl Capacity {
 
 /// Memory of the whole deployment at one time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct Night {
     /// Time of the latest of its snapshots.
     pub taken: Millis,

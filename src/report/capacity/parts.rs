@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-#[cfg(feature = "cli")]
+#[cfg(feature = "internals")]
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -12,7 +12,7 @@ use crate::units::Bytes;
 
 /// What instances are divided by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Division {
     /// First segment of the key name.
@@ -23,7 +23,7 @@ pub enum Division {
 
 /// Instance that would hold one business alone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct BusinessPart {
     /// What it is divided by.
     pub by: Division,
@@ -41,7 +41,7 @@ pub struct BusinessPart {
 
 /// Memory not accessed for a time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct ColdStep {
     /// Days without access.
     pub days: u64,
@@ -53,7 +53,7 @@ pub struct ColdStep {
 
 /// Memory freed by a point in time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct FreedStep {
     /// Milliseconds after the reference time; 0 for keys that had expired.
     pub within_ms: i64,

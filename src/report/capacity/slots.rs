@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-#[cfg(feature = "cli")]
+#[cfg(feature = "internals")]
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -17,7 +17,7 @@ const HEAVY_PERMILLE: u128 = 20;
 
 /// Assignment of the slots to nodes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct SlotPlan {
     /// What the assignment starts from.
     pub layout: SlotLayout,
@@ -45,7 +45,7 @@ pub struct SlotPlan {
 
 /// What an assignment starts from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum SlotLayout {
     /// The inputs are nodes of a cluster, each with its own slots.
@@ -56,7 +56,7 @@ pub enum SlotLayout {
 
 /// One node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct NodeLoad {
     /// Input that holds its keys, else its address; null for a new node.
     pub name: Option<String>,
@@ -76,7 +76,7 @@ pub struct NodeLoad {
 
 /// One move.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct SlotMove {
     /// Position of the node that gives, among the nodes.
     pub from: usize,
@@ -92,7 +92,7 @@ pub struct SlotMove {
 
 /// One command. What the reader has to fill in is in capitals.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct SlotCommand {
     /// The command.
     pub command: String,
@@ -103,7 +103,7 @@ pub struct SlotCommand {
 
 /// Effect of a command. Nodes are positions among the nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(tag = "effect", rename_all = "kebab-case")]
 pub enum SlotEffect {
     /// A new node joins the cluster.
@@ -134,7 +134,7 @@ pub enum SlotEffect {
 
 /// Slot that alone is a notable part of a node.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct HeavySlot {
     /// Its number.
     pub slot: u16,

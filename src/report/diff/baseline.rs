@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-#[cfg(feature = "cli")]
+#[cfg(feature = "internals")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ use crate::units::Bytes;
 
 /// Findings compared with those of an earlier report.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(default)]
 pub struct Baseline {
     /// The earlier report's file, without its folder.
@@ -33,7 +33,7 @@ pub struct Baseline {
 
 /// A part of a finding that changed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(default)]
 pub struct BaselineRow {
     /// The rule.
@@ -57,7 +57,7 @@ pub struct BaselineRow {
 
 /// A row of a finding in the earlier report.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(default)]
 pub struct BeforeRow {
     /// Keys.

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-#[cfg(feature = "cli")]
+#[cfg(feature = "internals")]
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -30,10 +30,10 @@ pub struct ComparePlan {
 
 /// Comparison of several snapshots.
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct Comparison {
     /// Always `rdblens.compare/1`.
-    #[cfg_attr(feature = "cli", schemars(extend("const" = SCHEMA)))]
+    #[cfg_attr(feature = "internals", schemars(extend("const" = SCHEMA)))]
     pub schema: &'static str,
     /// The program's version.
     pub rdblens: &'static str,
@@ -62,7 +62,7 @@ pub struct Comparison {
 
 /// One of the compared snapshots.
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct SnapshotRow {
     /// The input.
     pub name: String,
@@ -101,7 +101,7 @@ impl SnapshotRow {
 
 /// A night that is not compared.
 #[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct LeftOut {
     /// Its name.
     pub name: String,

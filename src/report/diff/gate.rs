@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-#[cfg(feature = "cli")]
+#[cfg(feature = "internals")]
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -75,7 +75,7 @@ fn share(text: &str) -> Option<ConditionKind> {
 
 /// Result of one condition.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct GateRow {
     /// The condition as given.
     pub condition: String,
@@ -93,7 +93,7 @@ pub struct GateRow {
 
 /// Whether a condition is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum GateVerdict {
     /// Nothing breaks it.
@@ -106,7 +106,7 @@ pub enum GateVerdict {
 
 /// What an evaluation lacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum GateGap {
     /// A rate needs the times of the first and the last snapshot.

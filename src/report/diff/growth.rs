@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-#[cfg(feature = "cli")]
+#[cfg(feature = "internals")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ use crate::units::{Bytes, Millis};
 
 /// Growth since the snapshot of an earlier report.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(default)]
 pub struct Since {
     /// The earlier report's file, without its folder.
@@ -40,7 +40,7 @@ pub struct Since {
 
 /// A change of keys and memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(default)]
 pub struct Growth {
     /// Change in the number of keys; negative if there are fewer.
@@ -53,7 +53,7 @@ pub struct Growth {
 
 /// Keys of one type.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(default)]
 pub struct TypeChange {
     /// The type.
@@ -70,7 +70,7 @@ pub struct TypeChange {
 
 /// Changes of patterns, each list with the largest change first.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(default)]
 pub struct PatternChanges {
     /// Patterns that take more memory or have more keys.
@@ -89,7 +89,7 @@ pub struct PatternChanges {
 
 /// Number of patterns by what became of them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(default)]
 pub struct PatternCounts {
     /// Patterns in `grown`.
@@ -108,7 +108,7 @@ pub struct PatternCounts {
 
 /// The change of one pattern.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(default)]
 pub struct PatternChange {
     /// The pattern.

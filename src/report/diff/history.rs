@@ -1,6 +1,6 @@
 //! Sizes of earlier snapshots, from which a report tells the trend of its memory.
 
-#[cfg(feature = "cli")]
+#[cfg(feature = "internals")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ const MOST: usize = 366;
 
 /// Size of an earlier snapshot.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(default)]
 pub struct EarlierSnapshot {
     /// When it was taken, in milliseconds.

@@ -1,6 +1,6 @@
 //! Hash templates of two snapshots: how many, the keys on them, and what they save.
 
-#[cfg(feature = "cli")]
+#[cfg(feature = "internals")]
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ use crate::units::Bytes;
 
 /// Hash templates of one snapshot.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct TemplateSums {
     /// Templates that the keys use.
     pub templates: u64,
@@ -27,7 +27,7 @@ pub struct TemplateSums {
 
 /// Difference between the templates of two snapshots; negative if there is less.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct TemplateDifference {
     /// Change in the number of templates.
     pub templates: i64,
@@ -43,7 +43,7 @@ pub struct TemplateDifference {
 
 /// Change of the hash templates from one snapshot to another.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct TemplateChange {
     /// Before.
     pub before: TemplateSums,

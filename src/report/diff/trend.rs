@@ -4,7 +4,7 @@
 //! interval of its slope by Student's distribution, provided that growth is steady and the scatter random. A weekly rhythm or
 //! a campaign is neither, so the dates are a warning, not a promise.
 
-#[cfg(feature = "cli")]
+#[cfg(feature = "internals")]
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -27,7 +27,7 @@ pub(in crate::report) const FARTHEST_DAYS: f64 = 36_525.0;
 
 /// Line through the memory of several snapshots.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct Trend {
     /// Method, in words.
     pub method: &'static str,
@@ -49,7 +49,7 @@ pub struct Trend {
 
 /// Date at which memory reaches a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "cli", derive(JsonSchema))]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct Reached {
     /// The limit.
     pub maxmemory: Bytes,
