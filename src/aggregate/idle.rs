@@ -43,7 +43,9 @@ impl IdleTimes {
             keys: tally.keys,
             memory: tally.memory,
         };
-        (keys > 0).then(|| report::Idle { keys, classes: names.zip(&self.classes).map(class).collect() })
+        let classes = names.zip(&self.classes).map(class).collect();
+        // Patterns and owners come from aggregates of their own.
+        (keys > 0).then(|| report::Idle { keys, classes, parts: Vec::new() })
     }
 }
 

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::parts::ColdKeys;
 use crate::policy::{Checks, Judged, Severity};
 use crate::record::Record;
 use crate::report::{Unknown, Weight};
@@ -32,6 +33,10 @@ pub struct Violations {
     pub entries_without_ttl: Vec<Weight>,
     /// Keys that match no entry.
     pub unregistered: Weight,
+    /// Keys of each dictionary entry that are out of use.
+    pub entries_cold: Vec<ColdKeys>,
+    /// Such keys that match no entry.
+    pub unregistered_cold: ColdKeys,
     /// By dictionary entry and bit; `None` for keys without an entry.
     pub by_entry: BTreeMap<(Option<u16>, u8), Weight>,
     /// Keys that break any rule, by dictionary entry.
@@ -71,6 +76,8 @@ impl Violations {
             entries: vec![Weight::default(); checks.policy.entries.len()],
             entries_without_ttl: vec![Weight::default(); checks.policy.entries.len()],
             unregistered: Weight::default(),
+            entries_cold: vec![ColdKeys::default(); checks.policy.entries.len()],
+            unregistered_cold: ColdKeys::default(),
             by_entry: BTreeMap::new(),
             entry_any: BTreeMap::new(),
             budgets: vec![Weight::default(); checks.budgets.len()],
@@ -114,6 +121,10 @@ impl Violations {
             }
             None => self.unregistered.add(record.memory),
         }
+        if let Some(idle) = ColdKeys::idle_time(record) {
+            let place = entry.and_then(|entry| self.entries_cold.get_mut(usize::from(entry)));
+            place.unwrap_or(&mut self.unregistered_cold).add(record, idle);
+        }
     }
 
     /// Adds keys that break these rules, none of which is exempt or saves memory.
@@ -155,7 +166,7 @@ impl Violations {
         let is_rule = |bit: u8| usize::from(bit) < rules;
         let is_entry = |entry: Option<u16>| entry.is_none_or(|entry| usize::from(entry) < entries);
         [self.rules.len(), self.savings.len()] == [rules; 2]
-            && [self.entries.len(), self.entries_without_ttl.len()] == [entries; 2]
+            && [self.entries.len(), self.entries_without_ttl.len(), self.entries_cold.len()] == [entries; 3]
             && [self.budgets.len(), self.budgets_unknown.len()] == [budgets; 2]
             && self.by_entry.keys().all(|&(entry, bit)| is_entry(entry) && is_rule(bit))
             && self.entry_any.keys().all(|&entry| is_entry(entry))
@@ -171,6 +182,8 @@ impl Violations {
         Weight::merge_all(&mut self.entries, &other.entries);
         Weight::merge_all(&mut self.entries_without_ttl, &other.entries_without_ttl);
         self.unregistered.merge(other.unregistered);
+        self.entries_cold.iter_mut().zip(&other.entries_cold).for_each(|(sum, more)| sum.merge(more));
+        self.unregistered_cold.merge(&other.unregistered_cold);
         Weight::merge_all(&mut self.budgets, &other.budgets);
         self.budgets_unknown.iter_mut().zip(other.budgets_unknown).for_each(|(sum, more)| sum.merge(more));
         other.by_entry.into_iter().for_each(|(key, tally)| self.by_entry.entry(key).or_default().merge(tally));

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::aggregate::parts::ColdKeys;
 use crate::aggregate::patterns::BrokenPatterns;
 use crate::aggregate::violations::Violations;
 use crate::pattern::PatternBuf;
@@ -13,8 +14,9 @@ use crate::policy::forest::Forest;
 use crate::policy::rule::{Breach, PatternRule, StoredStrings};
 use crate::policy::{Checks, Severity};
 use crate::report::{
-    BudgetRow, DictionaryFit, EntryRow, Exempted, Finding, FindingPattern, Findings, Naming, NamingRule, NotEvaluated,
-    OwnerFindings, PatternFindings, PatternWeight, Report, RuleWeight, SeverityRow, Unknown, Weight, Word, Worst,
+    BudgetRow, ColdDivision, ColdPart, DictionaryFit, EntryRow, Exempted, Finding, FindingPattern, Findings, Naming,
+    NamingRule, NotEvaluated, OwnerFindings, PatternFindings, PatternWeight, Report, RuleWeight, SeverityRow, Unknown,
+    Weight, Word, Worst,
 };
 use crate::units::Bytes;
 
@@ -317,6 +319,35 @@ fn by_owner(checks: &Checks, violations: &Violations) -> Vec<OwnerFindings> {
     let mut rows: Vec<_> = owners.into_iter().map(row).filter(|row| row.owner.is_some() || row.keys > 0).collect();
     rows.sort_by(|one, other| (Reverse(one.memory), &one.owner).cmp(&(Reverse(other.memory), &other.owner)));
     rows
+}
+
+/// Sums up keys out of use by the owner of the dictionary entry, owners with most such memory first.
+pub fn cold_by_owner(checks: &Checks, violations: &Violations) -> Vec<ColdPart> {
+    if !checks.has_dictionary() {
+        return Vec::new();
+    }
+    let mut owners: BTreeMap<Option<&str>, (Weight, ColdKeys)> = BTreeMap::new();
+    let mut add = |owner, all: Weight, cold: &ColdKeys| {
+        let (sum, sum_cold) = owners.entry(owner).or_default();
+        sum.merge(all);
+        sum_cold.merge(cold);
+    };
+    for ((entry, all), cold) in checks.policy.entries.iter().zip(&violations.entries).zip(&violations.entries_cold) {
+        add(entry.owner.as_deref(), *all, cold);
+    }
+    add(None, violations.unregistered, &violations.unregistered_cold);
+    let part = |(owner, (Weight { keys, memory }, cold)): (Option<&str>, (Weight, ColdKeys))| ColdPart {
+        by: ColdDivision::Owner,
+        name: owner.map(str::to_owned),
+        keys,
+        memory,
+        steps: cold.steps(),
+    };
+    let is_cold = |(_, (_, cold)): &(Option<&str>, (Weight, ColdKeys))| cold.least().keys > 0;
+    let mut parts: Vec<ColdPart> = owners.into_iter().filter(is_cold).map(part).collect();
+    // Stable: of equals the first by name comes first.
+    parts.sort_by_key(|part| Reverse(part.cold()));
+    parts
 }
 
 fn rule_weights(checks: &Checks, rules: BTreeMap<u8, Weight>) -> Vec<RuleWeight> {

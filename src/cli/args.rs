@@ -20,6 +20,7 @@ pub use values::*;
 
 use super::lang::LangArgs;
 use super::screen::{ColorArgs, ScreenArgs};
+use crate::render::csv::CapacityList;
 use crate::render::schema::Described;
 use crate::report::{Condition, Severity};
 
@@ -294,6 +295,14 @@ pub struct CapacityArgs {
     /// Output format [default: that of the output's extension, else table]
     #[arg(long, value_enum, help_heading = "Output")]
     pub format: Option<CapacityFormat>,
+    /// List that CSV consists of [default: nodes]
+    #[arg(long, value_name = "NAME", value_parser = capacity_list(), help_heading = "Output")]
+    pub section: Option<CapacityList>,
+    #[command(flatten)]
+    pub csv: CsvArgs,
+    /// Label for every sample of --format prometheus, such as snapshot=cache-1 (repeatable)
+    #[arg(long = "label", value_parser = label, value_name = "NAME=VALUE", help_heading = "Output")]
+    pub labels: Vec<(String, String)>,
     /// Maximum rows per list
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Output")]
     pub top: u32,

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::args::{CapacityArgs, CapacityFormat};
 use super::compare::snapshot;
+use super::delivery::bom_without_csv;
 use super::output::{Outlet, Output};
 use super::sources::Reads;
 use super::{ExitStatus, plan, print_passed_over, written};
@@ -14,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::input::nights::is_report;
 use crate::input::{Location, resolve_each, shown_path};
 use crate::render::gate::Escapes;
-use crate::render::{DocumentForm, Format, json, write_capacity};
+use crate::render::{DocumentForm, Format, json, prometheus, write_capacity};
 use crate::report::capacity::capacity;
 use crate::report::{Capacity, CapacityPlan, ClusterNodes, NamedReport};
 use crate::units::Bytes;
@@ -34,6 +35,15 @@ pub fn run(args: &CapacityArgs) -> Result<ExitStatus> {
         return Err(
             Error::usage("--node-memory leaves no room for data").with_hint("give the memory of a node, such as 16GB")
         );
+    }
+    if format(args) != CapacityFormat::Csv {
+        if args.section.is_some() {
+            return Err(Error::usage("--section chooses the list of --format csv")
+                .with_hint("add --format csv, or remove --section"));
+        }
+        if args.csv.bom {
+            return Err(bom_without_csv());
+        }
     }
     let nodes = args.cluster_nodes.as_deref().map(cluster_nodes).transpose()?;
     let mut out = Outlet::new(&args.output, args.sources()).open(args.output.output.as_deref())?;
@@ -89,6 +99,17 @@ fn write(plan: &Capacity, args: &CapacityArgs, out: &mut Output) -> io::Result<(
         CapacityFormat::Table => DocumentForm::Terminal(args.screen.table(out, Some(plan.options.top), lang)),
         CapacityFormat::Html => DocumentForm::Html,
         CapacityFormat::Markdown => DocumentForm::Markdown,
+        CapacityFormat::Csv => {
+            out.set_escapes(Escapes::Text);
+            if args.csv.bom {
+                out.write_bom()?;
+            }
+            return args.section.unwrap_or_default().write(plan, out);
+        }
+        CapacityFormat::Prometheus => {
+            out.set_escapes(Escapes::Text);
+            return prometheus::write_capacity(plan, args.labels.clone(), out);
+        }
     };
     out.set_escapes(if matches!(form, DocumentForm::Terminal(_)) { Escapes::Styled } else { Escapes::Text });
     write_capacity(plan, form, lang, out)
@@ -101,7 +122,9 @@ fn format(args: &CapacityArgs) -> CapacityFormat {
         Some(Format::Json) => CapacityFormat::Json,
         Some(Format::Html) => CapacityFormat::Html,
         Some(Format::Markdown) => CapacityFormat::Markdown,
-        Some(Format::Table | Format::Csv(_) | Format::Prometheus) | None => CapacityFormat::Table,
+        Some(Format::Csv(_)) => CapacityFormat::Csv,
+        Some(Format::Prometheus) => CapacityFormat::Prometheus,
+        Some(Format::Table) | None => CapacityFormat::Table,
     };
     args.format.unwrap_or_else(of_name)
 }

@@ -55,6 +55,67 @@ fn slots_of_a_plan_add_up_to_the_keys() {
     assert_eq!((sum("slots"), Value::from(sum("memory"))), (16_384, plan["servers"][0]["memory"].clone()));
 }
 
+fn shards() -> Vec<String> {
+    (1..=6).map(|shard| format!("{DATA}/cluster/shard-{shard}.rdb")).collect()
+}
+
+fn plan_of_shards(more: &[&str]) -> String {
+    let shards = shards();
+    let (nodes, owners) = (format!("{DATA}/cluster/nodes.txt"), format!("{DATA}/cluster/owners.toml"));
+    let fixed = ["--node-memory", "5MB", "--cluster-nodes", &nodes, "--policy", &owners];
+    let args: Vec<&str> = ["capacity"].into_iter().chain(shards.iter().map(String::as_str)).chain(fixed).collect();
+    stdout_of(&[&args[..], more].concat())
+}
+
+/// The sum over keys is computed from the rows of `keys`, which know nothing of patterns.
+#[test]
+fn cold_data_by_pattern_and_owner_is_that_of_the_keys() {
+    let plan: Value = serde_json::from_str(&plan_of_shards(&["--format", "json"])).unwrap();
+    let shards = shards();
+    let args: Vec<&str> = ["keys", "--format", "ndjson"].into_iter().chain(shards.iter().map(String::as_str)).collect();
+    let rows: Vec<Value> = stdout_of(&args).lines().map(|row| serde_json::from_str(row).unwrap()).collect();
+    let cold = |prefixes: &[&str], days: u64| -> (u64, u64) {
+        let is_cold = |row: &&Value| row["idle"].as_u64().unwrap() >= days * 86_400;
+        let is_of = |row: &&Value| prefixes.iter().any(|prefix| row["key"].as_str().unwrap().starts_with(prefix));
+        let rows = rows.iter().filter(is_cold).filter(is_of);
+        rows.fold((0, 0), |(keys, memory), row| (keys + 1, memory + row["memory"].as_u64().unwrap()))
+    };
+    let part = |by: &str, name: &str| {
+        let parts = plan["cold_parts"].as_array().unwrap();
+        let part = parts.iter().find(|part| part["by"] == by && part["name"] == name).unwrap();
+        let steps = part["steps"].as_array().unwrap().iter();
+        steps.map(|step| (step["keys"].as_u64().unwrap(), step["memory"].as_u64().unwrap())).collect::<Vec<_>>()
+    };
+    let of = |prefixes: &[&str]| [7, 30, 90].map(|days| cold(prefixes, days)).to_vec();
+    assert_eq!(part("pattern", "archive:order:{int}"), of(&["archive:"]));
+    assert_eq!(part("pattern", "cart:{int}"), of(&["cart:"]));
+    assert_eq!(part("owner", "shop"), of(&["archive:", "cart:"]));
+    assert_eq!(part("owner", "accounts"), of(&["session:", "profile:"]));
+    let whole = plan["cold"].as_array().unwrap();
+    assert_eq!(whole[0]["memory"].as_u64().unwrap(), cold(&[""], 7).1);
+    assert_eq!(part("owner", "shop").len(), 3);
+}
+
+#[test]
+fn lists_are_csv_and_sums_are_metrics() {
+    let json: Value = serde_json::from_str(&plan_of_shards(&["--format", "json"])).unwrap();
+    for list in ["nodes", "slots", "moves", "heavy-slots", "business", "cold", "freed"] {
+        let text = plan_of_shards(&["--format", "csv", "--section", list]);
+        let mut csv = csv::Reader::from_reader(text.as_bytes());
+        let columns = csv.headers().unwrap().len();
+        let rows: Vec<_> = csv.records().map(Result::unwrap).collect();
+        assert!(!rows.is_empty() && rows.iter().all(|row| row.len() == columns), "{list}: {text}");
+    }
+    let slots = plan_of_shards(&["--format", "csv", "--section", "slots"]);
+    assert_eq!(slots.lines().count(), 1 + json["slots"]["nodes"].as_array().unwrap().len());
+    let metrics = plan_of_shards(&["--format", "prometheus", "--label", "cluster=made"]);
+    let needed = &json["demand"]["scenarios"][0]["needs"][0]["nodes"];
+    assert!(metrics.contains(&format!("rdblens_capacity_nodes{{cluster=\"made\",ask=\"\"}} {needed}\n")), "{metrics}");
+    assert!(metrics.contains("idle=\"90d\"") && metrics.ends_with("# EOF\n"), "{metrics}");
+    let wrong = run_args(&["capacity", &shop(), "--node-memory", "1MB", "--section", "cold"]);
+    assert_eq!(wrong.status.code(), Some(2));
+}
+
 #[test]
 fn every_form_holds_the_plan() {
     let folder = tempfile::tempdir().unwrap();

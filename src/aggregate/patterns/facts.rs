@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::examples::{Candidate, Examples, beginning, example};
 use super::{ExpiryTiming, TokenPlan};
-use crate::aggregate::parts::RankedKey;
+use crate::aggregate::parts::{ColdKeys, RankedKey};
 use crate::pattern::tree::Payload;
 use crate::policy::evidence::{Expiries, IdSample, Secrets, Tokens};
 use crate::policy::sensitive::Inspection;
@@ -19,8 +19,8 @@ use crate::units::Bytes;
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct PatternFacts {
     counted: LeafCounts,
-    /// Keys whose memory is unknown. Few patterns have any.
-    unknown: Option<Box<Unknown>>,
+    /// Facts that few patterns have.
+    rare: Option<Box<RareFacts>>,
     /// Keys by type, in the order of [`Kind::ALL`].
     pub kinds: [u64; Kind::ALL.len()],
     /// The heaviest key.
@@ -43,6 +43,15 @@ pub(super) struct PatternFacts {
     secrets: Option<Box<Secrets>>,
     /// Values of locks, if a rule needs them.
     tokens: Option<Box<Tokens>>,
+}
+
+/// Facts that few patterns have.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct RareFacts {
+    /// Keys whose memory is unknown.
+    unknown: Unknown,
+    /// Keys out of use, in dumps that record idle times.
+    cold: ColdKeys,
 }
 
 /// Saturating sums over keys.
@@ -259,7 +268,7 @@ impl PatternFacts {
             last_expiry: self.counted.last_expiry,
             string_bytes: Bytes(string_bytes),
             without_ttl: forever,
-            unknown: self.unknown.as_deref().copied().unwrap_or_default(),
+            unknown: self.rare.as_deref().map_or_else(Unknown::default, |rare| rare.unknown),
         }
     }
 
@@ -270,6 +279,14 @@ impl PatternFacts {
         if let Some(count) = self.kinds.get_mut(record.kind as usize) {
             *count = count.saturating_add(1);
         }
+        if let Some(idle) = ColdKeys::idle_time(record) {
+            self.rare.get_or_insert_default().cold.add(record, idle);
+        }
+    }
+
+    /// Returns the keys out of use, if there are any.
+    pub fn cold(&self) -> Option<&ColdKeys> {
+        self.rare.as_deref().map(|rare| &rare.cold).filter(|cold| cold.least().keys > 0)
     }
 
     /// Adds a key of this pattern; `judged` says which rules it breaks.
@@ -277,7 +294,7 @@ impl PatternFacts {
     pub fn observe(&mut self, record: &Record<'_>, judged: &Judged) {
         self.add(record);
         if record.known_memory().is_none() {
-            self.unknown.get_or_insert_default().note(record.memory, record.disk);
+            self.rare.get_or_insert_default().unknown.note(record.memory, record.disk);
         }
         let mut candidate = Candidate::new(record);
         if self.heaviest.as_ref().is_none_or(|heaviest| candidate.is_before(heaviest)) {
@@ -517,8 +534,10 @@ impl Payload for PatternFacts {
         if let Some((now, then)) = other.alternatives.split_first() {
             self.add_alternatives(*now, then);
         }
-        if let Some(unknown) = other.unknown {
-            self.unknown.get_or_insert_default().merge(*unknown);
+        if let Some(rare) = other.rare {
+            let own = self.rare.get_or_insert_default();
+            own.unknown.merge(rare.unknown);
+            own.cold.merge(&rare.cold);
         }
         if let Some(expiries) = other.expiries {
             match &mut self.expiries {

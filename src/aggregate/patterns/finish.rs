@@ -4,13 +4,14 @@ use std::cmp::Reverse;
 
 use super::facts::{LeafSums, NEVER, PatternFacts};
 use super::{BrokenPatterns, PatternSections, PatternsPlan};
+use crate::aggregate::parts::ColdKeys;
 use crate::pattern::tree::{PatternTree, PlaceId, TreeNode};
 use crate::policy::Violation;
 use crate::policy::forest::{Forest, PatternNode, PatternSums};
 use crate::record::Kind;
 use crate::report::{
-    Example, FindingPattern, FirstSegment, Hidden, PatternFindings, PatternRow, PatternWeight, Patterns, PrefixNode,
-    Prefixes, RuleWeight, TypeCount, Weight, WhatIfPattern, Worst,
+    ColdDivision, ColdPart, Example, FindingPattern, FirstSegment, Hidden, PatternFindings, PatternRow, PatternWeight,
+    Patterns, PrefixNode, Prefixes, RuleWeight, TypeCount, Weight, WhatIfPattern, Worst,
 };
 use crate::units::{Bytes, Millis};
 
@@ -29,6 +30,7 @@ pub(super) fn sections(tree: &PatternTree<PatternFacts>, plan: &PatternsPlan) ->
             .collect(),
         worst: TopPatterns::new(plan.top),
         what_if: TopPatterns::new(plan.top),
+        cold: TopPatterns::new(plan.top),
         plan,
     };
     lists.visit(tree.root(), &mut String::new());
@@ -57,6 +59,7 @@ pub(super) fn sections(tree: &PatternTree<PatternFacts>, plan: &PatternsPlan) ->
         broken: broken.collect(),
         worst: lists.worst.sorted().into_iter().map(|row| pattern_findings(plan, row)).collect(),
         what_if: lists.what_if.sorted().into_iter().map(what_if_row).collect(),
+        cold: lists.cold.sorted().into_iter().filter_map(cold_part).collect(),
         strict: tree.is_strict(),
     }
 }
@@ -125,6 +128,12 @@ fn what_if_row(row: ListedPattern<'_>) -> WhatIfPattern {
     let Weight { keys, memory } = row.weight;
     let alternatives = row.facts.alternatives().map_or_else(Vec::new, |(_, then)| then.to_vec());
     WhatIfPattern { pattern: row.text, keys, memory, alternatives }
+}
+
+fn cold_part(row: ListedPattern<'_>) -> Option<ColdPart> {
+    let Weight { keys, memory } = row.weight;
+    let steps = row.facts.cold()?.steps();
+    Some(ColdPart { by: ColdDivision::Pattern, name: Some(row.text), keys, memory, steps })
 }
 
 fn weights(best: TopPatterns<'_>, examples: impl Fn(&PatternFacts) -> Vec<Example>) -> Vec<PatternWeight> {
@@ -246,6 +255,8 @@ struct PatternLists<'a> {
     broken: Vec<BreakingPatterns<'a>>,
     worst: TopPatterns<'a>,
     what_if: TopPatterns<'a>,
+    /// By memory out of use.
+    cold: TopPatterns<'a>,
     plan: &'a PatternsPlan,
 }
 
@@ -276,6 +287,9 @@ impl<'a> PatternLists<'a> {
         }
         if let Some((now, _)) = facts.alternatives() {
             self.what_if.offer((facts.largest_difference(), now.0), Weight { keys, memory: now }, text, facts);
+        }
+        if let Some(cold) = facts.cold().map(ColdKeys::least) {
+            self.cold.offer((cold.memory.0, cold.keys), Weight { keys, memory }, text, facts);
         }
         for (rule, weight) in facts.broken_rules() {
             if let Some(breaking) = self.broken.get_mut(rule) {

@@ -29,7 +29,7 @@ use facts::PatternFacts;
 pub use stored::StoredPatterns;
 
 /// Estimated heap bytes per place of the tree: the place, its name, its table entry, its facts and their examples.
-const PLACE_BYTES: usize = 900;
+const PLACE_BYTES: usize = 960;
 
 /// Rule about keys, reduced to the properties that matter here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,6 +72,8 @@ pub struct PatternSections {
     pub worst: Vec<report::PatternFindings>,
     /// The patterns whose memory differs most under an alternative.
     pub what_if: Vec<report::WhatIfPattern>,
+    /// The patterns with most memory out of use.
+    pub cold: Vec<report::ColdPart>,
     /// True if strict mode made levels narrower than [`Patterns::level_limit`](report::Patterns) says.
     pub strict: bool,
 }

@@ -180,7 +180,7 @@ impl Aggregates {
         self.every_key.finish(report);
         self.unusual_keys.finish(report);
         let questions = &self.questions;
-        let PatternSections { prefixes, patterns, no_ttl_patterns, broken, worst, what_if, strict } =
+        let PatternSections { prefixes, patterns, no_ttl_patterns, broken, worst, what_if, cold, strict } =
             self.patterns.finish(&questions.patterns);
         let forest = self.patterns.forest();
         let KeyFindings { findings, naming } = findings::found(
@@ -195,6 +195,10 @@ impl Aggregates {
         report.no_ttl = no_ttl(&report.totals, no_ttl_patterns);
         (report.prefixes, report.patterns) = (prefixes, patterns);
         (report.findings, report.naming) = (findings, naming);
+        if let Some(idle) = &mut report.idle {
+            idle.parts = cold;
+            idle.parts.extend(findings::cold_by_owner(&questions.checks, &self.violations));
+        }
         AggregateResults {
             instances: instance.finish(),
             what_if: self.what_if.finish(),

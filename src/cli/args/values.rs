@@ -4,7 +4,7 @@ use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::policy::params::bytes;
-use crate::render::csv::ComparisonList;
+use crate::render::csv::{CapacityList, ComparisonList};
 use crate::render::extent::SectionName;
 use crate::render::prometheus;
 use crate::render::schema::Described;
@@ -67,6 +67,10 @@ pub enum CapacityFormat {
     Html,
     /// GitHub-flavoured Markdown
     Markdown,
+    /// CSV of the list chosen with --section
+    Csv,
+    /// Metrics for the textfile collector of node_exporter
+    Prometheus,
 }
 
 /// Format of the rows of `keys`.
@@ -105,6 +109,13 @@ pub(super) fn section() -> impl TypedValueParser<Value = SectionName> {
 pub(super) fn comparison_list() -> impl TypedValueParser<Value = ComparisonList> {
     let names = PossibleValuesParser::new(ComparisonList::ALL.map(ComparisonList::name));
     let list = |name: String| ComparisonList::ALL.into_iter().find(|list| list.name() == name);
+    names.map(move |name| list(name).unwrap_or_default())
+}
+
+/// Parses the name of a list of a capacity plan.
+pub(super) fn capacity_list() -> impl TypedValueParser<Value = CapacityList> {
+    let names = PossibleValuesParser::new(CapacityList::ALL.map(CapacityList::name));
+    let list = |name: String| CapacityList::ALL.into_iter().find(|list| list.name() == name);
     names.map(move |name| list(name).unwrap_or_default())
 }
 

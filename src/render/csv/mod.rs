@@ -4,6 +4,7 @@
 //! with `'`, see [`key_text::csv`](super::key_text::csv); numbers are never quoted. The columns of a section keep their
 //! names and places, new ones come last.
 
+mod capacity;
 mod comparison;
 mod rows;
 mod section;
@@ -13,6 +14,7 @@ use std::io::{self, Write};
 
 use super::Renderer;
 use crate::report::Report;
+pub use capacity::CapacityList;
 pub use comparison::ComparisonList;
 pub use section::CsvSection;
 

@@ -241,6 +241,15 @@ pub(super) fn idle(it: &IdleClass) -> CsvRow {
     row().text(&it.idle).number(it.below_s).weight(it.keys, it.memory)
 }
 
+pub(super) fn cold_part(it: &ColdPart) -> CsvRow {
+    let by = match it.by {
+        ColdDivision::Pattern => "pattern",
+        ColdDivision::Owner => "owner",
+    };
+    let row = row().text(by).maybe(it.name.as_deref()).weight(it.keys, it.memory);
+    it.steps.iter().fold(row, |row, step| row.weight(step.keys, step.memory))
+}
+
 pub(super) fn freq(it: &FreqClass) -> CsvRow {
     row().number(it.from).number(it.to).weight(it.keys, it.memory)
 }

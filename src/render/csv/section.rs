@@ -138,6 +138,9 @@ sections! {
     Idle = "idle", "Time since the last access.",
         "idle below_s keys memory",
         report.idle.iter().flat_map(|idle| &idle.classes).map(idle);
+    Cold = "cold", "Memory not accessed for 7, 30 and 90 days, by pattern and by owner.",
+        "by name keys memory cold7_keys cold7_memory cold30_keys cold30_memory cold90_keys cold90_memory",
+        report.idle.iter().flat_map(|idle| &idle.parts).map(cold_part);
     Freq = "freq", "Access counters.",
         "from to keys memory",
         report.freq.iter().flat_map(|freq| &freq.classes).map(freq);

@@ -4,6 +4,7 @@
 //! The number of series is bounded, whatever is in the snapshot: `--top` patterns, budgets and owners, `MOST_DATABASES`
 //! databases, and otherwise fixed lists of this program. Names of metrics and labels are stable; new ones may be added.
 
+mod capacity;
 mod comparison;
 mod exposition;
 
@@ -12,6 +13,7 @@ use std::io::{self, Write};
 use super::Renderer;
 use crate::report::{Checksum, Finding, Instance, PatternRow, Report, Tables, TypeRow, Word};
 use crate::units::Millis;
+pub use capacity::write_capacity;
 pub use comparison::write_comparison;
 use exposition::{Exposition, SampleValue};
 

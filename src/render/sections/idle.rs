@@ -1,9 +1,10 @@
 //! Time since the last access, where the dump tells.
 
 use super::spread::{Class, spread};
-use crate::render::document::{Scope, Section};
+use crate::render::Lang;
+use crate::render::document::{Cell, Column, Scope, Section, Table};
 use crate::render::words::{heads, known};
-use crate::report::{IdleClass, Report};
+use crate::report::{ColdDivision, ColdPart, IdleClass, Report};
 
 /// Builds the section.
 pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
@@ -12,5 +13,32 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
     let title = lang.of("Time since the last access", "距上次访问的时间");
     let class = |class: &IdleClass| Class::new(known::class(&class.idle, lang).into_owned(), class.keys, class.memory);
     let classes: Vec<Class> = idle.classes.iter().map(class).collect();
-    Some(spread(Section::new("idle", title), report, heads::IDLE, title, &classes, None, scope))
+    let section = spread(Section::new("idle", title), report, heads::IDLE, title, &classes, None, scope);
+    Some(cold_tables(&idle.parts, scope.rows, lang).into_iter().fold(section, Section::with))
+}
+
+/// Builds the tables of patterns and of owners with keys out of use.
+pub(super) fn cold_tables(parts: &[ColdPart], rows: usize, lang: Lang) -> Vec<Table> {
+    let table = |by: ColdDivision| {
+        let parts: Vec<&ColdPart> = parts.iter().filter(|part| part.by == by).collect();
+        let (head, title) = match by {
+            ColdDivision::Pattern => (heads::PATTERN, lang.of("Out of use by pattern", "长期未访问：按模式")),
+            ColdDivision::Owner => (heads::OWNER, lang.of("Out of use by owner", "长期未访问：按负责人")),
+        };
+        let memory = |part: &ColdPart, step: usize| part.steps.get(step).map(|step| step.memory);
+        let table = Table::of(title, &parts, rows)
+            .column(Column::text(head).shrink(16), |part| match (&part.name, by) {
+                (Some(name), ColdDivision::Pattern) => Cell::plain(name),
+                (Some(name), ColdDivision::Owner) => Cell::words(name),
+                (None, _) => lang.of("nobody", "无").into(),
+            })
+            .column(Column::number(heads::KEYS), |part| part.steps.first().map(|step| step.keys))
+            .column(Column::number(heads::NOT_USED_7), |part| memory(part, 0))
+            .column(Column::number(heads::NOT_USED_30), |part| memory(part, 1))
+            .column(Column::number(heads::NOT_USED_90), |part| memory(part, 2))
+            .column(Column::number(heads::SHARE).bars(), |part| Cell::ShareOf(part.cold().0, part.memory.0))
+            .build();
+        (!parts.is_empty()).then_some(table)
+    };
+    [ColdDivision::Pattern, ColdDivision::Owner].into_iter().filter_map(table).collect()
 }

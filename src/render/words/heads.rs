@@ -86,6 +86,9 @@ heads! {
     NODES = "nodes", "节点数";
     NOTE = "note", "备注";
     NOT_USED_FOR = "not used for", "未访问时长";
+    NOT_USED_7 = "7 days", "7 天";
+    NOT_USED_30 = "30 days", "30 天";
+    NOT_USED_90 = "90 days", "90 天";
     NOW = "now", "当前";
     OF_KEYS = "of keys", "key 占比";
     OF_MEMORY = "of memory", "内存占比";

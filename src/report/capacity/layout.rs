@@ -211,6 +211,12 @@ fn servers_of(
     Some(by_node)
 }
 
+/// Node that gives, node that takes, and the slots.
+type PlannedMove = (usize, usize, Vec<u16>);
+
+/// Rounds of moves at most; two are enough for one heavy slot.
+const ROUNDS: usize = 8;
+
 /// Slots and bytes of nodes while moves are planned.
 struct Balance<'w> {
     weights: &'w [Weight],
@@ -250,55 +256,70 @@ impl<'w> Balance<'w> {
     }
 
     /// Moves slots until no node has more than its share by half of a slot.
+    ///
+    /// One slot may be heavier than what any node lacks. The node that takes it gives slots of its own in a later round.
     fn moves(&mut self) -> Vec<SlotMove> {
-        let mut moves: Vec<(usize, usize, Vec<u16>)> = Vec::new();
-        let mut has_taken = vec![false; self.load.len()];
-        for from in self.heaviest_first() {
-            if has_taken[from] {
-                // Its lowest slots would be those that it has just taken.
-                continue;
+        let mut moves: Vec<PlannedMove> = Vec::new();
+        let mut has_moved = vec![false; usize::from(SLOTS)];
+        for round in 0..ROUNDS {
+            let before = moves.len();
+            for from in self.heaviest_first() {
+                self.give(from, round > 0, &mut has_moved, &mut moves);
             }
-            let slots = self.held[from].clone();
-            let mut given = 0;
-            for slot in &slots {
-                let memory = total(self.weights, [*slot]);
-                // A slot goes if the node is nearer to its share without it.
-                let goes = self.leaving[from] || memory < self.excess(from).saturating_mul(2);
-                let Some(to) = self.receiver(from, memory, moves.last()).filter(|_| goes) else { break };
-                match moves.last_mut() {
-                    Some((giver, taker, slots)) if (*giver, *taker) == (from, to) => slots.push(*slot),
-                    _ => moves.push((from, to, vec![*slot])),
-                }
-                self.load[from] = self.load[from].saturating_sub(memory);
-                self.load[to] = self.load[to].saturating_add(memory);
-                has_taken[to] = true;
-                given += 1;
+            if moves.len() == before {
+                break;
             }
-            self.held[from].drain(..given);
         }
         let memory = |slots: &[u16]| Bytes(total(self.weights, slots.iter().copied()));
-        let moves: Vec<SlotMove> = moves
-            .into_iter()
-            .map(|(from, to, slots)| SlotMove {
-                from,
-                to,
-                slots: slots.len() as u64,
-                memory: memory(&slots),
-                ranges: SlotSpan::of(slots),
-            })
-            .collect();
-        for step in &moves {
-            self.held[step.to].extend(step.ranges.iter().flat_map(|span| span.first..=span.last));
+        let step = |(from, to, slots): PlannedMove| SlotMove {
+            from,
+            to,
+            slots: slots.len() as u64,
+            memory: memory(&slots),
+            ranges: SlotSpan::of(slots),
+        };
+        moves.into_iter().map(step).collect()
+    }
+
+    /// Moves the lowest slots of a node to others while it has too much. No slot moves twice. If `fits` is set, only nodes that
+    /// lack most of a slot take it.
+    fn give(&mut self, from: usize, fits: bool, has_moved: &mut [bool], moves: &mut Vec<PlannedMove>) {
+        let mut given = 0;
+        self.held[from].sort_unstable();
+        for slot in self.held[from].clone() {
+            let memory = total(self.weights, [slot]);
+            // A slot goes if the node is nearer to its share without it.
+            let goes = self.leaving[from] || memory < self.excess(from).saturating_mul(2);
+            if !goes || has_moved[usize::from(slot)] {
+                break;
+            }
+            let to = self.receiver(from, slot, memory, moves.last());
+            let takes = |to: &usize| !fits || self.lack(*to).saturating_mul(2) > memory;
+            let Some(to) = to.filter(takes) else { break };
+            match moves.last_mut() {
+                Some((giver, taker, slots)) if (*giver, *taker) == (from, to) => slots.push(slot),
+                _ => moves.push((from, to, vec![slot])),
+            }
+            self.load[from] = self.load[from].saturating_sub(memory);
+            self.load[to] = self.load[to].saturating_add(memory);
+            self.held[to].push(slot);
+            has_moved[usize::from(slot)] = true;
+            given += 1;
         }
-        moves
+        self.held[from].drain(..given);
     }
 
     /// Returns the node that takes a slot: that of the last move while it lacks half of the slot, else the one that lacks most.
-    fn receiver(&self, from: usize, memory: u64, last: Option<&(usize, usize, Vec<u16>)>) -> Option<usize> {
+    fn receiver(&self, from: usize, slot: u16, memory: u64, last: Option<&PlannedMove>) -> Option<usize> {
         let same = last.filter(|(giver, ..)| *giver == from).map(|(_, taker, _)| *taker);
-        let same = same.filter(|taker| self.lack(*taker).saturating_mul(2) > memory);
+        let fits = |taker: &usize| self.lack(*taker).saturating_mul(2) > memory;
         let others = || (0..self.load.len()).filter(|node| *node != from && !self.leaving[*node]);
-        same.or_else(|| others().max_by_key(|node| (self.lack(*node), Reverse(self.load[*node]), Reverse(*node))))
+        let rank = |node: &usize| (self.lack(*node), Reverse(self.load[*node]), Reverse(*node));
+        let most = || others().max_by_key(rank);
+        // Of a slot that is heavier than what any node lacks, the taker is to have lower ones that it can give.
+        let has_lower = |node: &usize| self.held[*node].iter().any(|held| *held < slot);
+        let of_heavy = |most: usize| others().filter(has_lower).max_by_key(rank).unwrap_or(most);
+        same.filter(fits).or_else(|| most().map(|most| if fits(&most) { most } else { of_heavy(most) }))
     }
 }
 

@@ -10,7 +10,7 @@ mod slots;
 
 pub use cluster::{ClusterNode, ClusterNodes, SlotSpan};
 pub use demand::{Demand, NodeNeed, Scenario};
-pub use parts::{BusinessPart, ColdStep, Division, FreedStep};
+pub use parts::{BusinessPart, Division, FreedStep};
 use slots::NoPlan;
 pub use slots::{HeavySlot, NodeLoad, SlotCommand, SlotEffect, SlotLayout, SlotMove, SlotPlan};
 
@@ -19,7 +19,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::diff::trend::{self, Trend};
-use super::{NamedReport, Report, SnapshotRow, Unknown, Warning, WarningKind};
+use super::{ColdPart, ColdStep, NamedReport, Report, SnapshotRow, Unknown, Warning, WarningKind};
 use crate::units::{Bytes, Millis};
 
 /// Name and version of the JSON form.
@@ -89,6 +89,8 @@ pub struct Capacity {
     pub business: Vec<BusinessPart>,
     /// Memory not accessed for some time; empty if the snapshots do not record it.
     pub cold: Vec<ColdStep>,
+    /// The same by pattern, then by owner, those first that would free most.
+    pub cold_parts: Vec<ColdPart>,
     /// Memory that present keys free by expiring.
     pub freed: Vec<FreedStep>,
     /// Circumstances that the reader should know.
@@ -188,6 +190,7 @@ pub fn capacity(
         slots: slots.ok(),
         business: parts::business(servers, figure, &plan),
         cold: parts::cold(servers),
+        cold_parts: parts::cold_parts(servers, plan.top),
         freed: parts::freed(servers),
         warnings,
         nights,

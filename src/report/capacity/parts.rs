@@ -1,13 +1,15 @@
 //! Parts of the memory that could move or go: instances by business, cold data, keys that expire.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 #[cfg(feature = "internals")]
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{CapacityPlan, Figure};
-use crate::report::{NamedReport, Weight};
+use crate::report::{COLD_DAYS, ColdDivision, ColdPart, ColdStep, NamedReport, Weight};
 use crate::units::Bytes;
 
 /// What instances are divided by.
@@ -37,18 +39,6 @@ pub struct BusinessPart {
     pub total: Bytes,
     /// Nodes that they need.
     pub nodes: u64,
-}
-
-/// Memory not accessed for a time.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "internals", derive(JsonSchema))]
-pub struct ColdStep {
-    /// Days without access.
-    pub days: u64,
-    /// Keys not accessed for that long.
-    pub keys: u64,
-    /// Their memory.
-    pub memory: Bytes,
 }
 
 /// Memory freed by a point in time.
@@ -87,7 +77,7 @@ fn listed(
     let mut rows: Vec<(Option<String>, Weight)> =
         weights.into_iter().map(|(name, weight)| (Some(name), weight)).collect();
     // Stable: of equals the first by name comes first.
-    rows.sort_by_key(|(_, weight)| std::cmp::Reverse(weight.memory));
+    rows.sort_by_key(|(_, weight)| Reverse(weight.memory));
     rows.truncate(plan.top);
     let named = sum(rows.iter().map(|(_, weight)| *weight));
     let others = Weight {
@@ -145,7 +135,34 @@ pub(super) fn cold(servers: &[NamedReport]) -> Vec<ColdStep> {
         let sum = sum(beyond.map(|(_, class)| Weight { keys: class.keys, memory: class.memory }));
         ColdStep { days, keys: sum.keys, memory: sum.memory }
     };
-    if idle.is_empty() { Vec::new() } else { [7, 30, 90].map(step).into() }
+    if idle.is_empty() { Vec::new() } else { COLD_DAYS.map(step).into() }
+}
+
+/// Adds up cold keys by pattern and by owner, those first that would free most. A report lists its first patterns only, so what
+/// is rare in one of several servers may count too little.
+pub(super) fn cold_parts(servers: &[NamedReport], top: usize) -> Vec<ColdPart> {
+    let mut parts: BTreeMap<(ColdDivision, Option<&str>), ColdPart> = BTreeMap::new();
+    for part in servers.iter().flat_map(|named| &named.report.idle).flat_map(|idle| &idle.parts) {
+        match parts.entry((part.by, part.name.as_deref())) {
+            Entry::Vacant(place) => {
+                place.insert(part.clone());
+            }
+            Entry::Occupied(mut place) => {
+                let sum = place.get_mut();
+                sum.keys = sum.keys.saturating_add(part.keys);
+                sum.memory += part.memory;
+                for (sum, step) in sum.steps.iter_mut().zip(&part.steps) {
+                    sum.keys = sum.keys.saturating_add(step.keys);
+                    sum.memory += step.memory;
+                }
+            }
+        }
+    }
+    let mut parts: Vec<ColdPart> = parts.into_values().collect();
+    // Stable: of equals the first by name comes first.
+    parts.sort_by_key(|part| (part.by, Reverse(part.cold())));
+    let of = |by: ColdDivision| parts.iter().filter(move |part| part.by == by).take(top).cloned();
+    of(ColdDivision::Pattern).chain(of(ColdDivision::Owner)).collect()
 }
 
 /// Adds up keys by the time at which they have expired; the limits are those of the report's classes.

@@ -4,7 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::report::{
-    Alternative, Expiry, ExpiryClass, Idle, IdleClass, Instance, PrefixNode, Slots, Weight, WhatIf, WhatIfBase,
+    Alternative, COLD_DAYS, ColdDivision, Expiry, ExpiryClass, Idle, IdleClass, Instance, PrefixNode, Slots, Weight,
+    WhatIf, WhatIfBase,
 };
 
 const GIB: u64 = 1 << 30;
@@ -153,7 +154,7 @@ fn parts_cold_data_and_expiries_are_added_up() {
     let idle = |below_s, memory| IdleClass { idle: "".into(), below_s, keys: 1, memory: Bytes(memory) };
     let classes = [Some(86_400), Some(7 * 86_400), Some(30 * 86_400), Some(90 * 86_400), None];
     let classes = classes.into_iter().zip([1, 2, 4, 8, 16]).map(|(below, memory)| idle(below, memory)).collect();
-    named.report.idle = Some(Idle { keys: 5, classes });
+    named.report.idle = Some(Idle { keys: 5, classes, parts: Vec::new() });
     let left = |below_ms, memory| ExpiryClass { left: "".into(), below_ms, keys: 1, memory: Bytes(memory) };
     named.report.expiry =
         Expiry { classes: vec![left(Some(0), 5), left(Some(60), 7), left(None, 9)], ..Expiry::default() };
@@ -189,6 +190,22 @@ fn nodes_join_and_leave() {
     assert_eq!(fewer.nodes.iter().map(|node| node.slots).collect::<Vec<_>>(), [8192, 8192, 0]);
     let even = slots(3);
     assert!(even.max_to_mean < 1.001, "{}", even.max_to_mean);
+}
+
+#[test]
+fn the_node_that_takes_a_heavy_slot_gives_others() {
+    let weight = |slot: u16| (slot, if slot == 11_000 { 40_000 } else { 10 });
+    let servers = [
+        node("a", (0..5461).map(weight)),
+        node("b", (5461..10_923).map(weight)),
+        node("c", (10_923..16_384).map(weight)),
+    ];
+    let plan = planned(&servers, &[], CapacityPlan { nodes: Some(3), ..asked() }).slots.unwrap();
+    let held: Vec<Vec<u16>> = [0..5461, 5461..10_923, 10_923..16_384].into_iter().map(Iterator::collect).collect();
+    let after = simulated(&plan, &held);
+    let loads = plan.nodes.iter().zip(&after);
+    assert!(loads.clone().all(|(load, slots)| SlotSpan::of(slots.iter().copied()) == load.ranges));
+    assert!(plan.max_to_mean < 1.01, "{}", plan.max_to_mean);
 }
 
 #[test]
@@ -292,4 +309,35 @@ proptest! {
         prop_assert_eq!((spans[0].first, spans[spans.len() - 1].last), (0, cluster::SLOTS - 1));
         prop_assert!(plan.max_to_mean < 1.05, "{}", plan.max_to_mean);
     }
+}
+
+#[test]
+fn cold_parts_of_servers_are_added_up_by_name() {
+    let part = |by, name: Option<&str>, memory: [u64; 3]| ColdPart {
+        by,
+        name: name.map(str::to_owned),
+        keys: 10,
+        memory: Bytes(1_000),
+        steps: COLD_DAYS
+            .into_iter()
+            .zip(memory)
+            .map(|(days, memory)| ColdStep { days, keys: 1, memory: Bytes(memory) })
+            .collect(),
+    };
+    let server = |parts| {
+        let mut named = server("s", 1, 1_000);
+        named.report.idle = Some(Idle { keys: 10, classes: Vec::new(), parts });
+        named
+    };
+    let (pattern, owner) = (ColdDivision::Pattern, ColdDivision::Owner);
+    let one = server(vec![
+        part(pattern, Some("a:*"), [100, 10, 1]),
+        part(pattern, Some("c:*"), [1, 0, 0]),
+        part(owner, None, [7, 0, 0]),
+    ]);
+    let other = server(vec![part(pattern, Some("b:*"), [300, 30, 3]), part(pattern, Some("a:*"), [250, 0, 0])]);
+    let parts = parts::cold_parts(&[one, other], 2);
+    let shown: Vec<_> = parts.iter().map(|part| (part.by, part.name.as_deref(), part.keys, part.cold().0)).collect();
+    assert_eq!(shown, [(pattern, Some("a:*"), 20, 350), (pattern, Some("b:*"), 10, 300), (owner, None, 10, 7)]);
+    assert_eq!(parts[0].steps[1].memory, Bytes(10));
 }

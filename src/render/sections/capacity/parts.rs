@@ -1,6 +1,7 @@
 //! Instances by business, cold data, and memory that expires.
 
 use crate::render::document::{Cell, Column, Section, Table, Tone};
+use crate::render::sections::idle::cold_tables;
 use crate::render::words::{heads, nouns, say};
 use crate::render::{Lang, human};
 use crate::report::{BusinessPart, Capacity, ColdStep, Division, FreedStep};
@@ -52,7 +53,8 @@ pub(super) fn cold(plan: &Capacity, lang: Lang) -> Option<Section> {
         .in_order();
     let lead = lang.of("Memory that expiring or moving cold keys would free.", "让冷 key 过期或迁出后可释放的内存。");
     let section = || Section::new("cold", lang.of("Cold data", "冷数据")).lead(lead).with(table);
-    (!plan.cold.is_empty()).then(section)
+    let parts = cold_tables(&plan.cold_parts, usize::MAX, lang);
+    (!plan.cold.is_empty()).then(|| parts.into_iter().fold(section(), Section::with))
 }
 
 /// Builds the section of memory that is freed by itself.

@@ -96,7 +96,7 @@ pub fn sound() -> Report {
         findings: Findings { baseline: Some(baseline::baseline()), ..findings::findings() },
         prefixes: prefixes(),
         patterns: patterns(),
-        idle: Some(Idle { keys: 1_234_567, classes: idle_classes() }),
+        idle: Some(Idle { keys: 1_234_567, classes: idle_classes(), parts: cold_parts() }),
         freq: Some(Freq { keys: 3, classes: vec![freq(0, 0, 1), freq(1, 9, 0), freq(10, 255, 2)] }),
         growth: Some(baseline::growth(CTIME, 1_234_567, Bytes(TOTAL))),
         history: history(),
@@ -414,6 +414,21 @@ fn patterns() -> Patterns {
             row("session\\xff\\xfe:{*}", Kind::Hash, 2, 31 * MIB, b"session\xff\xfe:\x1b[2J"),
         ],
     }
+}
+
+fn cold_parts() -> Vec<ColdPart> {
+    let part = |by, name: Option<&str>, keys, memory: u64, steps: [(u64, u64); 3]| {
+        let step = |(days, (keys, memory))| ColdStep { days, keys, memory: Bytes(memory) };
+        let steps = COLD_DAYS.into_iter().zip(steps).map(step).collect();
+        ColdPart { by, name: name.map(str::to_owned), keys, memory: Bytes(memory), steps }
+    };
+    let three = [(900_000, 640_000_000), (80_000, 64_000_000), (7, 6_400)];
+    vec![
+        part(ColdDivision::Pattern, Some("user:{int}:profile"), 1_000_000, 800_000_000, three),
+        part(ColdDivision::Pattern, Some("<b>|`\u{1b}[31m,\"x"), 2, 2_000, [(1, 1_000), (1, 1_000), (0, 0)]),
+        part(ColdDivision::Owner, Some("team <a> | b"), 1_000_000, 800_000_000, three),
+        part(ColdDivision::Owner, None, 2, 2_000, [(1, 1_000), (1, 1_000), (0, 0)]),
+    ]
 }
 
 fn idle_classes() -> Vec<IdleClass> {
