@@ -60,7 +60,7 @@ impl ByRun for DatabaseStats {
             disk: run.disk,
             with_ttl: run.expiring(),
             expired: run.left.expired().keys,
-            unknown: run.unknown,
+            unknown: run.left.all_unknown(),
         };
         self.rows.entry(run.db).or_default().merge(row);
     }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::runs::{ByRun, KeyRun};
 use super::time_left::{BELOW, CLASSES, OPEN};
-use crate::report::{self, ExpiryClass, Weight};
+use crate::report::{self, ExpiryClass, Unknown, Weight};
 use crate::units::Millis;
 
 /// Keys by the time left.
@@ -13,6 +13,7 @@ pub struct ExpiryStats {
     #[serde(skip)]
     reference: Option<Millis>,
     classes: [Weight; CLASSES],
+    unknown: [Unknown; CLASSES],
     next: Option<Millis>,
     last: Option<Millis>,
 }
@@ -20,22 +21,25 @@ pub struct ExpiryStats {
 impl ExpiryStats {
     /// Creates an empty aggregate. Without a reference time all keys with an expiry are in the class `unknown`.
     pub fn new(reference: Option<Millis>) -> Self {
-        ExpiryStats { reference, classes: [Weight::default(); CLASSES], next: None, last: None }
+        ExpiryStats {
+            reference,
+            classes: [Weight::default(); CLASSES],
+            unknown: [Unknown::default(); CLASSES],
+            next: None,
+            last: None,
+        }
     }
 
     /// Returns the report's section.
     pub fn finish(self) -> report::Expiry {
         let closed = BELOW.into_iter().map(|(left, below)| (left, Some(below)));
         let names = closed.chain(OPEN.into_iter().map(|left| (left, None)));
-        let class = |((left, below_ms), tally): ((&'static str, Option<i64>), Weight)| ExpiryClass {
-            left: left.into(),
-            below_ms,
-            keys: tally.keys,
-            memory: tally.memory,
+        let class = |(((left, below_ms), tally), unknown): (((&'static str, Option<i64>), Weight), Unknown)| {
+            ExpiryClass { left: left.into(), below_ms, keys: tally.keys, memory: tally.memory, unknown }
         };
         report::Expiry {
             reference_time: self.reference,
-            classes: names.zip(self.classes).map(class).collect(),
+            classes: names.zip(self.classes).zip(self.unknown).map(class).collect(),
             next: self.next,
             last: self.last,
         }
@@ -53,12 +57,14 @@ fn earlier(a: Option<Millis>, b: Option<Millis>) -> Option<Millis> {
 impl ByRun for ExpiryStats {
     fn add(&mut self, run: &mut KeyRun) {
         Weight::merge_all(&mut self.classes, &run.left.classes);
+        Unknown::merge_all(&mut self.unknown, &run.left.unknown);
         self.next = earlier(self.next, run.left.next());
         self.last = self.last.max(run.left.last());
     }
 
     fn merge(&mut self, other: Self) {
         Weight::merge_all(&mut self.classes, &other.classes);
+        Unknown::merge_all(&mut self.unknown, &other.unknown);
         self.next = earlier(self.next, other.next);
         self.last = self.last.max(other.last);
     }

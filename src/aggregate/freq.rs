@@ -4,8 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Aggregate;
 use crate::record::Record;
-use crate::report::Weight;
-use crate::report::{self, FreqClass};
+use crate::report::{self, FreqClass, Unknown, Weight};
 
 /// Lowest counter of each class. A new key starts at 5, and the counter is logarithmic: with the server's defaults 10
 /// means about a hundred uses, 255 a million.
@@ -15,6 +14,7 @@ const FREQ_FROM: [u8; 9] = [0, 1, 5, 6, 10, 20, 50, 100, 255];
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct UseCounters {
     classes: [Weight; FREQ_FROM.len()],
+    unknown: [Unknown; FREQ_FROM.len()],
 }
 
 impl UseCounters {
@@ -22,10 +22,16 @@ impl UseCounters {
     pub fn finish(self) -> Option<report::Freq> {
         let keys = self.classes.iter().map(|tally| tally.keys).sum();
         let ends = FREQ_FROM.iter().skip(1).map(|next| next - 1).chain([u8::MAX]);
-        let class =
-            |((&from, to), tally): ((&u8, u8), &Weight)| FreqClass { from, to, keys: tally.keys, memory: tally.memory };
-        (keys > 0)
-            .then(|| report::Freq { keys, classes: FREQ_FROM.iter().zip(ends).zip(&self.classes).map(class).collect() })
+        let sums = self.classes.iter().zip(&self.unknown);
+        let class = |((&from, to), (tally, unknown)): ((&u8, u8), (&Weight, &Unknown))| FreqClass {
+            from,
+            to,
+            keys: tally.keys,
+            memory: tally.memory,
+            unknown: *unknown,
+        };
+        let classes = FREQ_FROM.iter().zip(ends).zip(sums).map(class);
+        (keys > 0).then(|| report::Freq { keys, classes: classes.collect() })
     }
 }
 
@@ -36,11 +42,13 @@ impl Aggregate for UseCounters {
             // The first class starts at 0, so every counter is past at least one start.
             let class = FREQ_FROM.iter().skip(1).filter(|from| freq >= **from).count();
             self.classes[class].add(record.memory);
+            self.unknown[class].note(record.memory, record.disk);
         }
     }
 
     fn merge(&mut self, other: Self) {
         Weight::merge_all(&mut self.classes, &other.classes);
+        Unknown::merge_all(&mut self.unknown, &other.unknown);
     }
 }
 

@@ -4,8 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Aggregate;
 use crate::record::Record;
-use crate::report::Weight;
-use crate::report::{self, IdleClass};
+use crate::report::{self, IdleClass, Unknown, Weight};
 
 const MINUTE: u64 = 60;
 const HOUR: u64 = 60 * MINUTE;
@@ -30,6 +29,7 @@ const IDLE_OPEN: &str = "> 1 year";
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct IdleTimes {
     classes: [Weight; IDLE_BELOW.len() + 1],
+    unknown: [Unknown; IDLE_BELOW.len() + 1],
 }
 
 impl IdleTimes {
@@ -37,13 +37,10 @@ impl IdleTimes {
     pub fn finish(self) -> Option<report::Idle> {
         let keys = self.classes.iter().map(|tally| tally.keys).sum();
         let names = IDLE_BELOW.into_iter().map(|(idle, below)| (idle, Some(below))).chain([(IDLE_OPEN, None)]);
-        let class = |((idle, below_s), tally): ((&'static str, Option<u64>), &Weight)| IdleClass {
-            idle: idle.into(),
-            below_s,
-            keys: tally.keys,
-            memory: tally.memory,
+        let class = |(((idle, below_s), tally), unknown): (((&'static str, Option<u64>), &Weight), &Unknown)| {
+            IdleClass { idle: idle.into(), below_s, keys: tally.keys, memory: tally.memory, unknown: *unknown }
         };
-        let classes = names.zip(&self.classes).map(class).collect();
+        let classes = names.zip(&self.classes).zip(&self.unknown).map(class).collect();
         // Patterns and owners come from aggregates of their own.
         (keys > 0).then(|| report::Idle { keys, classes, parts: Vec::new() })
     }
@@ -55,11 +52,13 @@ impl Aggregate for IdleTimes {
         if let Some(idle) = record.idle {
             let class = IDLE_BELOW.iter().filter(|(_, below)| idle >= *below).count();
             self.classes[class].add(record.memory);
+            self.unknown[class].note(record.memory, record.disk);
         }
     }
 
     fn merge(&mut self, other: Self) {
         Weight::merge_all(&mut self.classes, &other.classes);
+        Unknown::merge_all(&mut self.unknown, &other.unknown);
     }
 }
 

@@ -10,7 +10,7 @@ use super::slot_counts::{SLOTTED_DATABASES, SlotCounts};
 use super::time_left::TimeLeft;
 use super::usual::UsualKeys;
 use crate::record::{Kind, Record};
-use crate::report::{Unknown, Weight};
+use crate::report::Weight;
 use crate::units::{Bytes, Millis};
 
 /// First database number that shares a row: all databases from here on are counted under this number.
@@ -31,8 +31,6 @@ pub struct KeyRun {
     pub allocated: Bytes,
     /// Number of elements.
     pub elements: u64,
-    /// Keys whose memory is unknown.
-    pub unknown: Unknown,
     /// Keys and memory by the time left.
     pub left: TimeLeft,
     /// Keys and expiries by slot, where they are counted.
@@ -124,7 +122,7 @@ impl<A: ByRun> Runs<A> {
     pub fn add_expiry(&mut self, record: &Record<'_>) {
         debug_assert!(self.continues_run(record));
         if record.expires_at.is_some() {
-            self.run.left.add(record.expires_at, self.reference, record.memory);
+            self.run.left.add(record.expires_at, self.reference, record.memory, record.disk);
         }
     }
 
@@ -180,8 +178,7 @@ impl<A: ByRun> Aggregate for Runs<A> {
         run.name_bytes += Bytes(record.key.len() as u64);
         run.allocated += record.allocated;
         run.elements = run.elements.saturating_add(elements(record));
-        run.left.add(record.expires_at, self.reference, record.memory);
-        run.unknown.note(record.memory, record.disk);
+        run.left.add(record.expires_at, self.reference, record.memory, record.disk);
     }
 
     fn merge(&mut self, other: Self) {

@@ -1,6 +1,6 @@
 //! Keys and memory by hash slot of a cluster.
 //!
-//! Memory: 16,384 slots of 72 bytes, allocated with the first key, and the name of each slot's heaviest key, cut at
+//! Memory: 16,384 slots of 72 bytes, allocated with the first key, 16 more with the first key of unknown memory, and the name of each slot's heaviest key, cut at
 //! [`NAME_KEPT`] bytes so that a hostile file cannot fill memory with huge names. Keys reach slots in random order, so
 //! the fields that every key changes are kept together in 16 bytes per slot: 256 KiB, which fits in the L2 cache. Many
 //! keys weigh the same; ties are broken by a hash of the name first, so that names are rarely compared.
@@ -12,7 +12,7 @@ use std::cmp::Reverse;
 use super::parts::share;
 use crate::pattern::slot;
 use crate::record::Record;
-use crate::report::{self, Example, Key, SlotRange, SlotRow, Weight};
+use crate::report::{self, Example, Key, SlotRange, SlotRow, Unknown, Weight};
 use crate::units::Bytes;
 
 /// Number of slots of a cluster.
@@ -38,6 +38,8 @@ pub struct SlotStats {
     sums: Vec<SlotSums>,
     /// Fields that few keys change. Same length.
     slots: Vec<SlotDetails>,
+    /// Keys whose memory is unknown, by slot. Empty until the first, then [`SLOTS`] long: few files have any.
+    unknown: Vec<Unknown>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -123,7 +125,7 @@ impl SlotDetails {
 impl SlotStats {
     /// Creates an empty aggregate that lists the `top` heaviest slots.
     pub fn new(top: usize) -> Self {
-        SlotStats { top, tagged_keys: 0, sums: Vec::new(), slots: Vec::new() }
+        SlotStats { top, tagged_keys: 0, sums: Vec::new(), slots: Vec::new(), unknown: Vec::new() }
     }
 
     /// Adds a key. The caller knows its slot and whether a hash tag determines it. Slot numbers are taken modulo
@@ -138,15 +140,20 @@ impl SlotStats {
         sums.memory += record.memory;
         sums.keys += 1;
         let may_be_heaviest = SlotRank::of(record.memory, record.key) >= sums.least;
-        // `|` rather than `||`: one branch instead of three, and nearly never taken.
-        if may_be_heaviest | tagged | (sums.keys == u32::MAX) {
-            let slot = &mut self.slots[place];
-            slot.offer(record.memory, record.db, record.key);
-            sums.least = slot.weight();
-            slot.tagged += u64::from(tagged);
+        let is_unknown = record.memory == Bytes(0);
+        // `|` rather than `||`: one branch instead of four, and nearly never taken.
+        if may_be_heaviest | tagged | is_unknown | (sums.keys == u32::MAX) {
+            let details = &mut self.slots[place];
+            details.offer(record.memory, record.db, record.key);
+            sums.least = details.weight();
+            details.tagged += u64::from(tagged);
             self.tagged_keys += u64::from(tagged);
+            if is_unknown {
+                self.unknown.resize(SLOTS, Unknown::default());
+                self.unknown[place].note(record.memory, record.disk);
+            }
             if sums.keys == u32::MAX {
-                slot.keys += u64::from(std::mem::take(&mut sums.keys));
+                details.keys += u64::from(std::mem::take(&mut sums.keys));
             }
         }
     }
@@ -164,6 +171,10 @@ impl SlotStats {
             return;
         }
         self.tagged_keys = self.tagged_keys.saturating_add(other.tagged_keys);
+        if !other.unknown.is_empty() {
+            self.unknown.resize(SLOTS, Unknown::default());
+            Unknown::merge_all(&mut self.unknown, &other.unknown);
+        }
         for (slot, more) in self.slots.iter_mut().zip(other.slots) {
             if let Some(name) = &more.name {
                 slot.offer(more.heaviest, more.db, name);
@@ -194,7 +205,7 @@ impl SlotStats {
         let weights: Vec<Weight> = (self.sums.iter().zip(&self.slots))
             .map(|(sums, slot)| Weight { keys: keys(sums, slot), memory: sums.memory })
             .collect();
-        let ranges = ranges(&weights);
+        let ranges = ranges(&weights, &self.unknown);
         // Sorts numbers rather than slots: slots are large, and few are shown.
         let mut used: Vec<_> = all.map(|(number, (sums, _))| (Reverse(sums.memory), number)).collect();
         used.sort_unstable();
@@ -211,7 +222,12 @@ impl SlotStats {
         };
         let kept = used.iter().take(self.top.max(JUDGED));
         let mut list: Vec<SlotRow> = kept
-            .filter_map(|(_, number)| slot_of(*number).map(|(sums, slot)| row(*number, sums, slot, total)))
+            .filter_map(|(_, number)| {
+                slot_of(*number).map(|(sums, slot)| {
+                    let unknown = self.unknown.get(usize::from(*number)).copied().unwrap_or_default();
+                    SlotRow { unknown, ..row(*number, sums, slot, total) }
+                })
+            })
             .collect();
         let heaviest = list.iter().take(JUDGED).cloned().collect();
         list.truncate(self.top);
@@ -220,14 +236,19 @@ impl SlotStats {
     }
 }
 
-/// Sums up all slots in ranges, including slots that are not in use. `weights` is empty if no slot is.
-fn ranges(weights: &[Weight]) -> Vec<SlotRange> {
+/// Sums up all slots in ranges, including slots that are not in use. `weights` is empty if no slot is, `unknown` if the
+/// memory of all keys is known.
+fn ranges(weights: &[Weight], unknown: &[Unknown]) -> Vec<SlotRange> {
     let firsts = (0u16..).step_by(usize::from(RANGE)).take(SLOTS / usize::from(RANGE));
     let range = |first: u16| {
         let slots = weights.iter().skip(usize::from(first)).take(usize::from(RANGE));
         let mut sum = Weight::default();
         slots.for_each(|weight| sum.merge(*weight));
-        SlotRange { first, last: first + (RANGE - 1), keys: sum.keys, memory: sum.memory }
+        let last = first + (RANGE - 1);
+        let mut of_unknown = Unknown::default();
+        let of_slots = unknown.iter().skip(usize::from(first)).take(usize::from(RANGE));
+        of_slots.for_each(|more| of_unknown.merge(*more));
+        SlotRange { first, last, keys: sum.keys, memory: sum.memory, unknown: of_unknown }
     };
     firsts.map(range).collect()
 }
@@ -239,6 +260,7 @@ fn row(number: u16, sums: SlotSums, slot: SlotDetails, total: Bytes) -> SlotRow 
         tagged_keys: slot.tagged,
         memory: sums.memory,
         share: share(sums.memory, total),
+        unknown: Unknown::default(),
         example: Example { db: slot.db, key: Key(slot.name.unwrap_or_default().into()), memory: slot.heaviest.known() },
     }
 }
@@ -290,7 +312,13 @@ mod tests {
         assert_eq!(ranges.len(), 128);
         assert!(ranges.windows(2).all(|two| two[0].last + 1 == two[1].first), "no gaps");
         let used: Vec<_> = ranges.iter().filter(|range| range.keys > 0).copied().collect();
-        let range = |first, last, keys, memory| SlotRange { first, last, keys, memory: Bytes(memory) };
+        let range = |first, last, keys, memory| SlotRange {
+            first,
+            last,
+            keys,
+            memory: Bytes(memory),
+            unknown: Unknown::default(),
+        };
         assert_eq!(used, [range(0, 127, 2, 35), range(128, 255, 1, 2), range(16_256, 16_383, 2, u64::MAX)]);
         assert_eq!(SlotStats::new(3).finish(true).unwrap().ranges.len(), 128, "empty, but all there");
     }
@@ -299,6 +327,15 @@ mod tests {
     fn a_huge_name_is_kept_in_part() {
         let slots = observed(&[(&"x".repeat(5_000), 10, 0)]).finish(true).unwrap();
         assert_eq!(slots.list[0].example.key.0.len(), NAME_KEPT);
+    }
+
+    #[test]
+    fn keys_of_unknown_memory_are_counted_by_slot() {
+        let slots = observed(&[("a", 0, 130), ("b", 5, 130), ("c", 9, 7)]).finish(true).unwrap();
+        let unknown: Vec<_> = slots.list.iter().map(|row| (row.slot, row.keys, row.unknown.keys)).collect();
+        assert_eq!(unknown, [(7, 1, 0), (130, 2, 1)]);
+        let ranges: Vec<_> = slots.ranges.iter().filter(|range| !range.unknown.is_none()).collect();
+        assert_eq!((ranges.len(), ranges[0].first, ranges[0].unknown.keys), (1, 128, 1));
     }
 
     #[test]

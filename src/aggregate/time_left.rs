@@ -1,6 +1,6 @@
 //! Counts of keys by the time left until they expire.
 
-use crate::report::Weight;
+use crate::report::{Unknown, Weight};
 use crate::units::{Bytes, Millis};
 
 pub(super) const MINUTE: i64 = 60_000;
@@ -67,6 +67,8 @@ fn class_of(left: i64) -> usize {
 pub struct TimeLeft {
     /// In the order of the report.
     pub classes: [Weight; CLASSES],
+    /// Keys of each class whose memory is unknown.
+    pub unknown: [Unknown; CLASSES],
     /// Next expiry that is still to come; `i64::MAX` without any.
     next: i64,
     /// Last expiry; `i64::MIN` without any.
@@ -75,14 +77,19 @@ pub struct TimeLeft {
 
 impl Default for TimeLeft {
     fn default() -> Self {
-        TimeLeft { classes: [Weight::default(); CLASSES], next: i64::MAX, last: i64::MIN }
+        TimeLeft {
+            classes: [Weight::default(); CLASSES],
+            unknown: [Unknown::default(); CLASSES],
+            next: i64::MAX,
+            last: i64::MIN,
+        }
     }
 }
 
 impl TimeLeft {
-    /// Counts a key.
+    /// Counts a key of `disk` bytes in the file.
     #[inline]
-    pub fn add(&mut self, expires_at: Option<Millis>, reference: Option<Millis>, memory: Bytes) {
+    pub fn add(&mut self, expires_at: Option<Millis>, reference: Option<Millis>, memory: Bytes, disk: Bytes) {
         let class = match (expires_at, reference) {
             (None, _) => NONE,
             (Some(Millis(at)), reference) => {
@@ -94,6 +101,14 @@ impl TimeLeft {
             }
         };
         self.classes[class].add(memory);
+        self.unknown[class].note(memory, disk);
+    }
+
+    /// Returns all keys whose memory is unknown.
+    pub fn all_unknown(&self) -> Unknown {
+        let mut all = Unknown::default();
+        self.unknown.iter().for_each(|class| all.merge(*class));
+        all
     }
 
     /// Returns the keys without an expiry.

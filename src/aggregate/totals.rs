@@ -43,7 +43,7 @@ impl ByRun for TotalStats {
         self.elements = self.elements.saturating_add(run.elements);
         self.without_ttl.merge(run.left.without_ttl());
         self.expired.merge(run.left.expired());
-        self.unknown.merge(run.unknown);
+        self.unknown.merge(run.left.all_unknown());
     }
 
     fn merge(&mut self, other: Self) {

@@ -169,6 +169,9 @@ pub struct ExpiryClass {
     pub keys: u64,
     /// Memory.
     pub memory: Bytes,
+    /// Those whose memory is unknown.
+    #[serde(default, skip_serializing_if = "Unknown::is_none")]
+    pub unknown: Unknown,
 }
 
 /// Names that break the default rules.
@@ -421,6 +424,9 @@ pub struct IdleClass {
     pub keys: u64,
     /// Memory.
     pub memory: Bytes,
+    /// Those whose memory is unknown.
+    #[serde(default, skip_serializing_if = "Unknown::is_none")]
+    pub unknown: Unknown,
 }
 
 /// The logarithmic access counter.
@@ -445,6 +451,9 @@ pub struct FreqClass {
     pub keys: u64,
     /// Memory.
     pub memory: Bytes,
+    /// Those whose memory is unknown.
+    #[serde(default, skip_serializing_if = "Unknown::is_none")]
+    pub unknown: Unknown,
 }
 
 /// Memory over cluster slots.
@@ -492,6 +501,9 @@ pub struct SlotRow {
     /// Part of the memory of all keys.
     #[serde(deserialize_with = "share")]
     pub share: f64,
+    /// Those whose memory is unknown.
+    #[serde(default, skip_serializing_if = "Unknown::is_none")]
+    pub unknown: Unknown,
     /// Its heaviest key.
     pub example: Example,
 }
@@ -508,6 +520,9 @@ pub struct SlotRange {
     pub keys: u64,
     /// Their memory.
     pub memory: Bytes,
+    /// Those whose memory is unknown.
+    #[serde(default, skip_serializing_if = "Unknown::is_none")]
+    pub unknown: Unknown,
 }
 
 /// Streams.

@@ -66,9 +66,21 @@ impl Unknown {
         self.stored_bytes += other.stored_bytes;
     }
 
+    /// Adds `others` class by class. Both sides have the same classes.
+    pub(crate) fn merge_all(unknown: &mut [Unknown], others: &[Unknown]) {
+        debug_assert_eq!(unknown.len(), others.len(), "both sides are of one plan");
+        unknown.iter_mut().zip(others).for_each(|(sum, other)| sum.merge(*other));
+    }
+
     /// Returns whether there are none.
     pub fn is_none(&self) -> bool {
         self.keys == 0
+    }
+
+    /// Returns their number, or `None` if there are none.
+    #[cfg(feature = "cli")]
+    pub(crate) fn keys_if_any(&self) -> Option<u64> {
+        Some(self.keys).filter(|&keys| keys > 0)
     }
 
     /// Returns a figure on the memory of `keys` keys that include these; `None` if it is unknown for all of them.

@@ -107,10 +107,33 @@ fn tables_of_classes_slots_and_budgets_show_no_figure_for_them() {
     for start in ["| \\< 1 min", "| `odd:**`", "| 3300"] {
         assert!(!row(start).contains(" 0 B") && !row(start).contains(" 0.0 %"), "{}", row(start));
     }
-    assert!(text.contains("The memory of 1 key is unknown and in no figure here."), "{text}");
+    assert!(text.to_lowercase().matches("keys of unknown memory").count() >= 3, "{text}");
     assert!(text.contains("At least ") && text.contains("; the memory of 1 key is unknown."), "{text}");
     let report = report(&args[1..]);
     assert_eq!(report["instance"]["unknown"]["keys"], 1);
+    let unknown = &report["totals"]["unknown"];
+    let with_unknown = |list: &Value| -> Vec<Value> {
+        list.as_array().unwrap().iter().filter(|row| row.get("unknown").is_some()).cloned().collect()
+    };
+    for list in [&report["expiry"]["classes"], &report["slots"]["list"], &report["slots"]["ranges"]] {
+        let rows = with_unknown(list);
+        assert_eq!((rows.len(), &rows[0]["unknown"], &rows[0]["memory"]), (1, unknown, &json!(0)), "{list}");
+    }
+    for section in ["expiry", "slots", "slot-ranges"] {
+        let csv = stdout_of(&[&args[..], &["--format", "csv", "--section", section]].concat());
+        let counts = |line: &str| line.rsplitn(3, ',').nth(1).unwrap().to_owned();
+        assert!(csv.lines().next().unwrap().ends_with("unknown_keys,unknown_bytes"), "{csv}");
+        assert_eq!(csv.lines().filter(|line| counts(line) == "1").count(), 1, "{csv}");
+    }
+    let metrics = stdout_of(&[&args[..], &["--format", "prometheus"]].concat());
+    for line in [
+        "rdblens_expiry_keys_unknown_memory{left=\"< 1 min\"} 1",
+        "rdblens_budget_keys_unknown_memory{pattern=\"odd:**\"} 1",
+    ] {
+        assert!(metrics.contains(line), "{line}");
+    }
+    let chinese = stdout_of(&[&args[..], &["--lang", "zh", "--full"]].concat());
+    assert!(chinese.matches("内存未知的 key 数").count() >= 3, "{chinese}");
     let budgets = stdout_of(&[&args[..], &["--format", "csv", "--section", "budgets"]].concat());
     assert!(budgets.contains("unknown_keys,unknown_bytes") && budgets.contains("odd:**,1048576,1,0,1,"), "{budgets}");
 }

@@ -4,6 +4,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{NAME_KEPT, SLOTS, SlotDetails, SlotStats};
+use crate::report::Unknown;
 use crate::units::Bytes;
 
 #[derive(Serialize, Deserialize)]
@@ -21,6 +22,7 @@ struct StoredSlot {
     heaviest: Bytes,
     db: u64,
     name: Vec<u8>,
+    unknown: Unknown,
 }
 
 impl Serialize for SlotStats {
@@ -34,6 +36,7 @@ impl Serialize for SlotStats {
                 heaviest: details.heaviest,
                 db: details.db,
                 name: details.name.clone()?,
+                unknown: self.unknown.get(usize::from(slot)).copied().unwrap_or_default(),
             })
         };
         let slots = (0u16..).zip(&self.sums).zip(&self.slots).filter_map(row).collect();
@@ -49,14 +52,18 @@ impl<'de> Deserialize<'de> for SlotStats {
         if !slots.is_empty() {
             stats.allocate();
         }
-        for StoredSlot { slot, keys, tagged, memory, heaviest, db, name } in slots {
+        for StoredSlot { slot, keys, tagged, memory, heaviest, db, name, unknown } in slots {
             let place = usize::from(slot);
-            if place >= SLOTS || tagged > keys || heaviest > memory || name.len() > NAME_KEPT {
+            if place >= SLOTS || tagged > keys || heaviest > memory || unknown.keys > keys || name.len() > NAME_KEPT {
                 return Err(D::Error::custom("the sums of a slot contradict each other"));
             }
             let details = SlotDetails { keys, tagged, heaviest, db, name: Some(name) };
             (stats.sums[place].memory, stats.sums[place].least) = (memory, details.weight());
             stats.slots[place] = details;
+            if !unknown.is_none() {
+                stats.unknown.resize(SLOTS, Unknown::default());
+                stats.unknown[place] = unknown;
+            }
         }
         Ok(stats)
     }

@@ -106,7 +106,7 @@ pub(super) fn without_ttl(it: &PatternWeight) -> CsvRow {
 }
 
 pub(super) fn expiry(it: &ExpiryClass) -> CsvRow {
-    row().text(&it.left).number(it.below_ms).weight(it.keys, it.memory)
+    row().text(&it.left).number(it.below_ms).weight(it.keys, it.memory).unknown(it.unknown)
 }
 
 pub(super) fn naming(it: &NamingRule) -> CsvRow {
@@ -238,7 +238,7 @@ pub(super) fn not_evaluated(it: &NotEvaluated) -> CsvRow {
 }
 
 pub(super) fn idle(it: &IdleClass) -> CsvRow {
-    row().text(&it.idle).number(it.below_s).weight(it.keys, it.memory)
+    row().text(&it.idle).number(it.below_s).weight(it.keys, it.memory).unknown(it.unknown)
 }
 
 pub(super) fn cold_part(it: &ColdPart) -> CsvRow {
@@ -251,7 +251,7 @@ pub(super) fn cold_part(it: &ColdPart) -> CsvRow {
 }
 
 pub(super) fn freq(it: &FreqClass) -> CsvRow {
-    row().number(it.from).number(it.to).weight(it.keys, it.memory)
+    row().number(it.from).number(it.to).weight(it.keys, it.memory).unknown(it.unknown)
 }
 
 pub(super) fn slot(it: &SlotRow) -> CsvRow {
@@ -262,10 +262,11 @@ pub(super) fn slot(it: &SlotRow) -> CsvRow {
         .number(it.memory)
         .number(it.share)
         .example(Some(&it.example))
+        .unknown(it.unknown)
 }
 
 pub(super) fn slot_range(it: &SlotRange) -> CsvRow {
-    row().number(it.first).number(it.last).weight(it.keys, it.memory)
+    row().number(it.first).number(it.last).weight(it.keys, it.memory).unknown(it.unknown)
 }
 
 pub(super) fn stream(it: &StreamRow) -> CsvRow {

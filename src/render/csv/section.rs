@@ -97,7 +97,7 @@ sections! {
         "pattern keys memory example_db example_key example_key_base64 example_memory",
         report.no_ttl.patterns.iter().map(without_ttl);
     Expiry = "expiry", "How long keys have left.",
-        "left below_ms keys memory",
+        "left below_ms keys memory unknown_keys unknown_bytes",
         report.expiry.classes.iter().map(expiry);
     Naming = "naming", "Rules on names.",
         "rule severity keys memory demand",
@@ -136,19 +136,20 @@ sections! {
         "rule severity reason remedy flag",
         report.findings.not_evaluated.iter().map(not_evaluated);
     Idle = "idle", "Time since the last access.",
-        "idle below_s keys memory",
+        "idle below_s keys memory unknown_keys unknown_bytes",
         report.idle.iter().flat_map(|idle| &idle.classes).map(idle);
     Cold = "cold", "Memory not accessed for 7, 30 and 90 days, by pattern and by owner.",
         "by name keys memory cold7_keys cold7_memory cold30_keys cold30_memory cold90_keys cold90_memory",
         report.idle.iter().flat_map(|idle| &idle.parts).map(cold_part);
     Freq = "freq", "Access counters.",
-        "from to keys memory",
+        "from to keys memory unknown_keys unknown_bytes",
         report.freq.iter().flat_map(|freq| &freq.classes).map(freq);
     Slots = "slots", "The heaviest cluster slots.",
-        "slot keys tagged_keys memory share example_db example_key example_key_base64 example_memory",
+        "slot keys tagged_keys memory share example_db example_key example_key_base64 example_memory \
+         unknown_keys unknown_bytes",
         report.slots.iter().flat_map(|slots| &slots.list).map(slot);
     SlotRanges = "slot-ranges", "All cluster slots in ranges.",
-        "first last keys memory",
+        "first last keys memory unknown_keys unknown_bytes",
         report.slots.iter().flat_map(|slots| &slots.ranges).map(slot_range);
     Streams = "streams", "Streams.",
         "db key key_base64 entries groups pending memory",

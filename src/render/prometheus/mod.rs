@@ -233,6 +233,9 @@ fn policy(report: &Report, top: usize, to: &mut Exposition) {
     let budgets = || report.findings.budgets.iter().take(top);
     let rows = budgets().map(|row| (&row.pattern, row.memory.into()));
     to.each("rdblens_budget_memory_bytes", "What the keys of a budget take.", "pattern", rows);
+    let rows = budgets().filter_map(|row| Some((&row.pattern, row.unknown.keys_if_any()?.into())));
+    let unknown = "Keys of a budget whose memory is unknown, where there are any.";
+    to.each("rdblens_budget_keys_unknown_memory", unknown, "pattern", rows);
     let rows = budgets().map(|row| (&row.pattern, row.allowed.into()));
     to.each("rdblens_budget_allowed_bytes", "What they may take.", "pattern", rows);
     let owners =
@@ -255,6 +258,9 @@ fn expiry(report: &Report, to: &mut Exposition) {
     to.each("rdblens_expiry_keys", "Keys by the time they had left.", "left", rows);
     let rows = classes.iter().map(|class| (&class.left, class.memory.into()));
     to.each("rdblens_expiry_memory_bytes", "Memory by the time that keys had left.", "left", rows);
+    let rows = classes.iter().filter_map(|class| Some((&class.left, class.unknown.keys_if_any()?.into())));
+    let unknown = "Keys of unknown memory by the time they had left, where there are any.";
+    to.each("rdblens_expiry_keys_unknown_memory", unknown, "left", rows);
     to.one("rdblens_next_expiry_timestamp_seconds", "When the next key expires.", report.expiry.next);
     to.one("rdblens_last_expiry_timestamp_seconds", "When the last key expires.", report.expiry.last);
 }
@@ -265,6 +271,9 @@ fn access(report: &Report, to: &mut Exposition) {
     to.each("rdblens_idle_keys", "Keys by the time since their last access.", "idle", rows);
     let rows = idle().map(|class| (&class.idle, class.memory.into()));
     to.each("rdblens_idle_memory_bytes", "Memory by the time since the last access.", "idle", rows);
+    let rows = idle().filter_map(|class| Some((&class.idle, class.unknown.keys_if_any()?.into())));
+    let unknown = "Keys of unknown memory by the time since their last access, where there are any.";
+    to.each("rdblens_idle_keys_unknown_memory", unknown, "idle", rows);
     if let Some(slots) = &report.slots {
         to.one("rdblens_slots", "Cluster slots that hold a key.", Some(slots.used));
         to.family("rdblens_slot_memory_bytes", "Memory of a cluster slot that holds a key.")

@@ -20,7 +20,7 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
         .column(Column::number(heads::USED).bars_in(Forms::HTML), |row| {
             row.unknown.known(row.keys, Cell::ShareOf(row.memory.0, row.allowed.0))
         })
-        .column(Column::number(heads::UNKNOWN_KEYS), |row| Some(row.unknown.keys).filter(|&keys| keys > 0))
+        .column(Column::number(heads::UNKNOWN_KEYS), |row| row.unknown.keys_if_any())
         .build();
     Some(Section::new("budgets", title).with(table))
 }

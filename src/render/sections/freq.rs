@@ -11,7 +11,7 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
     let lang = scope.lang;
     let title = lang.of("Access counter (logarithmic, decays with time)", "访问计数器（对数增长，随时间衰减）");
     let name = |from, to| if from == to { format!("{from}") } else { say!(lang, "{from} to {to}", "{from} 至 {to}") };
-    let class = |class: &FreqClass| Class::new(name(class.from, class.to), class.keys, class.memory);
+    let class = |class: &FreqClass| Class::new(name(class.from, class.to), class.keys, class.memory, class.unknown);
     let classes: Vec<Class> = freq.classes.iter().map(class).collect();
     Some(spread(Section::new("freq", title), report, heads::COUNTER, title, &classes, None, scope))
 }

@@ -11,7 +11,8 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
     let idle = report.idle.as_ref().filter(|idle| idle.keys > 0)?;
     let lang = scope.lang;
     let title = lang.of("Time since the last access", "距上次访问的时间");
-    let class = |class: &IdleClass| Class::new(known::class(&class.idle, lang).into_owned(), class.keys, class.memory);
+    let name = |class: &IdleClass| known::class(&class.idle, lang).into_owned();
+    let class = |class: &IdleClass| Class::new(name(class), class.keys, class.memory, class.unknown);
     let classes: Vec<Class> = idle.classes.iter().map(class).collect();
     let section = spread(Section::new("idle", title), report, heads::IDLE, title, &classes, None, scope);
     Some(cold_tables(&idle.parts, scope.rows, lang).into_iter().fold(section, Section::with))

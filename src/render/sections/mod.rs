@@ -46,9 +46,7 @@ mod without_ttl;
 
 use super::document::{Document, Form, Scope, Section};
 use super::extent::Extent;
-use super::words::{nouns, say};
-use super::{Lang, human};
-use crate::report::{Report, Unknown};
+use crate::report::Report;
 use crate::units::Bytes;
 
 /// Builds one section, or none if the report has nothing to say in it.
@@ -94,19 +92,6 @@ const SECTIONS: &[(&str, Builder)] = &[
 /// Returns the memory of some keys; `None` if it is unknown for all of them.
 fn known_memory(keys: u64, memory: Bytes) -> Option<Bytes> {
     if keys == 0 { Some(memory) } else { memory.known() }
-}
-
-/// Says how many keys no sum of memory has, under tables whose rows do not tell; nothing if there are none.
-fn without_unknown(report: &Report, lang: Lang) -> Option<String> {
-    let Unknown { keys, .. } = report.totals.unknown;
-    (keys > 0 && server::is_sized(report)).then(|| {
-        let keys = human::counted(keys, nouns::KEY, lang);
-        say!(
-            lang,
-            "The memory of {keys} is unknown and in no figure here.",
-            "另有 {keys} 内存未知，未计入此处的任何数字。"
-        )
-    })
 }
 
 /// Returns the ids of all sections, in their order.

@@ -2,7 +2,6 @@
 
 use std::cmp::Reverse;
 
-use super::{known_memory, without_unknown};
 use crate::pattern::slot;
 use crate::render::document::{Block, Cell, Column, Forms, Scope, Section, Strip, StripRange, Table};
 use crate::render::words::{heads, leads};
@@ -28,15 +27,13 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
     let table = Table::of(title, &slots.list, scope.few)
         .column(Column::text(heads::SLOT), |row| Cell::Id(row.slot.into()))
         .column(Column::number(heads::KEYS), |row| row.keys)
-        .column(Column::number(heads::MEMORY), |row| known_memory(row.keys, row.memory))
-        .column(Column::number(heads::SHARE).bars(), |row| {
-            known_memory(row.keys, row.memory).map(|_| Cell::Share(row.share))
-        })
+        .column(Column::number(heads::MEMORY), |row| row.unknown.known(row.keys, row.memory))
+        .column(Column::number(heads::SHARE).bars(), |row| row.unknown.known(row.keys, Cell::Share(row.share)))
         .column(Column::text(heads::HEAVIEST_KEY).shrink(20), |row| &row.example)
+        .column(Column::number(heads::UNKNOWN_KEYS), |row| row.unknown.keys_if_any())
         .build()
         .out_of(slots.used);
     let mut section = Section::new("slots", title).lead(leads::slots(slots, lang));
-    section.lead.extend(without_unknown(report, lang).map(Into::into));
     // Reports of the first versions have no ranges.
     let ranges = slots.ranges.get(..MOST_RANGES).unwrap_or(&slots.ranges);
     if ranges.iter().any(|range| range.keys > 0) {
@@ -68,13 +65,14 @@ fn range_table(report: &Report, ranges: &[SlotRange], scope: &Scope) -> Table {
     Table::of(title, &used, scope.few)
         .column(Column::text(heads::SLOTS), |range| format!("{}–{}", range.first, range.last))
         .column(Column::number(heads::KEYS), |range| range.keys)
-        .column(Column::number(heads::MEMORY), |range| known_memory(range.keys, range.memory))
+        .column(Column::number(heads::MEMORY), |range| range.unknown.known(range.keys, range.memory))
         .column(Column::number(heads::OF_MEMORY).bars().spare(1), |range| {
-            known_memory(range.keys, range.memory).map(|memory| Cell::ShareOf(memory.0, report.totals.memory.0))
+            range.unknown.known(range.keys, Cell::ShareOf(range.memory.0, report.totals.memory.0))
         })
         .column(Column::number(heads::AGAINST_MEAN), |range| {
-            known_memory(range.keys, range.memory).map(|memory| Cell::Change { from: mean, to: memory.0 })
+            range.unknown.known(range.keys, Cell::Change { from: mean, to: range.memory.0 })
         })
+        .column(Column::number(heads::UNKNOWN_KEYS), |range| range.unknown.keys_if_any())
         .build()
         .folded(title)
 }

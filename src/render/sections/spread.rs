@@ -1,10 +1,8 @@
 //! Keys and memory over classes, as a picture and as a table.
 
-use super::{known_memory, without_unknown};
 use crate::render::document::{Block, Cell, ClassBar, Classes, Column, Forms, Scope, Section, Table, Tone};
 use crate::render::words::heads;
-use crate::report::Report;
-use crate::report::Text;
+use crate::report::{Report, Text, Unknown};
 use crate::units::Bytes;
 
 /// One class.
@@ -12,6 +10,8 @@ pub(super) struct Class {
     pub name: String,
     pub keys: u64,
     pub memory: Bytes,
+    /// Those whose memory is unknown.
+    pub unknown: Unknown,
     /// Set if it has a place on the axis of the picture.
     pub drawn: bool,
     /// Set if the picture marks it.
@@ -20,8 +20,8 @@ pub(super) struct Class {
 
 impl Class {
     /// Returns an ordinary class.
-    pub fn new(name: String, keys: u64, memory: Bytes) -> Class {
-        Class { name, keys, memory, drawn: true, marked: false }
+    pub fn new(name: String, keys: u64, memory: Bytes, unknown: Unknown) -> Class {
+        Class { name, keys, memory, unknown, drawn: true, marked: false }
     }
 }
 
@@ -47,17 +47,16 @@ pub(super) fn spread(
     let table = Table::of(label, classes, usize::MAX)
         .tones(|class| if class.keys == 0 { Tone::Faint } else { Tone::Plain })
         .column(Column::text(heading), |class| class.name.as_str())
-        .column(Column::number(heads::MEMORY), |class| known_memory(class.keys, class.memory))
+        .column(Column::number(heads::MEMORY), |class| class.unknown.known(class.keys, class.memory))
         .column(Column::number(heads::OF_MEMORY).bars_in(Forms::HTML), |class| {
-            known_memory(class.keys, class.memory).map(|memory| Cell::ShareOf(memory.0, totals.memory.0))
+            class.unknown.known(class.keys, Cell::ShareOf(class.memory.0, totals.memory.0))
         })
         .column(Column::number(heads::KEYS), |class| class.keys)
         .column(Column::number(heads::OF_KEYS).bars_in(Forms::HTML), |class| Cell::ShareOf(class.keys, totals.keys))
         .column(Column::text(heads::NONE).spare(1).only(Forms::TEXT), |class| Cell::Bar(class.keys, most))
+        .column(Column::number(heads::UNKNOWN_KEYS), |class| class.unknown.keys_if_any())
         .build()
         .in_order()
         .folded(scope.lang.of("As a table", "以表格查看"));
-    let mut section = section;
-    section.lead.extend(without_unknown(report, scope.lang).map(Into::into));
     section.with(Block::Classes(Classes { label: label.to_owned(), list, note })).with(table)
 }

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::report::{
-    Alternative, COLD_DAYS, ColdDivision, Expiry, ExpiryClass, Idle, IdleClass, Instance, PrefixNode, Slots, Weight,
-    WhatIf, WhatIfBase,
+    Alternative, COLD_DAYS, ColdDivision, Expiry, ExpiryClass, Idle, IdleClass, Instance, PrefixNode, Slots, Unknown,
+    Weight, WhatIf, WhatIfBase,
 };
 
 const GIB: u64 = 1 << 30;
@@ -151,11 +151,23 @@ fn parts_cold_data_and_expiries_are_added_up() {
         unknown: Unknown::default(),
     };
     named.report.prefixes.tree = vec![prefix("user:", 4, 500), prefix("cart:", 3, 250)];
-    let idle = |below_s, memory| IdleClass { idle: "".into(), below_s, keys: 1, memory: Bytes(memory) };
+    let idle = |below_s, memory| IdleClass {
+        idle: "".into(),
+        below_s,
+        keys: 1,
+        memory: Bytes(memory),
+        unknown: Unknown::default(),
+    };
     let classes = [Some(86_400), Some(7 * 86_400), Some(30 * 86_400), Some(90 * 86_400), None];
     let classes = classes.into_iter().zip([1, 2, 4, 8, 16]).map(|(below, memory)| idle(below, memory)).collect();
     named.report.idle = Some(Idle { keys: 5, classes, parts: Vec::new() });
-    let left = |below_ms, memory| ExpiryClass { left: "".into(), below_ms, keys: 1, memory: Bytes(memory) };
+    let left = |below_ms, memory| ExpiryClass {
+        left: "".into(),
+        below_ms,
+        keys: 1,
+        memory: Bytes(memory),
+        unknown: Unknown::default(),
+    };
     named.report.expiry =
         Expiry { classes: vec![left(Some(0), 5), left(Some(60), 7), left(None, 9)], ..Expiry::default() };
     let plan = planned(&[named.clone(), named], &[], CapacityPlan { top: 1, ..asked() });

@@ -220,7 +220,15 @@ mod tests {
 
     fn slot(number: u16, keys: u64, tagged_keys: u64, memory: u64, heaviest: u64) -> SlotRow {
         let example = Example { db: 0, key: b"k".as_slice().into(), memory: Some(Bytes(heaviest)) };
-        SlotRow { slot: number, keys, tagged_keys, memory: Bytes(memory), share: 0.0, example }
+        SlotRow {
+            slot: number,
+            keys,
+            tagged_keys,
+            memory: Bytes(memory),
+            share: 0.0,
+            unknown: crate::report::Unknown::default(),
+            example,
+        }
     }
 
     /// Returns a report with this total memory and a mean of 20 per slot.

@@ -290,6 +290,7 @@ fn expiry() -> Expiry {
         below_ms,
         keys,
         memory: Bytes(memory),
+        unknown: Unknown::default(),
     };
     Expiry {
         reference_time: Some(Millis(CTIME * 1000)),
@@ -437,6 +438,7 @@ fn idle_classes() -> Vec<IdleClass> {
         below_s,
         keys,
         memory: Bytes(memory),
+        unknown: Unknown::default(),
     };
     vec![
         class("< 1 min", Some(60), 34_567, 40 * MIB),
@@ -446,7 +448,7 @@ fn idle_classes() -> Vec<IdleClass> {
 }
 
 fn freq(from: u8, to: u8, keys: u64) -> FreqClass {
-    FreqClass { from, to, keys, memory: Bytes(keys * 100) }
+    FreqClass { from, to, keys, memory: Bytes(keys * 100), unknown: Unknown::default() }
 }
 
 fn slots() -> Slots {
@@ -455,6 +457,7 @@ fn slots() -> Slots {
         keys,
         tagged_keys: keys % 80,
         memory: Bytes(memory),
+        unknown: Unknown::default(),
         share: memory as f64 / TOTAL as f64,
         example: example(key, memory / 2),
     };
@@ -485,6 +488,7 @@ fn slot_ranges() -> Vec<SlotRange> {
         last: at * 128 + 127,
         keys: if memory(at.into()) > 0 { 9_700 + u64::from(at) % 60 } else { 0 },
         memory: Bytes(memory(at.into())),
+        unknown: Unknown::default(),
     };
     (0..128).map(range).collect()
 }
