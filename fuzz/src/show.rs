@@ -62,5 +62,6 @@ fn found(value: &ValueInput<'_>, value_type: ValueType) -> Found {
         value: value.bytes.to_vec().into(),
         facts: None,
         templates: Arc::new(value.templates.clone()),
+        as_opened: None,
     }
 }

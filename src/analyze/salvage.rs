@@ -9,7 +9,7 @@ use super::plan::ReadPlan;
 use super::read::snapshot::writer;
 use super::verdict::{container_of, file_server};
 use crate::error::{Error, ErrorKind, Reading, Result, Within};
-use crate::input::{self, Compression, Container, Input, Mapped, OpenOptions};
+use crate::input::{self, Compression, Container, Input, Mapped, OpenOptions, OpenedFile};
 use crate::rdb::crc64;
 use crate::rdb::cursor::Cursor;
 use crate::rdb::salvage::{Gap, GapKind, Survey, survey};
@@ -36,6 +36,8 @@ pub struct ExaminedFile {
     pub compression: Option<Compression>,
     /// Size of the file on disk.
     pub size: Option<u64>,
+    /// The file as it was when it was opened; `None` for pipes.
+    pub opened: Option<OpenedFile>,
     restored: Option<RestoredBytes>,
     checksum: ChecksumState,
     failure: Option<Error>,
@@ -68,6 +70,7 @@ impl ExaminedFile {
             container: whole.container,
             compression: whole.compression,
             size: whole.size,
+            opened: whole.file,
             restored: None,
             checksum: checksum.1,
             failure: whole.failure.map(|error| error.in_file(&input.name)),
@@ -256,6 +259,8 @@ pub fn salvage(input: impl AsRef<Path>, plan: &ReadPlan, out: Option<&mut dyn Wr
         }
         Some(_) | None => 0,
     };
+    // Whoever writes to it might have damaged what was copied after it was found sound.
+    file.opened.as_ref().map_or(Ok(()), OpenedFile::check).map_err(|error| error.in_file(&input.name))?;
     let header = file.survey.about.header;
     Ok(SalvagedFile {
         rdb_version: header.version,

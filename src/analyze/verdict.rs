@@ -97,7 +97,10 @@ fn read(
         None => (Checksum::Skipped, None),
     };
     let stopped = ending.as_mut().and_then(|ending| ending.stopped.take());
-    let fault = stopped.or(mismatch.map(|error| error.in_file(&name)));
+    // A file that was written to meanwhile explains whatever is wrong with it.
+    let changed = opened.as_opened.as_ref().and_then(|file| file.check().err());
+    let fault = changed.map(|error| error.in_file(&name)).or(stopped);
+    let fault = fault.or(mismatch.map(|error| error.in_file(&name)));
     let trailing = ending.as_ref().map_or(0, |ending| ending.trailing);
     let mut warnings = ending.as_ref().map_or_else(Vec::new, |ending| warnings_of(opened, ending));
     warnings.extend(oddities(tally.oddities));

@@ -30,7 +30,13 @@ pub fn run(args: &ShowArgs) -> Result<ExitStatus> {
         }
     };
     let extent = Extent { elements: args.limit.unwrap_or(usize::MAX), memory: plan.read.open.budget.shown_value() };
-    let Decoded { value: decoded, omitted } = match decode(&found, extent) {
+    let decoded = decode(&found, extent);
+    // A file that was written to meanwhile explains a value that is damaged.
+    if let Err(error) = found.check_unchanged() {
+        print_error(&error);
+        return Ok(ExitStatus::Incomplete);
+    }
+    let Decoded { value: decoded, omitted } = match decoded {
         Ok(decoded) => decoded,
         Err(error) => {
             print_error(&error);

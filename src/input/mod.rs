@@ -18,6 +18,7 @@ mod remote;
 pub mod resolve;
 pub mod source;
 mod spill;
+mod state;
 pub mod stream;
 mod vcs;
 pub mod whole;
@@ -38,6 +39,7 @@ pub use decompress::Compression;
 pub use file_id::FileId;
 pub use mmap::Map;
 pub use resolve::{NoFile, Resolved, read_once, resolve, resolve_each};
+pub use state::OpenedFile;
 pub use stream::Window;
 
 use crate::error::{Error, ErrorKind, Result};
@@ -96,6 +98,8 @@ pub struct Opened {
     pub compression: Option<Compression>,
     /// Number of bytes of the file read so far, by any thread; stays 0 for a map, where the reader's offset tells it.
     pub consumed: Arc<AtomicU64>,
+    /// The file as it was when it was opened; `None` for pipes.
+    pub file: Option<OpenedFile>,
 }
 
 impl Input {
@@ -122,10 +126,12 @@ impl Input {
     pub fn open(&self, options: &OpenOptions) -> Result<Opened> {
         let opened = match &self.location {
             Location::Stdin => match redirected() {
-                Some(file) => open_file(file, options),
+                Some(file) => open_file(file, &self.location, options),
                 None => open_reader(io::stdin(), None, options),
             },
-            Location::File(path) => File::open(path).map_err(Error::from).and_then(|file| open_file(file, options)),
+            Location::File(path) => {
+                File::open(path).map_err(Error::from).and_then(|file| open_file(file, &self.location, options))
+            }
         };
         opened.map_err(|error| error.in_file(&self.name))
     }
@@ -154,7 +160,15 @@ fn redirected() -> Option<File> {
     None
 }
 
-fn open_file(file: File, options: &OpenOptions) -> Result<Opened> {
+/// Returns the metadata of the regular file that standard input is redirected to.
+fn redirected_metadata() -> Option<std::fs::Metadata> {
+    #[cfg(unix)]
+    return File::from(io::stdin().as_fd().try_clone_to_owned().ok()?).metadata().ok();
+    #[cfg(not(unix))]
+    None
+}
+
+fn open_file(file: File, location: &Location, options: &OpenOptions) -> Result<Opened> {
     let metadata = file.metadata()?;
     if metadata.is_dir() {
         return Err(Error::new(ErrorKind::Unreadable(wording!(
@@ -170,17 +184,20 @@ fn open_file(file: File, options: &OpenOptions) -> Result<Opened> {
     // report a size of 0, because some, as in /proc, have content all the same. So are files that may become shorter.
     let len = usize::try_from(metadata.len()).unwrap_or(0);
     let mapped = options.mmap && len > 0 && !remote::is_remote(&file);
+    let as_opened = |mapped| OpenedFile::new(location, &file, mapped);
     let Some(bytes) = Some(len).filter(|_| mapped).and_then(|len| Map::new(&file, len).ok()) else {
-        return open_reader(file, size, options);
+        let as_opened = as_opened(false);
+        return open_reader(file, size, options).map(|opened| Opened { file: as_opened, ..opened });
     };
     if Compression::recognise(&bytes)?.is_some() {
         drop(bytes);
-        return open_reader(file, size, options);
+        let as_opened = as_opened(false);
+        return open_reader(file, size, options).map(|opened| Opened { file: as_opened, ..opened });
     }
     match container::recognise(&bytes, true)? {
         ContainerStep::Found { container, start } => {
             let body = Body::Mapped(Mapped::new(bytes, start));
-            Ok(Opened { body, container, size, compression: None, consumed: Arc::default() })
+            Ok(Opened { body, container, size, compression: None, consumed: Arc::default(), file: as_opened(true) })
         }
         ContainerStep::Needs(_) => Err(undecided()),
     }
@@ -205,7 +222,7 @@ fn open_reader(reader: impl Read + Send + 'static, size: Option<u64>, options: &
         };
     };
     window.skip(start);
-    Ok(Opened { body: Body::Stream(window), container, size, compression, consumed })
+    Ok(Opened { body: Body::Stream(window), container, size, compression, consumed, file: None })
 }
 
 /// Starts the decompression of a file, and of an envelope of Valkey in it: backups are compressed whatever they are.

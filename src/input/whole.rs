@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use super::stream::Window;
-use super::{Body, Compression, Container, Input, Map, Mapped, OpenOptions, Opened};
+use super::{Body, Compression, Container, Input, Map, Mapped, OpenOptions, Opened, OpenedFile};
 use crate::error::{Error, ErrorKind, Result};
 use crate::wording::wording;
 
@@ -25,17 +25,19 @@ pub struct Whole {
     pub compression: Option<Compression>,
     /// Read error that cut the bytes short, such as damage in a compressed file.
     pub failure: Option<Error>,
+    /// The file as it was when it was opened; `None` for pipes.
+    pub file: Option<OpenedFile>,
 }
 
 impl Input {
     /// Opens the input; what cannot be mapped is copied to an unnamed temporary file in the spool directory.
     pub fn open_whole(&self, options: &OpenOptions) -> Result<Whole> {
-        let Opened { body, container, size, compression, consumed: _ } = self.open(options)?;
+        let Opened { body, container, size, compression, consumed: _, file } = self.open(options)?;
         let (map, failure) = match body {
             Body::Mapped(map) => (map, None),
             Body::Stream(mut window) => spool(&mut window, options).map_err(|error| error.in_file(&self.name))?,
         };
-        Ok(Whole { map, container, size, compression, failure })
+        Ok(Whole { map, container, size, compression, failure, file })
     }
 }
 

@@ -54,6 +54,7 @@ mod samples {
             value: Vec::new().into(),
             facts: None,
             templates: Arc::default(),
+            as_opened: None,
         }
     }
 

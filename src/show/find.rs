@@ -10,7 +10,7 @@ use crate::analyze::Plan;
 use crate::analyze::one_key::{self, KeyFacts};
 use crate::analyze::read::feed::PreparedInput;
 use crate::error::{Error, Reading, Result, Within};
-use crate::input::{self, Block, Input};
+use crate::input::{self, Block, Input, OpenedFile};
 use crate::rdb::batch::Batch;
 use crate::rdb::scan::{FileItem, KeyEntry};
 use crate::rdb::scratch::Scratch;
@@ -48,6 +48,8 @@ pub struct Found {
     pub facts: Option<KeyFacts>,
     /// Hash templates of the file.
     pub templates: Arc<Templates>,
+    /// The file as it was when it was opened; `None` for pipes.
+    pub as_opened: Option<OpenedFile>,
 }
 
 /// Bytes of a value where they were read: a value of any size is not copied.
@@ -131,13 +133,14 @@ impl Search<'_> {
         let mut prepared = PreparedInput::new(input, &self.plan.read.open, self.plan.read.damage)?;
         prepared.keep_for_templates()?;
         let preamble = prepared.preamble.clone();
+        let as_opened = prepared.as_opened();
         let priced = one_key::prepare(self.plan, &prepared);
         let mut batches = prepared.into_batches()?;
         let mut scratch = Scratch::new(self.plan.read.open.budget.key());
         while let Some(batch) = batches.next_batch() {
             if let Some((found, range)) = self.batch(&batch, file.as_str(), &mut scratch)? {
                 let facts = one_key::facts(self.plan, &preamble, &priced, &batch, self.key, found.db)?;
-                return Ok(Some(Found { facts, value: ValueBytes { block: batch.bytes, range }, ..found }));
+                return Ok(Some(Found { facts, as_opened, value: ValueBytes { block: batch.bytes, range }, ..found }));
             }
         }
         batches.ending().stopped.map_or(Ok(None), Err)
@@ -207,10 +210,16 @@ fn found(file: String, entry: &KeyEntry<'_>, key: &[u8], value_offset: u64, disk
         value: ValueBytes::from(Vec::new()),
         facts: None,
         templates: Arc::default(),
+        as_opened: None,
     }
 }
 
 impl Found {
+    /// Fails if the file was written to since it was opened.
+    pub fn check_unchanged(&self) -> Result<()> {
+        self.as_opened.as_ref().map_or(Ok(()), OpenedFile::check).map_err(|error| error.in_file(&self.file))
+    }
+
     /// An error that says where the value stands.
     pub fn damaged(&self, error: Error) -> Error {
         error.or_at(self.value_offset).in_file(&self.file)

@@ -222,6 +222,14 @@ fn value_of_a_gigabyte_from_a_small_file_does_not_take_a_gigabyte() {
         assert!(most > 1 << 20, "{command} was not measured");
         assert!(most < 128 << 20, "{command} took {most} bytes");
     }
+    // The name of an auxiliary field.
+    let named = folder.path().join("named.rdb");
+    let rest = b"\x01x\xfe\0\0\x01a\x01b\xff\0\0\0\0\0\0\0\0";
+    fs::write(&named, [&b"REDIS0011\xfa"[..], &packed_bomb(512 << 20, 1), rest].concat()).unwrap();
+    for command in ["analyze", "check", "keys", "salvage"] {
+        let most = peak(rdblens().arg(command).arg(&named).args(["--max-memory", "256MB"]));
+        assert!(most < 128 << 20, "{command} took {most} bytes for an auxiliary field");
+    }
     for (key, limit) in [("a:set:00", "9"), ("a:set:01", "9"), ("a:set:01", "1000000000")] {
         let arguments = [key, "--limit", limit, "--max-memory", "256MB"];
         let most = peak(rdblens().arg("show").arg(&path).args(arguments));

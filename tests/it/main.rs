@@ -17,6 +17,7 @@ mod architecture;
 mod bench_dumps;
 mod breaking;
 mod capacity;
+mod changed;
 mod cli;
 mod commands;
 mod compare;

@@ -12,7 +12,7 @@ use super::progress::Progress;
 use crate::analyze::plan::AtDamage;
 use crate::analyze::salvage::ExaminedFile;
 use crate::error::{Error, Result};
-use crate::input::{Body, Compression, Container, Input, Mapped, OpenOptions, Opened};
+use crate::input::{Body, Compression, Container, Input, Mapped, OpenOptions, Opened, OpenedFile};
 use crate::rdb::batch::{Batch, Batches, FileEnding};
 use crate::rdb::dragonfly::{self, Unwrapped};
 use crate::rdb::file_info::FileInfo;
@@ -36,6 +36,8 @@ pub struct PreparedInput {
     pub compression: Option<Compression>,
     /// Sound and damaged ranges, if the file is damaged and read past the damage.
     pub salvage: Option<Salvage>,
+    /// The file as it was when it was opened first; `None` for pipes.
+    file: Option<OpenedFile>,
 }
 
 /// Way to read an input once more.
@@ -110,19 +112,21 @@ impl PreparedInput {
         let opened = input.open(options)?;
         let (container, size) = (opened.container, opened.size);
         let compression = opened.compression;
+        let file = opened.file.clone();
         // A waiting decompressor costs a thread and its buffers: with many shards reopening is cheaper.
         let keep = compression.is_none() || !input.is_reopenable();
         let mut open = OpenFile::new(opened, options)?;
         let preamble = open.batches.preamble();
         let open = keep.then_some(open);
         let options = options.clone();
-        Ok(PreparedInput { input, options, open, preamble, container, size, compression, salvage: None })
+        Ok(PreparedInput { input, options, open, preamble, container, size, compression, salvage: None, file })
     }
 
     /// Opens an input that may be damaged: it is read to its end for all sound records.
     fn open_damaged(input: Input, options: &OpenOptions) -> Result<PreparedInput> {
         let mut file = ExaminedFile::open(&input, options)?;
         let (container, compression, size) = (file.container, file.compression, file.size);
+        let opened = file.opened.take();
         let (batches, salvage) = if file.is_sound() {
             (Batches::open(Body::Mapped(file.map))?, None)
         } else {
@@ -133,12 +137,18 @@ impl PreparedInput {
         let mut open = OpenFile { batches, read: None, reported: 0 };
         let preamble = open.batches.preamble();
         let (open, options) = (Some(open), options.clone());
-        Ok(PreparedInput { input, options, open, preamble, container, size, compression, salvage })
+        Ok(PreparedInput { input, options, open, preamble, container, size, compression, salvage, file: opened })
     }
 
     /// Returns the bytes of commands in other files that follow the snapshot (multi-part append-only files).
     pub fn following_bytes(&self) -> Option<u64> {
         self.input.following_bytes
+    }
+
+    /// Returns the file as it was when it was opened; `None` for pipes.
+    pub fn as_opened(&self) -> Option<OpenedFile> {
+        let grows = self.is_append_only();
+        self.file.clone().map(|file| file.that_grows(grows))
     }
 
     /// Returns the input.
@@ -216,7 +226,12 @@ impl PreparedInput {
     fn into_open(mut self) -> Result<OpenFile> {
         match self.open.take() {
             Some(open) => Ok(open),
-            None => OpenFile::new(self.input.open(&self.options)?, &self.options),
+            None => {
+                let opened = self.input.open(&self.options)?;
+                let same = self.file.as_ref().map_or(Ok(()), |file| file.same_as(opened.file.as_ref()));
+                same.map_err(|error| error.in_file(&self.input.name))?;
+                OpenFile::new(opened, &self.options)
+            }
         }
     }
 }

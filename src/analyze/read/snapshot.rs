@@ -14,7 +14,7 @@ use crate::analyze::first_pass::cannot_read_twice;
 use crate::analyze::one_snapshot;
 use crate::analyze::plan::ReadPlan;
 use crate::error::{Error, Result};
-use crate::input::{self, Compression, Container, Input, OpenOptions};
+use crate::input::{self, Compression, Container, Input, OpenOptions, OpenedFile};
 use crate::memory::{Model, RdbLoad, Server, WriterTraces};
 use crate::rdb::file_info::FileInfo;
 use crate::report::{NoFile, Salvage, Warning, WarningKind};
@@ -76,6 +76,8 @@ pub struct OpenedFacts {
     pub writer: Server,
     /// Sound and damaged ranges, if the file is damaged and read past the damage.
     pub salvage: Option<Salvage>,
+    /// The file as it was when it was opened; `None` for pipes.
+    pub as_opened: Option<OpenedFile>,
     /// The file with its models, as the workers see it.
     pub file: Arc<InputFile>,
 }
@@ -254,6 +256,7 @@ fn open_input(
         preamble: prepared.preamble.clone(),
         writer,
         salvage: prepared.salvage.clone(),
+        as_opened: prepared.as_opened(),
         file: Arc::clone(&file),
     };
     Ok((facts, file, prepared))

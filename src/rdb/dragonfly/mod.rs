@@ -20,6 +20,7 @@ use std::sync::atomic::AtomicU64;
 use super::cursor::Cursor;
 use super::header::{Family, RdbHeader};
 use super::scan::{FileItem, ScanState, Scanner};
+use super::string::RawString;
 use crate::error::Result;
 use crate::input::{Body, OpenOptions, Window};
 use unfold::Unfolded;
@@ -41,12 +42,17 @@ fn is_dragonfly(bytes: &[u8]) -> bool {
     let mut scanner = Scanner::new(cursor, ScanState { family: Family::Redis, db: None });
     for _ in 0..FIELDS {
         match scanner.next_item() {
-            Ok(FileItem::Aux(name, _)) if name.to_bytes().is_ok_and(|name| *name == *VERSION_FIELD) => return true,
+            Ok(FileItem::Aux(name, _)) if is_version_field(&name) => return true,
             Ok(FileItem::Aux(..)) => {}
             Ok(_) | Err(_) => return false,
         }
     }
     false
+}
+
+/// Returns whether an auxiliary field has the version of Dragonfly. Decodes no other name: any may be of any length.
+fn is_version_field(name: &RawString<'_>) -> bool {
+    name.len() == VERSION_FIELD.len() as u64 && name.to_bytes().is_ok_and(|name| *name == *VERSION_FIELD)
 }
 
 /// Snapshot as the rest of the program reads it.
