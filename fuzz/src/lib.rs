@@ -3,6 +3,7 @@
 //! A check takes any bytes and panics if a promise is broken.
 
 pub mod containers;
+pub mod partial;
 pub mod policy;
 pub mod price;
 pub mod salvage;
@@ -23,8 +24,9 @@ use tempfile::NamedTempFile;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 7] = [
+pub const TARGETS: [Target; 8] = [
     ("containers", containers::check),
+    ("partial", partial::check),
     ("policy", policy::check),
     ("price", price::check),
     ("salvage", salvage::check),

@@ -25,6 +25,7 @@ pub fn of_target(target: &str) -> Vec<Vec<u8>> {
             kinds.map(|(bytes, kind)| prefixed(kind, bytes)).collect()
         }
         "price" | "show" => dumps().iter().flat_map(|dump| excerpt(dump).1).collect(),
+        "partial" => super::partial::seeds(),
         "policy" => texts(&["testdata/policy", "src/policy/presets"], "toml"),
         "stored" => texts(&["testdata/reports", "testdata/golden"], "json"),
         other => panic!("no target {other}"),
@@ -118,7 +119,7 @@ pub fn files(folder: &str) -> Vec<PathBuf> {
 }
 
 /// Returns the folder of the crate under test.
-fn root() -> &'static Path {
+pub fn root() -> &'static Path {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.ancestors().find(|folder| folder.join("testdata").is_dir()).expect("the test data are beside the sources")
 }

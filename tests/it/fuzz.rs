@@ -52,15 +52,26 @@ fn changed(mut input: Vec<u8>, changes: &[Change]) -> Vec<u8> {
     input
 }
 
+/// Returns the number of mutants of each target: few, unless the environment asks for more (`PROPTEST_CASES=10000`).
+fn cases() -> ProptestConfig {
+    let asked = std::env::var("PROPTEST_CASES").is_ok();
+    if asked { ProptestConfig::default() } else { ProptestConfig::with_cases(32) }
+}
+
+/// Returns whether a target is one of those that the environment names, or all are wanted (`FUZZ_TARGETS=partial,show`).
+fn is_wanted(target: &str) -> bool {
+    std::env::var("FUZZ_TARGETS").map_or(true, |wanted| wanted.split(',').any(|name| name == target))
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(32))]
+    #![proptest_config(cases())]
 
     #[test]
     fn every_target_passes_on_mutants(
         place in any::<prop::sample::Index>(),
         changes in prop::collection::vec((0.0..1.0, 0usize..4, prop::collection::vec(any::<u8>(), 0..4)), 1..4),
     ) {
-        for (target, check) in TARGETS {
+        for (target, check) in TARGETS.into_iter().filter(|(target, _)| is_wanted(target)) {
             let inputs = SEEDS.with(|seeds| seeds.iter().find(|(name, _)| *name == target).unwrap().1.clone());
             check(&changed(inputs[place.index(inputs.len())].clone(), &changes));
         }

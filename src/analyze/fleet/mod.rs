@@ -20,6 +20,8 @@ use std::sync::atomic::Ordering;
 
 pub use merge::{MergeChoices, PartialMerger};
 pub use partial::{PartialReport, partial};
+#[cfg(feature = "internals")]
+pub use partial::{content_of, of_content};
 pub use plan::{plan, read_plan};
 
 use super::plan::{Plan, ReadPlan};

@@ -65,6 +65,18 @@ impl PartialReport {
     }
 }
 
+/// Decodes the content of a partial report without its header, for tests of hostile contents.
+#[cfg(feature = "internals")]
+pub fn of_content(fleet: &FleetPlan, content: &[u8]) -> Result<PartialReport> {
+    Ok(PartialReport { digest: digest_of(fleet)?, content: envelope::decode(content)? })
+}
+
+/// Encodes the content of a partial report without its header.
+#[cfg(feature = "internals")]
+pub fn content_of(part: &PartialReport) -> Vec<u8> {
+    postcard::to_stdvec(&part.content).unwrap_or_default()
+}
+
 fn digest_of(fleet: &FleetPlan) -> Result<[u8; 32]> {
     let digest = HEXLOWER_PERMISSIVE.decode(fleet.digest.as_bytes()).ok();
     digest.and_then(|digest| digest.try_into().ok()).ok_or_else(|| Error::usage("the digest of the plan is no SHA-256"))
