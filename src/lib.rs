@@ -28,6 +28,7 @@
 //!
 //! - `cli` (default): the command line and the renderers for tables, HTML, Markdown, CSV and Prometheus.
 //! - `parquet` (default): `keys --format parquet`.
+//! - `remote`: inputs in object stores and on web servers, `s3://bucket/dump.rdb`.
 //!
 //! Programs that only want figures set `default-features = false`.
 //!
@@ -42,7 +43,7 @@
 //! wording    texts in English and Chinese
 //! error      absolute offset, what was being read, what was wrong
 //! near       "did you mean" suggestions
-//! input      files, pipes, compression, containers
+//! input      files, pipes, object stores, compression, containers
 //! rdb        record boundaries and a walk over values
 //! pattern    key names with their ids collapsed, and the tree of patterns
 //! mask       key names for reports that leave the machine

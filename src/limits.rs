@@ -107,5 +107,13 @@ pub const HASHED_KEYS: u64 = 16 << 20;
 /// Maximum size of the content of a partial report: a report of millions of patterns whose samples are all full stays below it.
 pub const MAX_PARTIAL_BYTES: u64 = 1 << 30;
 
+/// Maximum number of objects in the list of a prefix in an object store.
+#[cfg(feature = "remote")]
+pub const MAX_LISTED: usize = 1_000_000;
+
+/// Maximum number of pages of such a list, most of which have a thousand objects.
+#[cfg(feature = "remote")]
+pub const MAX_LIST_PAGES: usize = 100_000;
+
 /// Maximum length of the name of a damaged key that salvage lists.
 pub const MAX_GAP_NAME: u64 = 1 << 10;

@@ -69,6 +69,7 @@ fn reports(inputs: &[PathBuf], plan: &Plan, quiet: bool) -> Result<Vec<NamedRepo
         let files = found.into_iter().map(|found| match found.location {
             Location::File(path) => path,
             Location::Stdin => PathBuf::from("-"),
+            Location::Object(object) => PathBuf::from(object.address().whole()),
         });
         let before = paths.len();
         paths.extend(files);

@@ -12,6 +12,7 @@ use signal_hook::iterator::Signals;
 
 use super::ExitStatus;
 use crate::error::{Error, ErrorKind};
+use crate::input::resolve::local;
 use crate::input::{Location, resolve_each};
 use crate::wording::wording;
 
@@ -26,7 +27,8 @@ struct Mappable {
 
 /// Starts the thread that ends the program when an input cannot be read any more where it is mapped.
 pub fn watch<P: AsRef<Path>>(arguments: &[P]) {
-    let inputs: Vec<_> = resolve_each(arguments).inputs.into_iter().map(|input| (input.name, input.location)).collect();
+    let local: Vec<&Path> = local(arguments).collect();
+    let inputs: Vec<_> = resolve_each(&local).inputs.into_iter().map(|input| (input.name, input.location)).collect();
     let inputs: Vec<Mappable> = inputs.into_iter().filter_map(|(name, location)| mappable(name, location)).collect();
     if inputs.is_empty() {
         return;
@@ -54,6 +56,7 @@ fn mappable(name: String, location: Location) -> Option<Mappable> {
     let path = match location {
         Location::Stdin => PathBuf::from("/dev/stdin"),
         Location::File(path) => path,
+        Location::Object(_) => return None,
     };
     let metadata = fs::metadata(&path).ok().filter(fs::Metadata::is_file)?;
     Some(Mappable { name, path, len: metadata.len() })

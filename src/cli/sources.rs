@@ -12,6 +12,7 @@ use super::args::{
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::decompress::Compression;
+use crate::input::resolve::local;
 use crate::input::{FileId, Input, Location, OpenOptions, nights, resolve_each, shown_path};
 use crate::limits::Budget;
 
@@ -50,7 +51,9 @@ pub fn names_stdout(path: &Path) -> bool {
 impl Sources {
     /// Adds dumps, with the manifests and commands that belong to them.
     fn inputs<P: AsRef<Path>>(mut self, arguments: &[P]) -> Sources {
-        for input in resolve_each(arguments).inputs {
+        // An output does not replace an object that is read.
+        let local: Vec<&Path> = local(arguments).collect();
+        for input in resolve_each(&local).inputs {
             match &input.location {
                 Location::File(path) => self.add(path),
                 #[cfg(unix)]
@@ -59,6 +62,7 @@ impl Sources {
                 }
                 #[cfg(not(unix))]
                 Location::Stdin => {}
+                Location::Object(_) => {}
             }
             input.beside.iter().for_each(|path| self.add(path));
         }

@@ -91,7 +91,7 @@ impl Compression {
     fn failure(self, budget: Budget, offset: u64, error: io::Error) -> Error {
         let name = self.name();
         let error = match error.downcast::<Error>() {
-            Ok(inner) => return inner,
+            Ok(inner) => return inner.or_at(offset),
             Err(error) => error,
         };
         if error.raw_os_error().is_some() {

@@ -13,8 +13,9 @@ mod foreign;
 mod lz4;
 mod manifest;
 pub mod mmap;
+mod network;
 pub mod nights;
-mod remote;
+pub mod object;
 pub mod resolve;
 pub mod source;
 mod spill;
@@ -38,6 +39,7 @@ pub use dated::undated;
 pub use decompress::Compression;
 pub use file_id::FileId;
 pub use mmap::Map;
+pub use object::{Object, Stores, as_address};
 pub use resolve::{NoFile, Resolved, read_once, resolve, resolve_each};
 pub use state::OpenedFile;
 pub use stream::Window;
@@ -47,7 +49,7 @@ use crate::limits::Budget;
 use crate::wording::wording;
 use container::ContainerStep;
 use decompress::Decompressed;
-use source::{Counted, Peeked, Plain, Source, SourceReader, read_some};
+use source::{Counted, Peeked, Plain, Source, SourceReader, failure, read_some};
 
 /// Snapshot to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,6 +73,8 @@ pub enum Location {
     Stdin,
     /// A file, a pipe or a device with a name.
     File(PathBuf),
+    /// An object in a store.
+    Object(Object),
 }
 
 /// Options for opening an input.
@@ -117,9 +121,22 @@ impl Input {
         Input { name, location, following_bytes: None, multi_part: false, beside: Vec::new() }
     }
 
-    /// Returns whether it can be opened again and gives the same bytes, that is, it is a regular file.
+    /// Returns whether it can be opened again and gives the same bytes, that is, it is a regular file or an object, which is
+    /// asked for by its tag.
     pub fn is_reopenable(&self) -> bool {
-        matches!(&self.location, Location::File(path) if path.is_file())
+        match &self.location {
+            Location::Stdin => false,
+            Location::File(path) => path.is_file(),
+            Location::Object(_) => true,
+        }
+    }
+
+    /// Returns the object, if it is in a store.
+    pub fn object(&self) -> Option<&Object> {
+        match &self.location {
+            Location::Object(object) => Some(object),
+            Location::Stdin | Location::File(_) => None,
+        }
     }
 
     /// Opens the input and recognises compression and container by its first bytes. Errors name the input.
@@ -132,6 +149,7 @@ impl Input {
             Location::File(path) => {
                 File::open(path).map_err(Error::from).and_then(|file| open_file(file, &self.location, options))
             }
+            Location::Object(object) => open_reader(object.reader(), Some(object.size()), options),
         };
         opened.map_err(|error| error.in_file(&self.name))
     }
@@ -183,7 +201,7 @@ fn open_file(file: File, location: &Location, options: &OpenOptions) -> Result<O
     // Stream files that cannot be mapped (too long for the address space, file system without mmap), and those that
     // report a size of 0, because some, as in /proc, have content all the same. So are files that may become shorter.
     let len = usize::try_from(metadata.len()).unwrap_or(0);
-    let mapped = options.mmap && len > 0 && !remote::is_remote(&file);
+    let mapped = options.mmap && len > 0 && !network::is_remote(&file);
     let as_opened = |mapped| OpenedFile::new(location, &file, mapped);
     let Some(bytes) = Some(len).filter(|_| mapped).and_then(|len| Map::new(&file, len).ok()) else {
         let as_opened = as_opened(false);
@@ -206,7 +224,7 @@ fn open_file(file: File, location: &Location, options: &OpenOptions) -> Result<O
 fn open_reader(reader: impl Read + Send + 'static, size: Option<u64>, options: &OpenOptions) -> Result<Opened> {
     let consumed = Arc::new(AtomicU64::new(0));
     let mut reader = Counted { reader, count: Arc::clone(&consumed) };
-    let head = read_head(&mut reader).map_err(|error| Error::at(0, ErrorKind::Io(error)))?;
+    let head = read_head(&mut reader).map_err(|error| failure(error, 0))?;
     let compression = Compression::recognise(&head)?;
     let whole = Cursor::new(head).chain(reader);
     let (source, compression) = match compression {

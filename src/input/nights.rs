@@ -108,6 +108,7 @@ fn read_path(input: &Input) -> PathBuf {
         (Location::File(_), Some(manifest)) if input.multi_part => manifest.clone(),
         (Location::File(path), _) => path.clone(),
         (Location::Stdin, _) => PathBuf::from("-"),
+        (Location::Object(object), _) => PathBuf::from(object.address().whole()),
     }
 }
 

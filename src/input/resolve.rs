@@ -1,4 +1,4 @@
-//! Resolves arguments to inputs: files, `-`, globs and directories.
+//! Resolves arguments to inputs: files, `-`, globs, directories, and addresses of objects.
 //!
 //! Inputs keep the order of the arguments; files of a glob or directory are sorted by name, so the order is stable. A file
 //! named twice is read once. Temporary files of an interrupted save (`temp-…`) in a directory are skipped.
@@ -9,6 +9,8 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::manifest::Manifest;
+use super::object::{Address, Stores, as_address, shown};
+use super::source::failure;
 use super::{FileId, Input, Location, shown_path};
 use crate::error::{Error, ErrorKind, Result};
 use crate::near;
@@ -18,7 +20,7 @@ use crate::wording::{Wording, wording};
 pub(super) const ENDINGS: [&str; 6] = [".rdb", ".rdb.gz", ".rdb.zst", ".rdb.lz4", ".aof", ".dfs"];
 
 /// Ending of the summary of a Dragonfly snapshot, which stands for its shards, too.
-const SUMMARY: &str = "-summary.dfs";
+pub(super) const SUMMARY: &str = "-summary.dfs";
 
 /// Maximum size of a manifest, which normally has a few lines.
 const LARGEST_MANIFEST: u64 = 1 << 20;
@@ -82,6 +84,8 @@ impl NoFile {
 pub(super) struct Inputs {
     pub(super) inputs: Vec<Input>,
     passed_over: Vec<(String, NoFile)>,
+    /// Clients that all arguments share.
+    stores: Stores,
 }
 
 impl Inputs {
@@ -109,20 +113,27 @@ pub fn resolve_each<P: AsRef<Path>>(arguments: &[P]) -> Resolved {
         if let Err(error) = resolve_one(argument, &mut inputs) {
             // An argument fails as a whole, even if some of the files that it names are there.
             inputs.inputs.truncate(before);
-            let name = shown_path(argument);
+            let name = as_address(argument).map_or_else(|| shown_path(argument), shown);
             failed.push((name.clone(), error.in_file(&name)));
         }
     }
     // Used only for membership tests, so hash order does not matter.
     let mut seen = HashSet::new();
-    let Inputs { mut inputs, passed_over } = inputs;
+    let Inputs { mut inputs, passed_over, stores: _ } = inputs;
     inputs.retain(|input| seen.insert(identity(&input.location)));
     Resolved { inputs, failed, passed_over }
 }
 
 /// Returns the name of the first input that can be read only once: standard input, a named pipe, `<(zcat …)`.
 pub fn read_once<P: AsRef<Path>>(arguments: &[P]) -> Option<String> {
-    resolve_each(arguments).inputs.into_iter().find(|input| !input.is_reopenable()).map(|input| input.name)
+    // Objects can be read again: stores need not be asked.
+    let local: Vec<&Path> = local(arguments).collect();
+    resolve_each(&local).inputs.into_iter().find(|input| !input.is_reopenable()).map(|input| input.name)
+}
+
+/// Returns the arguments that are not addresses of objects.
+pub fn local<P: AsRef<Path>>(arguments: &[P]) -> impl Iterator<Item = &Path> {
+    arguments.iter().map(AsRef::as_ref).filter(|argument| as_address(argument).is_none())
 }
 
 /// Identity of an input: equal for different names of one file.
@@ -131,18 +142,25 @@ enum Identity {
     Stdin,
     File(FileId),
     Missing(PathBuf),
+    Object(Address),
 }
 
 fn identity(location: &Location) -> Identity {
     match location {
         Location::Stdin => Identity::Stdin,
         Location::File(path) => FileId::of(path).map_or_else(|| Identity::Missing(path.clone()), Identity::File),
+        Location::Object(object) => Identity::Object(object.address().clone()),
     }
 }
 
 fn resolve_one(argument: &Path, inputs: &mut Inputs) -> Result<()> {
     if argument.as_os_str() == "-" {
         inputs.push(Input::stdin());
+        return Ok(());
+    }
+    if let Some(address) = as_address(argument) {
+        let found = inputs.stores.resolve(address)?;
+        inputs.inputs.extend(found);
         return Ok(());
     }
     match fs::metadata(argument) {
@@ -236,9 +254,8 @@ fn shards_of(summary: &Path) -> Vec<PathBuf> {
         _ => Path::new("."),
     };
     let is_shard = |path: &PathBuf| {
-        let number = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_prefix(snapshot));
-        let number = number.and_then(|rest| rest.strip_prefix('-')?.strip_suffix(".dfs"));
-        number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+        let name = path.file_name().and_then(|name| name.to_str());
+        name.is_some_and(|name| shard_number(name, snapshot).is_some())
     };
     let mut shards: Vec<PathBuf> = entries(folder).unwrap_or_default().into_iter().filter(is_shard).collect();
     if folder == Path::new(".") && summary.parent().is_none_or(|parent| parent.as_os_str().is_empty()) {
@@ -250,6 +267,12 @@ fn shards_of(summary: &Path) -> Vec<PathBuf> {
         });
     }
     shards
+}
+
+/// Returns the number of a shard of a Dragonfly snapshot in its name.
+pub(super) fn shard_number<'n>(name: &'n str, snapshot: &str) -> Option<&'n str> {
+    let number = name.strip_prefix(snapshot)?.strip_prefix('-')?.strip_suffix(".dfs")?;
+    (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())).then_some(number)
 }
 
 fn resolve_directory(directory: &Path, inputs: &mut Inputs) -> Result<()> {
@@ -347,7 +370,7 @@ fn multi_part(manifest: &Path) -> Result<Input> {
     Ok(Input { following_bytes: Some(following), multi_part: true, beside, ..Input::file(base) })
 }
 
-fn commands_only(what: Wording) -> Error {
+pub(super) fn commands_only(what: Wording) -> Error {
     Error::new(ErrorKind::Unsupported(what)).with_remedy(wording!(
         "BGREWRITEAOF under `aof-use-rdb-preamble yes` writes a base file that is a snapshot",
         "在 `aof-use-rdb-preamble yes` 下执行 BGREWRITEAOF，会写出内容为快照的基础文件"
@@ -355,8 +378,13 @@ fn commands_only(what: Wording) -> Error {
 }
 
 fn read_manifest(path: &Path) -> Result<Manifest> {
+    parse_manifest(File::open(path)?)
+}
+
+/// Reads and parses a manifest.
+pub(super) fn parse_manifest(reader: impl Read) -> Result<Manifest> {
     let mut text = Vec::new();
-    File::open(path)?.take(LARGEST_MANIFEST + 1).read_to_end(&mut text)?;
+    reader.take(LARGEST_MANIFEST + 1).read_to_end(&mut text).map_err(|error| failure(error, 0))?;
     if u64::try_from(text.len()).is_ok_and(|len| len > LARGEST_MANIFEST) {
         return Err(Error::new(ErrorKind::Limit(wording!(
             "manifest exceeds {LARGEST_MANIFEST} bytes",

@@ -18,6 +18,7 @@ fn names(dir: &TempDir, arguments: &[&str]) -> Vec<String> {
     let arguments: Vec<_> = arguments.iter().map(|name| dir.path().join(name)).collect();
     let relative = |input: &Input| match &input.location {
         Location::Stdin => "-".to_owned(),
+        Location::Object(object) => object.address().to_string(),
         Location::File(path) => path.strip_prefix(dir.path()).unwrap().display().to_string(),
     };
     resolve(&arguments).unwrap().iter().map(relative).collect()

@@ -19,7 +19,15 @@ pub struct Plain<R>(pub R);
 
 impl<R: Read + Send> Source for Plain<R> {
     fn read(&mut self, into: &mut [u8], offset: u64) -> Result<usize> {
-        read_some(&mut self.0, into).map_err(|error| Error::at(offset, ErrorKind::Io(error)))
+        read_some(&mut self.0, into).map_err(|error| failure(error, offset))
+    }
+}
+
+/// Returns the error of a failed read; readers of objects have errors of their own.
+pub(super) fn failure(error: io::Error, offset: u64) -> Error {
+    match error.downcast::<Error>() {
+        Ok(error) => error.or_at(offset),
+        Err(error) => Error::at(offset, ErrorKind::Io(error)),
     }
 }
 

@@ -27,6 +27,8 @@ impl FileState {
         let path = match location {
             Location::Stdin => Path::new("/dev/stdin"),
             Location::File(path) => path,
+            // Every range of an object is asked for by its tag.
+            Location::Object(_) => return None,
         };
         (metadata.is_file() && metadata.len() > 0).then(|| FileState {
             id: FileId::new(path, metadata),
@@ -70,6 +72,7 @@ impl OpenedFile {
         let metadata = match &self.location {
             Location::Stdin => super::redirected_metadata(),
             Location::File(path) => fs::metadata(path).ok(),
+            Location::Object(_) => return Ok(()),
         };
         let now = metadata.and_then(|metadata| FileState::new(&self.location, &metadata));
         if self.mapped && now.as_ref().is_none_or(|now| now.id != self.state.id) {

@@ -71,6 +71,8 @@ pub struct PlannedFile {
     pub path: Option<String>,
     /// Size in bytes.
     pub size: Option<u64>,
+    /// Tag of the content of an object in a store; another content is not read. Null for files.
+    pub etag: Option<String>,
     /// SHA-256 of header and auxiliary fields, by which a file that was replaced is noticed.
     pub head: Option<String>,
     /// When the server wrote it, seconds since the epoch.
@@ -173,6 +175,7 @@ mod tests {
             name: String::new(),
             path: None,
             size: Some(*size),
+            etag: None,
             head: None,
             ctime: None,
             following_bytes: None,

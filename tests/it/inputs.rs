@@ -294,3 +294,20 @@ fn a_pipe_that_is_named_is_read() {
     writer.join().unwrap().unwrap();
     assert_eq!(status(&run(rdblens().arg("check").arg(folder.path("socket.rdb")))), 3);
 }
+
+#[cfg(not(feature = "remote"))]
+#[test]
+fn address_in_a_build_without_stores_says_how_to_get_them() {
+    let folder = Folder::new(&[]);
+    for address in
+        ["s3://bucket/dump.rdb", "gs://b/", "az://c/*.rdb", "oss://b/k", "cos://b/k", "https://h/dump.rdb?sig=hunter2"]
+    {
+        for command in ["analyze", "check", "keys", "plan"] {
+            let output = folder.run(&format!("{command} {address}"));
+            let said = stderr(&output);
+            assert_eq!((status(&output), output.stdout.len()), (3, 0), "{command} {address}: {said}");
+            assert!(said.contains("does not read object stores") && said.contains("--features remote"), "{said}");
+            assert!(said.contains(address.split('?').next().unwrap()) && !said.contains("hunter2"), "{said}");
+        }
+    }
+}

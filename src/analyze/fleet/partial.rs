@@ -16,7 +16,7 @@ use crate::analyze::read::progress::Progress;
 use crate::analyze::read::snapshot::{Snapshot, WholeRun};
 use crate::analyze::run::{Gathered, gather};
 use crate::error::{Error, ErrorKind, Result};
-use crate::input::{Input, Location};
+use crate::input::{Input, Location, Stores, as_address};
 use crate::report::fleet::{FleetPlan, PlannedFile};
 use crate::wording::{Wording, wording};
 
@@ -91,14 +91,14 @@ pub fn partial(fleet: &FleetPlan, files: &[usize], how: &ReadPlan, progress: &dy
     let mut positions = files.to_vec();
     positions.sort_unstable();
     positions.dedup();
-    let mut inputs = Vec::new();
+    let (mut inputs, mut stores) = (Vec::new(), Stores::default());
     for position in positions {
         let planned = fleet.files.get(position).ok_or_else(|| {
             Error::usage(format!("the plan has {} files, there is no file {}", fleet.files.len(), position + 1))
         })?;
         // Files that could not be read when the plan was made are in the report without a part.
         if let Some(path) = &planned.path {
-            inputs.push((position, input(planned, path)?));
+            inputs.push((position, input(planned, path, &mut stores)?));
         }
     }
     if inputs.is_empty() {
@@ -121,8 +121,19 @@ pub fn partial(fleet: &FleetPlan, files: &[usize], how: &ReadPlan, progress: &dy
     PartialReport::new(fleet, outcomes, aggregates)
 }
 
-/// Returns the input of a planned file, if its size is still that of the plan.
-fn input(planned: &PlannedFile, path: &str) -> Result<Input> {
+/// Returns the input of a planned file, if its size is still that of the plan. Objects are asked for by their tag.
+fn input(planned: &PlannedFile, path: &str, stores: &mut Stores) -> Result<Input> {
+    let of = |location| Input {
+        name: planned.name.clone(),
+        location,
+        following_bytes: planned.following_bytes,
+        multi_part: planned.multi_part,
+        beside: Vec::new(),
+    };
+    if as_address(path.as_ref()).is_some() {
+        let object = stores.planned(path, planned.size, planned.etag.as_deref());
+        return Ok(of(Location::Object(object.map_err(|error| error.in_file(&planned.name))?)));
+    }
     let metadata = std::fs::metadata(path).map_err(|error| Error::from(error).in_file(&planned.name))?;
     if planned.size.is_some_and(|size| size != metadata.len()) {
         let size = planned.size.unwrap_or_default();
@@ -132,13 +143,7 @@ fn input(planned: &PlannedFile, path: &str) -> Result<Input> {
             wording!("{size} bytes then, {now} now", "当时 {size} 字节，现在 {now} 字节"),
         ));
     }
-    Ok(Input {
-        name: planned.name.clone(),
-        location: Location::File(path.into()),
-        following_bytes: planned.following_bytes,
-        multi_part: planned.multi_part,
-        beside: Vec::new(),
-    })
+    Ok(of(Location::File(path.into())))
 }
 
 /// Returns the error for a file that is not the one that was planned.

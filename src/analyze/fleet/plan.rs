@@ -12,7 +12,7 @@ use crate::analyze::read::progress::Progress;
 use crate::analyze::read::snapshot::{FileFacts, Snapshot};
 use crate::analyze::verdict::unreadable;
 use crate::error::{Error, ErrorKind, Result};
-use crate::input::{Input, Location};
+use crate::input::{Input, Location, Object};
 use crate::rdb::file_info::FileInfo;
 use crate::rdb::header::{Family, RdbHeader};
 use crate::report::fleet::{FirstHead, FleetPlan, PlannedFile, SCHEMA};
@@ -58,6 +58,7 @@ pub fn plan<P: AsRef<Path>>(inputs: &[P], options: &Plan, progress: &dyn Progres
             name: facts.name.clone(),
             path: None,
             size: None,
+            etag: None,
             head: None,
             ctime: None,
             following_bytes: None,
@@ -74,6 +75,7 @@ pub fn plan<P: AsRef<Path>>(inputs: &[P], options: &Plan, progress: &dyn Progres
         Ok(PlannedFile {
             path: Some(path_of(&input)?),
             size,
+            etag: input.object().and_then(Object::etag).map(str::to_owned),
             head: Some(fingerprint(&preamble)),
             ctime: preamble.ctime(),
             following_bytes: input.following_bytes,
@@ -102,6 +104,11 @@ pub fn plan<P: AsRef<Path>>(inputs: &[P], options: &Plan, progress: &dyn Progres
 /// Returns the path under which another process can open an input.
 fn path_of(input: &Input) -> Result<String> {
     let path = match &input.location {
+        Location::Object(object) if object.address().query.is_some() => {
+            return Err(Error::usage(format!("{}: its address has a query, which may be a signature", input.name))
+                .with_hint("a plan must hold no secrets: name the object by s3://, gs:// or az://"));
+        }
+        Location::Object(object) => return Ok(object.address().to_string()),
         Location::File(path) if input.is_reopenable() => path.to_str(),
         Location::File(_) | Location::Stdin => {
             return Err(Error::usage(format!("{}: not a file that other processes can read", input.name))

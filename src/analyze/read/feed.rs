@@ -114,7 +114,8 @@ impl PreparedInput {
         let compression = opened.compression;
         let file = opened.file.clone();
         // A waiting decompressor costs a thread and its buffers: with many shards reopening is cheaper.
-        let keep = compression.is_none() || !input.is_reopenable();
+        // So it is with objects, whose first range is in memory.
+        let keep = (compression.is_none() && input.object().is_none()) || !input.is_reopenable();
         let mut open = OpenFile::new(opened, options)?;
         let preamble = open.batches.preamble();
         let open = keep.then_some(open);

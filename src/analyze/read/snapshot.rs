@@ -37,7 +37,8 @@ pub struct Snapshot {
 
 /// Returns warnings about what is in directories and is no file.
 pub fn passed_over<P: AsRef<Path>>(arguments: &[P]) -> Vec<Warning> {
-    warnings(input::resolve_each(arguments).passed_over)
+    let local: Vec<&Path> = input::resolve::local(arguments).collect();
+    warnings(input::resolve_each(&local).passed_over)
 }
 
 fn warnings(passed_over: Vec<(String, input::NoFile)>) -> Vec<Warning> {

@@ -1,0 +1,186 @@
+//! Addresses of objects: `s3://bucket/key`, `https://host/path`.
+
+use std::fmt;
+use std::path::Path;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::wording::{Wording, wording};
+
+/// Kinds of stores, by the scheme of an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Scheme {
+    /// Amazon S3, and whatever speaks its protocol at `AWS_ENDPOINT_URL`.
+    S3,
+    /// Google Cloud Storage.
+    Gs,
+    /// Azure Blob Storage.
+    Az,
+    /// Alibaba Cloud OSS.
+    Oss,
+    /// Tencent Cloud COS.
+    Cos,
+    /// A web server with TLS.
+    Https,
+    /// A web server without TLS.
+    Http,
+}
+
+impl Scheme {
+    const ALL: [Scheme; 7] =
+        [Scheme::S3, Scheme::Gs, Scheme::Az, Scheme::Oss, Scheme::Cos, Scheme::Https, Scheme::Http];
+
+    /// Returns the name before `://`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scheme::S3 => "s3",
+            Scheme::Gs => "gs",
+            Scheme::Az => "az",
+            Scheme::Oss => "oss",
+            Scheme::Cos => "cos",
+            Scheme::Https => "https",
+            Scheme::Http => "http",
+        }
+    }
+
+    /// Returns whether it is a web server, which lists nothing and takes addresses with a query.
+    pub fn is_web(self) -> bool {
+        matches!(self, Scheme::Https | Scheme::Http)
+    }
+
+    /// Returns the scheme of an address and what follows `://`.
+    pub fn of(text: &str) -> Option<(Scheme, &str)> {
+        let (name, rest) = text.split_once("://")?;
+        let scheme = Scheme::ALL.into_iter().find(|scheme| scheme.name().eq_ignore_ascii_case(name))?;
+        Some((scheme, rest))
+    }
+}
+
+/// Returns the error for an address or a setting that cannot be used.
+pub(super) fn unusable(what: Wording, remedy: Wording) -> Error {
+    Error::new(ErrorKind::Unreadable(what)).with_remedy(remedy)
+}
+
+/// Returns an argument as text if it is an address in an object store or on a web server.
+pub fn as_address(argument: &Path) -> Option<&str> {
+    argument.to_str().filter(|text| Scheme::of(text).is_some())
+}
+
+/// Returns an address for messages and reports: without the query, which may be a signature, and without a password.
+pub fn shown(text: &str) -> String {
+    let Some((scheme, rest)) = Scheme::of(text) else { return text.to_owned() };
+    let rest = if scheme.is_web() { rest.split(['?', '#']).next().unwrap_or_default() } else { rest };
+    let (host, path) = rest.split_once('/').map_or((rest, None), |(host, path)| (host, Some(path)));
+    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+    match path {
+        Some(path) => format!("{}://{host}/{path}", scheme.name()),
+        None => format!("{}://{host}", scheme.name()),
+    }
+}
+
+/// Address of an object, a prefix or a pattern.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Address {
+    /// Kind of the store.
+    pub scheme: Scheme,
+    /// Bucket or container; host and port of a web server.
+    pub bucket: String,
+    /// Key; the path of a web server, as it is written.
+    pub key: String,
+    /// Query of the address of a web server. May be a signature: never shown.
+    pub query: Option<String>,
+}
+
+impl Address {
+    /// Parses an address.
+    pub fn parse(text: &str) -> Result<Address> {
+        let Some((scheme, rest)) = Scheme::of(text) else {
+            return Err(unusable(
+                wording!("not an address of an object", "不是对象的地址"),
+                wording!("write SCHEME://BUCKET/KEY", "请写成 SCHEME://BUCKET/KEY"),
+            ));
+        };
+        // Keys in buckets may have both characters.
+        let rest = if scheme.is_web() { rest.split('#').next().unwrap_or_default() } else { rest };
+        let (rest, query) = match rest.split_once('?') {
+            Some((path, query)) if scheme.is_web() => (path, Some(query.to_owned())),
+            Some(_) | None => (rest, None),
+        };
+        let (bucket, key) = rest.split_once('/').unwrap_or((rest, ""));
+        if bucket.contains('@') {
+            return Err(unusable(
+                wording!("an address must not hold a user or a password", "地址中不能包含用户名或密码"),
+                wording!("docs/remote.md lists where credentials are looked for", "凭证的查找位置见 docs/remote.md"),
+            ));
+        }
+        let is_plain =
+            |c: char| c.is_ascii_alphanumeric() || "-._".contains(c) || (scheme.is_web() && ":[]".contains(c));
+        if bucket.is_empty() || !bucket.chars().all(is_plain) {
+            let name = scheme.name();
+            return Err(unusable(
+                wording!("no bucket or host in this address", "地址中没有存储桶或主机名"),
+                wording!("write {name}://NAME/path/dump.rdb", "请写成 {name}://NAME/path/dump.rdb"),
+            ));
+        }
+        Ok(Address { scheme, bucket: bucket.to_owned(), key: key.to_owned(), query })
+    }
+
+    /// Returns the address of another key in the same bucket.
+    #[cfg(feature = "remote")]
+    #[must_use]
+    pub fn with_key(&self, key: String) -> Address {
+        Address { key, ..self.clone() }
+    }
+
+    /// Returns the address with its query, under which the object can be opened again.
+    pub fn whole(&self) -> String {
+        match &self.query {
+            Some(query) => format!("{self}?{query}"),
+            None => self.to_string(),
+        }
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}://{}/{}", self.scheme.name(), self.bucket, self.key)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_told_from_paths() {
+        for address in ["s3://b/k", "S3://b/k", "gs://b", "az://c/k", "oss://b/k", "cos://b-1/k", "https://h/p"] {
+            assert!(as_address(Path::new(address)).is_some(), "{address}");
+        }
+        for path in ["s3:/b", "dump.rdb", "redis://host", "file:///a", "-", "a/s3://b"] {
+            assert!(as_address(Path::new(path)).is_none(), "{path}");
+        }
+    }
+
+    #[test]
+    fn address_is_split_at_bucket_and_key() {
+        let of = |text: &str| Address::parse(text).map(|it| (it.bucket.clone(), it.key.clone(), it.query));
+        let plain = |bucket: &str, key: &str| (bucket.to_owned(), key.to_owned(), None);
+        assert_eq!(of("s3://b/a/k?*#.rdb").unwrap(), plain("b", "a/k?*#.rdb"));
+        assert_eq!(of("s3://b").unwrap(), plain("b", ""));
+        assert_eq!(of("https://h:80/a#x").unwrap(), plain("h:80", "a"));
+        let signed = of("https://h/a/k?X-Sig=1&b=/2#x").unwrap();
+        assert_eq!(signed, ("h".to_owned(), "a/k".to_owned(), Some("X-Sig=1&b=/2".to_owned())));
+        for wrong in ["s3://", "s3:///k", "https:///k", "s3://a b/k", "https://u:p@h/k", "s3://id:secret@b/k"] {
+            let error = Address::parse(wrong).unwrap_err().to_string();
+            assert!(!error.contains("secret") && !error.contains(":p@"), "{error}");
+        }
+    }
+
+    #[test]
+    fn signatures_and_passwords_are_not_shown() {
+        assert_eq!(shown("https://h/a.rdb?X-Amz-Signature=abc"), "https://h/a.rdb");
+        assert_eq!(shown("https://u:p@h/a.rdb"), "https://h/a.rdb");
+        assert_eq!(shown("s3://id:p@b/a?b@c"), "s3://b/a?b@c");
+        assert_eq!(shown("s3://b"), "s3://b");
+        assert_eq!(Address::parse("https://h/a?s=1").unwrap().to_string(), "https://h/a");
+    }
+}
