@@ -129,6 +129,8 @@ pub mod module {
     pub const JSON_CBOR: u64 = 4;
     /// Type of a time series.
     pub const TIME_SERIES: &str = "TSDB-TYPE";
+    /// Type of a vector set.
+    pub const VECTOR_SET: &str = "vectorset";
 
     /// Returns the encoding version, which is in the lower ten bits of a module id.
     pub fn encoding_version(id: u64) -> u64 {

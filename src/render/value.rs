@@ -33,10 +33,12 @@ mod samples {
 
     use crate::policy::{BrokenRule, KeyJudgement};
     use crate::rdb::value_type::ValueType;
-    use crate::record::Encoding;
-    use crate::record::ModuleName;
+    use crate::record::{Encoding, ModuleName, Quantization};
     use crate::report::{Severity, Text, Unit};
-    use crate::show::{Consumer, Entry, Found, Group, HashField, Item, KeyFacts, Pending, Producer, Stream, Value};
+    use crate::show::{
+        Consumer, Entry, Found, Group, HashField, Item, KeyFacts, Pending, Producer, Stream, Value, VectorElement,
+        VectorSet,
+    };
     use crate::units::{Bytes, Millis};
 
     pub fn found(value_type: ValueType) -> Found {
@@ -103,6 +105,21 @@ mod samples {
             field(b"name", "Ann 你".as_bytes(), None),
             field(b"\x1b[2J", b"", Some(Millis(2_000_000_000_500))),
         ])
+    }
+
+    pub fn vectors() -> VectorSet {
+        let element = |name: &[u8], attributes: Option<&[u8]>, links: &[u64]| VectorElement {
+            name: name.to_vec(),
+            attributes: attributes.map(<[u8]>::to_vec),
+            links: links.to_vec(),
+        };
+        VectorSet {
+            dimension: 3,
+            input_dimension: Some(30),
+            quantization: Quantization::Int8,
+            most_links: 16,
+            elements: vec![element(b"apple", Some(b"{\"red\":true}"), &[12, 3]), element(b"\xff", None, &[1])],
+        }
     }
 
     pub fn module() -> Value {

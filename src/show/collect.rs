@@ -150,6 +150,7 @@ impl Unpacked<'_> {
                 | Value::Stream(_)
                 | Value::Json(_)
                 | Value::Series(_)
+                | Value::Vectors(_)
                 | Value::Module(..)
                 | Value::Array(_) => {}
             }

@@ -8,6 +8,7 @@ use super::room::{Extent, Room};
 use super::series::Series;
 use super::stream::StreamDecoder;
 use super::value::{Item, Value};
+use super::vectors::VectorSet;
 use crate::error::{Error, Result};
 use crate::rdb::cursor::Cursor;
 use crate::rdb::kind::module;
@@ -87,6 +88,10 @@ fn interpret(name: ModuleName, version: u64, mut items: Vec<Item>, room: &mut Ro
         },
         (module::TIME_SERIES, 8 | 9, parts) => match Series::new(parts) {
             Some(series) => Value::Series(Box::new(series)),
+            None => Value::Module(Some(name), items),
+        },
+        (module::VECTOR_SET, 0, parts) => match VectorSet::new(parts) {
+            Some(set) => Value::Vectors(set),
             None => Value::Module(Some(name), items),
         },
         _ => Value::Module(Some(name), items),

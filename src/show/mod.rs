@@ -12,6 +12,7 @@ mod room;
 mod series;
 mod stream;
 mod value;
+mod vectors;
 
 pub use crate::analyze::one_key::KeyFacts;
 pub use decode::{Decoded, decode};
@@ -19,5 +20,6 @@ pub use find::{Found, Looked, ValueBytes, find};
 pub use room::Extent;
 pub use series::{CompactionRule, Sample, Series};
 pub use value::{Consumer, Entry, Group, HashField, Item, Pending, Producer, Stream, Value};
+pub use vectors::{VectorElement, VectorSet};
 #[cfg(feature = "internals")]
 pub use {collect::collect, decode::decode_value, room::Room};

@@ -138,7 +138,7 @@ impl Series {
 }
 
 /// Items not taken yet.
-struct Items<'a>(&'a [Item]);
+pub(super) struct Items<'a>(pub(super) &'a [Item]);
 
 impl<'a> Items<'a> {
     fn next(&mut self) -> Option<&'a Item> {
@@ -154,7 +154,8 @@ impl<'a> Items<'a> {
         }
     }
 
-    fn number(&mut self) -> Option<u64> {
+    /// Takes a number; `None` if the next item is none.
+    pub(super) fn number(&mut self) -> Option<u64> {
         self.integer().map(i64::cast_unsigned)
     }
 
@@ -165,7 +166,8 @@ impl<'a> Items<'a> {
         }
     }
 
-    fn text(&mut self) -> Option<&'a [u8]> {
+    /// Takes a text; `None` if the next item is none.
+    pub(super) fn text(&mut self) -> Option<&'a [u8]> {
         match self.next()? {
             Item::Text(text) => Some(text),
             Item::Integer(_) | Item::Float(_) => None,

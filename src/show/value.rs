@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::document::JsonDocument;
 use super::series::Series;
+use super::vectors::VectorSet;
 use crate::record::ModuleName;
 use crate::units::Millis;
 
@@ -26,6 +27,8 @@ pub enum Value {
     Json(JsonDocument),
     /// A time series.
     Series(Box<Series>),
+    /// A vector set.
+    Vectors(VectorSet),
     /// The parts of another module's value; only the module knows what they mean.
     Module(Option<ModuleName>, Vec<Item>),
     /// An array: the slots in use.
@@ -43,6 +46,7 @@ impl Value {
             Value::Stream(stream) => stream.entries.len(),
             Value::Json(document) => document.members(),
             Value::Series(series) => series.shown(),
+            Value::Vectors(set) => set.elements.len(),
             Value::Module(_, items) => items.len(),
             Value::Array(slots) => slots.len(),
         }
@@ -58,6 +62,7 @@ impl Value {
             Value::Stream(stream) => stream.entries.truncate(most),
             Value::Json(document) => document.truncate(most),
             Value::Series(series) => series.truncate(most),
+            Value::Vectors(set) => set.elements.truncate(most),
             Value::Module(_, items) => items.truncate(most),
             Value::Array(slots) => slots.truncate(most),
         }

@@ -252,7 +252,7 @@ fn elements(value: &Value) -> Option<u64> {
         Value::Hash(fields) => fields.len(),
         Value::Stream(stream) => stream.entries.len(),
         Value::Array(slots) => slots.len(),
-        Value::Json(_) | Value::Series(_) | Value::Module(..) => return None,
+        Value::Json(_) | Value::Series(_) | Value::Vectors(_) | Value::Module(..) => return None,
     };
     Some(count as u64)
 }

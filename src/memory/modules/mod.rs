@@ -97,7 +97,7 @@ impl Known {
             // Rules have one more number from version 9 on.
             (module::TIME_SERIES, 8 | 9) => Some(Known::TimeSeries),
             ("TopK-TYPE", 0) => Some(Known::TopK),
-            ("vectorset", 0) => Some(Known::VectorSet),
+            (module::VECTOR_SET, 0) => Some(Known::VectorSet),
             _ => None,
         }
     }

@@ -10,11 +10,13 @@ use serde::{Serialize, Serializer};
 use super::document::{self, Layout};
 use super::{ShownKey, id};
 use crate::policy::{BrokenRule, KeyJudgement};
+use crate::rdb::kind::module;
 use crate::record::ModuleFacts;
 use crate::render::json;
 use crate::report::{Severity, Unit, base64};
 use crate::show::{
     CompactionRule, Consumer, Entry, Group, HashField, Item, Pending, Producer, Sample, Series, Stream, Value,
+    VectorElement, VectorSet,
 };
 use crate::units::{Bytes, Millis};
 
@@ -183,6 +185,7 @@ impl Serialize for As<&Value> {
             Value::Stream(stream) => As(stream).serialize(serializer),
             Value::Json(document) => JsonText(document.text().as_bytes()).serialize(serializer),
             Value::Series(series) => As(&**series).serialize(serializer),
+            Value::Vectors(set) => As(set).serialize(serializer),
             Value::Module(name, items) => {
                 #[derive(Serialize)]
                 struct Module<'a> {
@@ -216,6 +219,30 @@ impl Serialize for As<&Series> {
         object.serialize_entry("labels", &list(&series.labels))?;
         object.serialize_entry("rules", &list(&series.rules))?;
         object.serialize_entry("samples", &Samples(series))?;
+        object.end()
+    }
+}
+
+impl Serialize for As<&VectorSet> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let set = self.0;
+        let mut object = serializer.serialize_map(Some(6))?;
+        object.serialize_entry("module", module::VECTOR_SET)?;
+        object.serialize_entry("dimension", &set.dimension)?;
+        object.serialize_entry("input_dimension", &set.input_dimension)?;
+        object.serialize_entry("quantization", &set.quantization)?;
+        object.serialize_entry("most_links", &set.most_links)?;
+        object.serialize_entry("elements", &list(&set.elements))?;
+        object.end()
+    }
+}
+
+impl Serialize for As<&VectorElement> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_map(Some(3))?;
+        object.serialize_entry("name", &JsonText(&self.0.name))?;
+        object.serialize_entry("attributes", &self.0.attributes.as_deref().map(JsonText))?;
+        object.serialize_entry("links", &self.0.links)?;
         object.end()
     }
 }
@@ -397,6 +424,20 @@ mod tests {
         write_json(key, &mut out).unwrap();
         assert_eq!(out.iter().filter(|&&byte| byte == b'\n').count(), 1);
         serde_json::from_slice(&out).unwrap()
+    }
+
+    #[test]
+    fn a_vector_set_has_its_elements() {
+        assert_eq!(
+            document(&Value::Vectors(samples::vectors()))["value"],
+            json!({
+                "module": "vectorset", "dimension": 3, "input_dimension": 30, "quantization": "int8", "most_links": 16,
+                "elements": [
+                    {"name": "apple", "attributes": "{\"red\":true}", "links": [12, 3]},
+                    {"name": {"base64": "/w=="}, "attributes": null, "links": [1]},
+                ],
+            })
+        );
     }
 
     #[test]

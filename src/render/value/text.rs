@@ -14,7 +14,7 @@ use crate::policy::{BrokenRule, KeyJudgement};
 use crate::record::ModuleFacts;
 use crate::render::words::{known, nouns, say};
 use crate::render::{Lang, human, key_text};
-use crate::show::{Group, Item, KeyFacts, Series, Stream, Value};
+use crate::show::{Group, Item, KeyFacts, Series, Stream, Value, VectorSet};
 
 /// Greatest width that fields and scores are padded to: one long name must not push all values to the right.
 const WIDEST: usize = 32;
@@ -157,6 +157,7 @@ fn write_value(value: &Value, lang: Lang, out: &mut dyn Write) -> io::Result<()>
             writeln!(out)
         }
         Value::Series(series) => write_series(series, lang, out),
+        Value::Vectors(set) => write_vectors(set, lang, out),
         Value::Module(_, items) => {
             let mut number = Numbers::up_to(items.len());
             items.iter().try_for_each(|item| writeln!(out, "{}{}", number.next(), shown_item(item)))
@@ -236,6 +237,7 @@ fn length(value: &Value, omitted: usize, lang: Lang) -> String {
         Value::Stream(stream) => return stream_length(stream, omitted, lang),
         Value::Json(document) => (document.members(), nouns::MEMBER),
         Value::Series(series) => (series.shown(), nouns::SAMPLE),
+        Value::Vectors(set) => (set.elements.len(), nouns::ELEMENT),
         Value::Module(name, items) => {
             let name = name.map(|name| say!(lang, " of module type {name}", "，模块类型 {name}"));
             let parts = human::counted((items.len() + omitted) as u64, nouns::PART, lang);
@@ -269,6 +271,33 @@ fn write_series(series: &Series, lang: Lang, out: &mut dyn Write) -> io::Result<
     }
     let mut number = Numbers::up_to(series.shown());
     series.samples().try_for_each(|sample| writeln!(out, "{}{}  {}", number.next(), sample.time, sample.value))
+}
+
+/// Writes how a vector set was made, then its elements: name, links on each layer, attributes.
+fn write_vectors(set: &VectorSet, lang: Lang, out: &mut dyn Write) -> io::Result<()> {
+    let links = human::count(set.most_links);
+    writeln!(
+        out,
+        "{}",
+        say!(lang, "up to {links} links a layer, twice as many on the lowest", "每层最多 {links} 条链接，最底层为两倍")
+    )?;
+    if let Some(dimension) = set.input_dimension.map(human::count) {
+        writeln!(out, "{}", say!(lang, "reduced from {dimension} dimensions", "由 {dimension} 维降维而来"))?;
+    }
+    let mut number = Numbers::up_to(set.elements.len());
+    let width = width(set.elements.iter().map(|element| key_text::width(&shown(&element.name))));
+    set.elements.iter().try_for_each(|element| {
+        let name = shown(&element.name);
+        let fill = width.saturating_sub(key_text::width(&name));
+        let layers: Vec<String> = element.links.iter().map(ToString::to_string).collect();
+        let links = layers.join("+");
+        let links = say!(lang, "{links} links", "链接 {links}");
+        write!(out, "{}{name}{:fill$}  {links}", number.next(), "")?;
+        match element.attributes.as_deref().map(shown) {
+            Some(attributes) => writeln!(out, "  {attributes}"),
+            None => writeln!(out),
+        }
+    })
 }
 
 fn stream_length(stream: &Stream, omitted: usize, lang: Lang) -> String {
@@ -393,6 +422,15 @@ mod tests {
         assert!(body(&ten).starts_with(" 1) x\n") && body(&ten).ends_with("\n10) x\n"));
         assert_eq!(body(&samples::module()), "1) -1\n2) 0.5\n3) NaN\n4) \"x\\x00\"\n");
         assert_eq!(body(&Value::Array(vec![(70, Item::Integer(3))])), "[70] 3\n");
+    }
+
+    #[test]
+    fn a_vector_set_shows_links_and_attributes() {
+        assert_eq!(
+            body(&Value::Vectors(samples::vectors())),
+            "up to 16 links a layer, twice as many on the lowest\nreduced from 30 dimensions\n\
+             1) apple   12+3 links  {\"red\":true}\n2) \"\\xff\"  1 links\n"
+        );
     }
 
     #[test]

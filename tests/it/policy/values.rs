@@ -462,7 +462,7 @@ fn payload_of(value: &Value) -> Option<u64> {
         Value::Hash(pairs) => pairs.iter().map(|pair| pair.field.len() + pair.value.len()).sum(),
         Value::Stream(stream) => stream.entries.iter().map(|entry| 16 + fields(entry)).sum(),
         Value::Array(items) => items.iter().map(|(_, value)| item(value)).sum(),
-        Value::Json(_) | Value::Series(_) | Value::Module(..) => return None,
+        Value::Json(_) | Value::Series(_) | Value::Vectors(_) | Value::Module(..) => return None,
     };
     Some(payload as u64)
 }
