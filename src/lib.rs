@@ -18,6 +18,7 @@
 //! |---|---|
 //! | report on snapshots | [`analyze()`] with a [`Plan`] |
 //! | read the facts of each key | [`records()`], or [`for_each_record`] without copies, with a [`ReadPlan`] |
+//! | read rows of keys as columns | [`rows`], with the feature `cli` |
 //! | verify backups | [`check()`] |
 //! | save what is sound in a damaged one | [`salvage()`] |
 //! | compute a report in parts | [`fleet`] |
@@ -55,6 +56,7 @@
 //! analyze    plan, threads, assembling of the report
 //! show       one key with its value
 //! render     reports, rows and values as text; never imports input, aggregate or analyze
+//! rows       rows of keys from the inputs, in chunks
 //! cli        flags, output, exit status
 //! ```
 #![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports, reason = "some items serve the command line only"))]
@@ -89,6 +91,8 @@ mod record;
 mod render;
 pub mod report;
 #[cfg(feature = "cli")]
+pub mod rows;
+#[cfg(feature = "cli")]
 mod show;
 mod units;
 mod wording;
@@ -102,10 +106,17 @@ pub mod fleet {
     pub use crate::report::fleet::{FirstHead, FleetOptions, FleetPlan, PlannedFile};
 }
 
+/// Reports in the forms that the command line writes.
+#[cfg(feature = "cli")]
+pub mod forms {
+    pub use crate::render::json::write_pretty;
+    pub use crate::render::{Extent, HtmlRenderer, JsonRenderer, Lang, PageNames, Renderer};
+}
+
 pub use analyze::check::check;
 pub use analyze::records::{OwnedRecord, Records, for_each_record, records};
 pub use analyze::salvage::salvage;
-pub use analyze::select::Glob;
+pub use analyze::select::{Glob, parse_regex};
 pub use analyze::{
     AtDamage, BigLimits, InputCheck, MaskKey, Plan, PolicySource, Progress, ReadPlan, Selection, SlotCounts, Unwatched,
     analyze,

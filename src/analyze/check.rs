@@ -11,7 +11,7 @@ use super::key_places::KeyPlaces;
 use super::plan::ReadPlan;
 use super::read::feed::FileBatch;
 use super::read::parallel::pool;
-use super::read::progress::Progress;
+use super::read::progress::{Progress, check_cancelled};
 use super::read::snapshot::Snapshot;
 use super::read::tally::{FileTally, Tallies, merge_tallies};
 use super::salvage::summaries;
@@ -61,6 +61,7 @@ pub fn check<P: AsRef<Path>>(inputs: &[P], plan: &ReadPlan, progress: &dyn Progr
                 left
             })
     });
+    check_cancelled(progress)?;
     for (file, places) in places.into_inner().unwrap_or_else(PoisonError::into_inner) {
         let tally = tallies.entry(file).or_default();
         match threads.install(|| places.and_then(|places| report_repeated(places, tally))) {

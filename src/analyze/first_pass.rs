@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::plan::{MaskKey, ReadPlan};
 use super::read::parallel::{pool, read_all};
-use super::read::progress::Progress;
+use super::read::progress::{Progress, check_cancelled};
 use super::read::schedule::Schedule;
 use super::read::snapshot::Snapshot;
 use super::read::tally::FileTally;
@@ -70,6 +70,7 @@ impl FirstPass {
         };
         let mut feed = snapshot.feed(threads.current_num_threads(), progress);
         let mut found = threads.install(|| read_all(&mut feed, plan.division, reading, progress, empty));
+        check_cancelled(progress)?;
         let checksums = found.files.values_mut().map(FileTally::checksum).collect();
         let names = found.part.finish(FIRST_DATABASE, empty, |db| plan.selection.wants_database(db));
         Ok(FirstPass { patterns: names.patterns, checksums })

@@ -17,7 +17,7 @@ use crate::record::Record;
 /// Batches in flight per thread: enough that one slow batch does not leave the others waiting.
 const BATCHES_PER_THREAD: usize = 2;
 
-/// Formats every selected record with `row` into some `T`, and passes each `T` to `out` in file order, with the number of its
+/// Formats every selected record with `row` into some `T`, which `make` makes, and passes each `T` to `out` in file order, with the number of its
 /// rows that count. `row` returns whether it made a row; each batch has one `S` of buffers.
 ///
 /// Stops after `limit` rows, or at the first error of `out`.
@@ -26,11 +26,12 @@ pub fn write_rows<T, S, R>(
     reading: ReadOptions<'_>,
     limit: Option<u64>,
     progress: &dyn Progress,
+    make: impl Fn() -> T + Sync,
     row: R,
     mut out: impl FnMut(T, usize) -> io::Result<()>,
 ) -> (BTreeMap<usize, FileTally>, io::Result<()>)
 where
-    T: Default + Send,
+    T: Send,
     S: Default,
     R: Fn(&Record<'_>, &InputFile, &mut S, &mut T) -> bool + Sync,
 {
@@ -45,7 +46,7 @@ where
         let written: Vec<_> = works
             .into_par_iter()
             .map(|work| {
-                let (mut rows, mut count, mut room) = (T::default(), 0_usize, S::default());
+                let (mut rows, mut count, mut room) = (make(), 0_usize, S::default());
                 let mut tally = FileTally::default();
                 read_batch(&work.batch, &work.file, reading, &mut tally, |record, _| {
                     count += usize::from(row(record, &work.file, &mut room, &mut rows));

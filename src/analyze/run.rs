@@ -13,7 +13,7 @@ use super::plan::{Plan, SlotCounts};
 use super::questions::{LoadedPolicy, Questions, questions};
 use super::read::found::Collected;
 use super::read::parallel::{pool, read_all, read_in_order};
-use super::read::progress::Progress;
+use super::read::progress::{Progress, check_cancelled};
 use super::read::reader::ReadOptions;
 use super::read::second_pass::{DeferredRange, read_again};
 use super::read::snapshot::{FileFacts, Snapshot};
@@ -95,6 +95,7 @@ pub(super) fn gather(
             (found, feed.into_endings())
         }
     };
+    check_cancelled(progress)?;
     let wanted = |db| plan.read.selection.wants_database(db);
     let mut aggregates = found.part.finish(FIRST_DATABASE, empty, wanted);
     let slots_wanted = plan.slots == SlotCounts::Always || by_slot(&endings);

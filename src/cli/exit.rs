@@ -17,8 +17,15 @@ pub enum ExitStatus {
     Incomplete = 4,
 }
 
+impl ExitStatus {
+    /// Returns the number.
+    pub const fn code(self) -> u8 {
+        self as u8
+    }
+}
+
 impl From<ExitStatus> for ExitCode {
     fn from(exit: ExitStatus) -> ExitCode {
-        ExitCode::from(exit as u8)
+        ExitCode::from(exit.code())
     }
 }

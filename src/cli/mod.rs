@@ -35,6 +35,7 @@ mod system;
 mod temporary;
 mod version;
 
+use std::ffi::OsString;
 use std::io;
 
 use clap::Parser;
@@ -49,8 +50,13 @@ use message::notice;
 
 /// Parses the command line of this process and runs the command.
 pub fn run() -> ExitStatus {
+    run_with(std::env::args_os())
+}
+
+/// Runs the command of a command line, whose first argument is the name of the program.
+pub fn run_with(arguments: impl IntoIterator<Item = OsString>) -> ExitStatus {
     temporary::report_large_files();
-    let cli = match Cli::try_parse_from(arguments::with_command(std::env::args_os())) {
+    let cli = match Cli::try_parse_from(arguments::with_command(arguments)) {
         Ok(cli) => cli,
         Err(error) => {
             return match (error.use_stderr(), message::print_usage(&error)) {

@@ -12,7 +12,7 @@ use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
 use super::{Renderer, key_text};
 use crate::report::Report;
 
-/// Writes [`Format::Json`](super::Format::Json).
+/// Writes reports as JSON.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct JsonRenderer;
 

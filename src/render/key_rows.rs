@@ -111,7 +111,7 @@ pub enum DifferingRows<W: Write + Send> {
     Lines(RowFormat, W, Vec<u8>),
     /// A Parquet file.
     #[cfg(feature = "parquet")]
-    Parquet(Box<ParquetFile<W>>, Columns, usize),
+    Parquet(Box<ParquetFile<W>>, Columns),
 }
 
 /// Rows that are encoded at a time.
@@ -132,7 +132,7 @@ impl<W: Write + Send> DifferingRows<W> {
     /// Returns a writer of a Parquet file.
     #[cfg(feature = "parquet")]
     pub fn parquet(out: W) -> io::Result<Self> {
-        Ok(DifferingRows::Parquet(Box::new(ParquetFile::of_differing(out)?), Columns::of_differing(), 0))
+        Ok(DifferingRows::Parquet(Box::new(ParquetFile::of_differing(out)?), Columns::of_differing()))
     }
 
     /// Writes a row.
@@ -150,14 +150,12 @@ impl<W: Write + Send> DifferingRows<W> {
                 out.write_all(line)
             }
             #[cfg(feature = "parquet")]
-            DifferingRows::Parquet(file, columns, count) => {
+            DifferingRows::Parquet(file, columns) => {
                 columns.push_differing(row);
-                *count += 1;
-                if *count < ROWS_AT_ONCE {
+                if columns.len() < ROWS_AT_ONCE && !columns.is_full() {
                     return Ok(());
                 }
-                let rows = std::mem::replace(columns, Columns::of_differing());
-                file.add(rows, std::mem::take(count))
+                file.add(std::mem::replace(columns, Columns::of_differing()))
             }
         }
     }
@@ -167,8 +165,8 @@ impl<W: Write + Send> DifferingRows<W> {
         match self {
             DifferingRows::Lines(_, out, _) => Ok(out),
             #[cfg(feature = "parquet")]
-            DifferingRows::Parquet(mut file, columns, count) => {
-                file.add(columns, count)?;
+            DifferingRows::Parquet(mut file, columns) => {
+                file.add(columns)?;
                 file.into_inner()
             }
         }

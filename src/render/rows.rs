@@ -1,6 +1,6 @@
 //! One key as a row of `rdblens keys`: a JSON object a line, comma-separated values, or a row of a Parquet file.
 
-#[cfg(feature = "parquet")]
+mod column_list;
 mod columns;
 mod line;
 #[cfg(feature = "parquet")]
@@ -18,8 +18,8 @@ use crate::record::{Kind, ModuleFacts, Quantization, Record};
 use crate::report::base64;
 use crate::units::{Bytes, Millis};
 
-#[cfg(feature = "parquet")]
-pub use columns::Columns;
+pub use column_list::{Column, ColumnChoice, ColumnType};
+pub use columns::{Columns, Values};
 #[cfg(feature = "parquet")]
 pub use parquet::ParquetFile;
 
@@ -58,9 +58,10 @@ const COLUMNS: [&str; 18] = [
 const LABELS: [&str; 3] = ["breaks", "owner", "class"];
 
 /// Columns of rows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum RowColumns {
     /// Facts about the key.
+    #[default]
     Facts,
     /// These, and what the policy says about the key.
     Labeled,

@@ -16,6 +16,7 @@ mod common;
 mod architecture;
 mod bench_dumps;
 mod breaking;
+mod cancel;
 mod capacity;
 mod changed;
 mod cli;

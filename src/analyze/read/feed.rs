@@ -311,6 +311,9 @@ impl Iterator for Feed<'_> {
 
     fn next(&mut self) -> Option<FileBatch> {
         loop {
+            if self.progress.is_cancelled() {
+                return None;
+            }
             self.top_up();
             let (file, mut open) = self.active.pop_front()?;
             let batch = open.batches.next_batch();

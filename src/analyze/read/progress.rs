@@ -1,6 +1,9 @@
 //! Progress of a run.
 
+use std::io;
+
 use super::chunk_list::DivisionCounts;
+use crate::error::Result;
 
 /// Receives the progress of a run. Called from several threads, a few times a second at most per file.
 pub trait Progress: Sync {
@@ -24,6 +27,18 @@ pub trait Progress: Sync {
     fn divided(&self, counts: DivisionCounts) {
         let _ = counts;
     }
+    /// Returns whether the run shall end before all is read. Asked at each batch; once true it has to stay so.
+    fn is_cancelled(&self) -> bool {
+        false
+    }
+}
+
+/// Fails if the run was cancelled, in which case files are read in part and a report would be wrong.
+pub fn check_cancelled(progress: &dyn Progress) -> Result<()> {
+    if progress.is_cancelled() {
+        return Err(io::Error::new(io::ErrorKind::Interrupted, "cancelled").into());
+    }
+    Ok(())
 }
 
 /// Ignores all progress.

@@ -158,6 +158,12 @@ where
     }
 
     fn next(&self) -> Option<Task> {
+        if self.progress.is_cancelled() {
+            // No more work will come. The lock keeps a worker from missing this between its check and its wait.
+            let _queue = self.queue();
+            self.changed.notify_all();
+            return None;
+        }
         if let Some(task) = self.next_file() {
             return Some(task);
         }
@@ -243,7 +249,7 @@ where
                 return Some(found);
             }
             // A file in progress may become divisible as its readers advance, so workers wait until all are complete.
-            if queue.files.is_empty() {
+            if queue.files.is_empty() || self.progress.is_cancelled() {
                 return None;
             }
             queue.idle += 1;
@@ -256,7 +262,8 @@ where
     fn read_small(&self, mapped: &MappedFile, found: &mut Collected<A>) {
         let (start, end) = (mapped.map.start(), mapped.map.bytes.len());
         let quantum = self.division.steps.quantum;
-        let next_until = |at: usize, _| Some(at.saturating_add(quantum).min(end).max(at + 1));
+        let is_wanted = || !self.progress.is_cancelled();
+        let next_until = |at: usize, _| is_wanted().then(|| at.saturating_add(quantum).min(end).max(at + 1));
         let facts = chunk::read(mapped, start, &mut found.part, self.reading, self.progress, self.empty, next_until);
         self.end(mapped, facts, found);
     }
@@ -302,6 +309,9 @@ where
     }
 
     fn next_step(&self, mapped: &MappedFile, claim: ChunkClaim, at: usize, held: usize) -> NextStep {
+        if self.progress.is_cancelled() {
+            return NextStep::GiveUp;
+        }
         let mut queue = self.queue();
         let full = queue.held() > limits::CHUNKS_BYTES;
         let Some(chunks) = queue.chunks(mapped) else { return NextStep::GiveUp };

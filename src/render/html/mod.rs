@@ -68,7 +68,7 @@ const STYLE: &str = include_str!("style.css");
 /// Script of the page. It reads the page and nothing else.
 const SCRIPT: &str = include_str!("script.js");
 
-/// Writes [`Format::Html`](super::Format::Html).
+/// Writes reports as one self-contained page.
 #[derive(Debug, Clone, Default)]
 pub struct HtmlRenderer {
     lang: Lang,

@@ -1,319 +1,356 @@
-//! Columns of rows, for the row groups of a Parquet file.
+//! Rows, column by column: for the row groups of a Parquet file, and for readers that take columns as they are.
 
-use super::{RecordRow, RowColumns};
+use super::RecordRow;
+use super::column_list::{COLUMNS, Column, ColumnChoice, ColumnType, DIFFERING, FIRST};
 use crate::policy::KeyLabels;
 use crate::record::{Kind, ModuleFacts, Quantization};
 use crate::render::key_rows::DifferingRow;
 use crate::units::Millis;
 
-/// Type of the values of a column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ParquetType {
-    /// True or false.
-    Bool,
-    /// A number below 2¹⁵.
-    Small,
-    Number,
-    /// Milliseconds since the epoch.
-    Time,
-    Text,
-    /// Any number of texts.
-    Texts,
-    Binary,
-}
-
-/// A column, as readers see it.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct ParquetColumn {
-    pub name: &'static str,
-    pub holds: ParquetType,
-    /// Set if every row has a value.
-    pub required: bool,
-}
-
-const fn required(name: &'static str, holds: ParquetType) -> ParquetColumn {
-    ParquetColumn { name, holds, required: true }
-}
-
-const fn optional(name: &'static str, holds: ParquetType) -> ParquetColumn {
-    ParquetColumn { name, holds, required: false }
-}
-
-/// Number of columns before those of [`ModuleFacts`].
-const FIRST: usize = 18;
-
-/// Number of columns without labels.
-const FACTS: usize = FIRST + ModuleFacts::NUMBERS.len() + 1;
-
-/// All columns, in the order of [`Columns::push`]; the last three are labels.
-const COLUMNS: [ParquetColumn; FACTS + 3] = [
-    required("db", ParquetType::Number),
-    optional("key", ParquetType::Text),
-    optional("key_bytes", ParquetType::Binary),
-    required("type", ParquetType::Text),
-    optional("module", ParquetType::Text),
-    required("encoding", ParquetType::Text),
-    optional("length", ParquetType::Number),
-    optional("memory", ParquetType::Number),
-    required("disk", ParquetType::Number),
-    optional("expires_at", ParquetType::Time),
-    optional("idle", ParquetType::Number),
-    optional("freq", ParquetType::Small),
-    required("slot", ParquetType::Small),
-    required("pattern", ParquetType::Text),
-    optional("fields_with_ttl", ParquetType::Number),
-    optional("groups", ParquetType::Number),
-    optional("pending", ParquetType::Number),
-    optional("source", ParquetType::Text),
-    optional("filters", ParquetType::Number),
-    optional("capacity", ParquetType::Number),
-    optional("items", ParquetType::Number),
-    optional("width", ParquetType::Number),
-    optional("depth", ParquetType::Number),
-    optional("k", ParquetType::Number),
-    optional("samples", ParquetType::Number),
-    optional("chunks", ParquetType::Number),
-    optional("dimension", ParquetType::Number),
-    optional("elements", ParquetType::Number),
-    optional("levels", ParquetType::Number),
-    optional("quantization", ParquetType::Text),
-    required("breaks", ParquetType::Texts),
-    optional("owner", ParquetType::Text),
-    optional("class", ParquetType::Text),
-];
-
-/// Returns the columns of a file.
-pub(super) fn columns(columns: RowColumns) -> &'static [ParquetColumn] {
-    match columns {
-        RowColumns::Facts => COLUMNS.split_at(FACTS).0,
-        RowColumns::Labeled => &COLUMNS,
-    }
-}
-
-/// Columns of rows of differing keys, in the order of [`Columns::push_differing`].
-pub(super) const DIFFERING: [ParquetColumn; 19] = [
-    required("change", ParquetType::Texts),
-    required("db", ParquetType::Number),
-    optional("key", ParquetType::Text),
-    optional("key_bytes", ParquetType::Binary),
-    optional("type_before", ParquetType::Text),
-    optional("type_after", ParquetType::Text),
-    optional("module_before", ParquetType::Text),
-    optional("module_after", ParquetType::Text),
-    optional("length_before", ParquetType::Number),
-    optional("length_after", ParquetType::Number),
-    optional("memory_before", ParquetType::Number),
-    optional("memory_after", ParquetType::Number),
-    optional("expires_at_before", ParquetType::Time),
-    optional("expires_at_after", ParquetType::Time),
-    optional("source_before", ParquetType::Text),
-    optional("source_after", ParquetType::Text),
-    required("copies_before", ParquetType::Number),
-    required("copies_after", ParquetType::Number),
-    required("certain", ParquetType::Bool),
-];
-
 /// First and last millisecond of the years 1 to 9999. Readers convert times to microseconds or to their language's
 /// own type, and a single time beyond these limits would make them refuse the whole column.
 const TIMES: (i64, i64) = (-62_135_596_800_000, 253_402_300_799_999);
 
-/// Values of one column; absent ones are in `present` only.
-#[derive(Debug, Default)]
-pub(super) struct Values {
-    /// 1 for each row that has a value, else 0: Parquet's definition levels.
-    pub present: Vec<i16>,
-    /// Of a list: 0 for each row, 1 for each further text of it: Parquet's repetition levels.
-    pub repeated: Vec<i16>,
+/// Values of one column, in the layout of Arrow: absent values have a slot, too.
+#[derive(Debug)]
+pub struct Values {
+    /// Numbers, flags and times, one for each row.
     pub numbers: Vec<i64>,
-    /// Texts one after the other, and the end of each.
+    /// Texts one after the other.
     pub bytes: Vec<u8>,
-    pub ends: Vec<usize>,
-}
-
-/// One value of a row.
-enum ParquetCell<'a> {
-    Number(Option<i64>),
-    Bytes(Option<&'a [u8]>),
+    /// Start of each text in `bytes`, and the end of the last; empty unless the column holds texts.
+    pub offsets: Vec<i32>,
+    /// Of a list: first text of each row, and the end of the last.
+    pub lists: Vec<i32>,
+    /// One bit for each row, the lowest first, set if it has a value. Empty if all rows have one.
+    pub present: Vec<u8>,
+    holds: ColumnType,
+    rows: usize,
 }
 
 impl Values {
-    fn push(&mut self, cell: &ParquetCell<'_>) {
-        let present = match cell {
-            ParquetCell::Number(number) => {
-                self.numbers.extend(number);
-                number.is_some()
+    fn new(holds: ColumnType) -> Values {
+        let is_text = matches!(holds, ColumnType::Text | ColumnType::Texts | ColumnType::Binary);
+        Values {
+            numbers: Vec::new(),
+            bytes: Vec::new(),
+            offsets: if is_text { vec![0] } else { Vec::new() },
+            lists: if holds == ColumnType::Texts { vec![0] } else { Vec::new() },
+            present: Vec::new(),
+            holds,
+            rows: 0,
+        }
+    }
+
+    /// Returns whether a row has a value.
+    pub fn has(&self, row: usize) -> bool {
+        self.present.is_empty() || self.present.get(row / 8).is_some_and(|bits| bits >> (row % 8) & 1 == 1)
+    }
+
+    /// Gives the rows up to `rows`, which were not pushed, no value.
+    fn pad(&mut self, rows: usize) {
+        if self.rows >= rows {
+            return;
+        }
+        self.mark_all();
+        self.present.resize(rows.div_ceil(8), 0);
+        match self.holds {
+            ColumnType::Text | ColumnType::Binary => self.offsets.resize(rows + 1, last(&self.offsets)),
+            ColumnType::Texts => self.lists.resize(rows + 1, last(&self.lists)),
+            ColumnType::Bool | ColumnType::Small | ColumnType::Number | ColumnType::Time => {
+                self.numbers.resize(rows, 0);
             }
-            ParquetCell::Bytes(None) => false,
-            ParquetCell::Bytes(Some(bytes)) => {
-                self.bytes.extend_from_slice(bytes);
-                self.ends.push(self.bytes.len());
-                true
+        }
+        self.rows = rows;
+    }
+
+    /// Writes the bits of rows that all have a value, unless they are written.
+    fn mark_all(&mut self) {
+        if self.present.is_empty() {
+            self.present.resize(self.rows / 8, u8::MAX);
+            if !self.rows.is_multiple_of(8) {
+                self.present.push((1 << (self.rows % 8)) - 1);
             }
-        };
-        self.present.push(i16::from(present));
+        }
+    }
+
+    /// Counts a row that has a value.
+    fn mark(&mut self) {
+        if !self.present.is_empty() {
+            if self.rows.is_multiple_of(8) {
+                self.present.push(0);
+            }
+            if let Some(bits) = self.present.last_mut() {
+                *bits |= 1 << (self.rows % 8);
+            }
+        }
+        self.rows += 1;
+    }
+
+    fn push_number(&mut self, row: usize, number: i64) {
+        self.pad(row);
+        self.numbers.push(number);
+        self.mark();
+    }
+
+    fn push_bytes(&mut self, row: usize, bytes: &[u8]) {
+        self.pad(row);
+        self.push_text(bytes);
+        self.mark();
+    }
+
+    fn push_text(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+        // Columns with that many bytes of text are not appended to: see `is_full`.
+        self.offsets.push(i32::try_from(self.bytes.len()).unwrap_or(i32::MAX));
     }
 
     /// Appends a row of a list.
-    fn push_list(&mut self, texts: &[&str]) {
-        for (at, text) in texts.iter().enumerate() {
-            self.push(&ParquetCell::Bytes(Some(text.as_bytes())));
-            self.repeated.push(i16::from(at > 0));
-        }
-        if texts.is_empty() {
-            self.push(&ParquetCell::Bytes(None));
-            self.repeated.push(0);
-        }
+    fn push_list(&mut self, row: usize, texts: &[&str]) {
+        self.pad(row);
+        texts.iter().for_each(|text| self.push_text(text.as_bytes()));
+        self.lists.push(i32::try_from(self.offsets.len().saturating_sub(1)).unwrap_or(i32::MAX));
+        self.mark();
+    }
+
+    /// Returns the number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Returns the number of texts, which differs from that of rows if the column holds lists.
+    #[cfg(feature = "parquet")]
+    pub(super) fn texts(&self) -> usize {
+        self.offsets.len().saturating_sub(1)
+    }
+
+    /// Returns the bytes of a text, by its number.
+    #[cfg(feature = "parquet")]
+    pub(super) fn range(&self, number: usize) -> std::ops::Range<usize> {
+        let end = |at: usize| self.offsets.get(at).and_then(|at| usize::try_from(*at).ok()).unwrap_or_default();
+        end(number)..end(number + 1).max(end(number))
     }
 
     fn truncate(&mut self, rows: usize) {
-        let starts = self.repeated.iter().enumerate().filter(|(_, repeated)| **repeated == 0);
-        // Of a list, a row is as many levels as it has texts.
-        let levels =
-            if self.repeated.is_empty() { rows } else { starts.map(|(at, _)| at).nth(rows).unwrap_or(usize::MAX) };
-        self.repeated.truncate(levels);
-        self.present.truncate(levels);
-        let left = self.present.iter().filter(|present| **present == 1).count();
-        self.numbers.truncate(left);
-        self.ends.truncate(left);
-        self.bytes.truncate(self.ends.last().copied().unwrap_or_default());
+        if rows >= self.rows {
+            return;
+        }
+        self.numbers.truncate(rows);
+        let mut texts = rows;
+        if self.holds == ColumnType::Texts {
+            self.lists.truncate(rows + 1);
+            texts = usize::try_from(last(&self.lists)).unwrap_or_default();
+        }
+        self.offsets.truncate(texts + 1);
+        self.bytes.truncate(usize::try_from(last(&self.offsets)).unwrap_or_default());
+        self.present.truncate(rows.div_ceil(8));
+        if !rows.is_multiple_of(8)
+            && let Some(bits) = self.present.last_mut()
+        {
+            *bits &= (1 << (rows % 8)) - 1;
+        }
+        self.rows = rows;
     }
 
+    #[cfg(feature = "parquet")]
     fn append(&mut self, other: Values) {
-        self.present.extend(other.present);
-        self.repeated.extend(other.repeated);
+        if !(self.present.is_empty() && other.present.is_empty()) {
+            self.mark_all();
+            for row in 0..other.rows {
+                let bit = u8::from(other.has(row));
+                match (self.rows + row) % 8 {
+                    0 => self.present.push(bit),
+                    at => self.present.last_mut().into_iter().for_each(|bits| *bits |= bit << at),
+                }
+            }
+        }
+        self.rows += other.rows;
         self.numbers.extend(other.numbers);
-        let before = self.bytes.len();
-        self.ends.extend(other.ends.iter().map(|end| before + end));
+        append_ends(&mut self.lists, &other.lists, self.offsets.len().saturating_sub(1));
+        append_ends(&mut self.offsets, &other.offsets, self.bytes.len());
         self.bytes.extend(other.bytes);
     }
+}
+
+fn last(ends: &[i32]) -> i32 {
+    ends.last().copied().unwrap_or_default()
+}
+
+/// Appends ends behind others that end at `before`.
+#[cfg(feature = "parquet")]
+fn append_ends(ends: &mut Vec<i32>, others: &[i32], before: usize) {
+    let before = i32::try_from(before).unwrap_or(i32::MAX);
+    ends.extend(others.iter().skip(1).map(|end| end.saturating_add(before)));
 }
 
 /// Some rows, column by column.
 #[derive(Debug)]
 pub struct Columns {
-    values: Vec<Values>,
-}
-
-impl Default for Columns {
-    fn default() -> Self {
-        Columns::of(&COLUMNS)
-    }
+    /// Of each column; `None` for those that are not chosen.
+    values: Vec<Option<Values>>,
+    rows: usize,
+    /// Bytes of all texts that were pushed.
+    pushed: usize,
 }
 
 impl Columns {
+    /// Returns the columns of a choice, without rows.
+    pub(crate) fn new(choice: &ColumnChoice) -> Columns {
+        let is_chosen = |at| choice.positions().contains(&at);
+        let values = COLUMNS.iter().enumerate().map(|(at, column)| is_chosen(at).then(|| Values::new(column.holds)));
+        Columns { values: values.collect(), rows: 0, pushed: 0 }
+    }
+
     /// Returns these columns, without rows.
-    pub(super) fn of(columns: &[ParquetColumn]) -> Columns {
-        Columns { values: columns.iter().map(|_| Values::default()).collect() }
+    pub(super) fn of(columns: &[Column]) -> Columns {
+        let values = columns.iter().map(|column| Some(Values::new(column.holds))).collect();
+        Columns { values, rows: 0, pushed: 0 }
     }
 
     /// Returns the columns of differing keys, without rows.
-    pub fn of_differing() -> Columns {
+    pub(crate) fn of_differing() -> Columns {
         Columns::of(&DIFFERING)
     }
 
-    /// Appends a differing key.
-    pub fn push_differing(&mut self, row: &DifferingRow<'_>) {
-        let number = |number: Option<u64>| ParquetCell::Number(number.map(held));
-        let time = |time: Option<Millis>| ParquetCell::Number(time.map(|at| at.0.clamp(TIMES.0, TIMES.1)));
-        fn text(text: Option<&str>) -> ParquetCell<'_> {
-            ParquetCell::Bytes(text.map(str::as_bytes))
-        }
-        let cells: [ParquetCell<'_>; DIFFERING.len() - 1] = [
-            number(Some(row.db)),
-            text(row.key),
-            ParquetCell::Bytes(row.key_bytes),
-            text(row.kind_before.map(Kind::name)),
-            text(row.kind_after.map(Kind::name)),
-            text(row.module_before),
-            text(row.module_after),
-            number(row.length_before),
-            number(row.length_after),
-            number(row.memory_before.map(|memory| memory.0)),
-            number(row.memory_after.map(|memory| memory.0)),
-            time(row.expires_at_before),
-            time(row.expires_at_after),
-            text(row.source_before),
-            text(row.source_after),
-            number(Some(row.copies_before)),
-            number(Some(row.copies_after)),
-            number(Some(u64::from(row.certain))),
-        ];
-        if let Some((changes, others)) = self.values.split_first_mut() {
-            changes.push_list(&row.changes());
-            others.iter_mut().zip(cells).for_each(|(values, cell)| values.push(&cell));
+    fn number(&mut self, at: usize, number: Option<i64>) {
+        if let (Some(Some(values)), Some(number)) = (self.values.get_mut(at), number) {
+            values.push_number(self.rows, number);
         }
     }
 
+    fn text(&mut self, at: usize, text: Option<&[u8]>) {
+        if let (Some(Some(values)), Some(text)) = (self.values.get_mut(at), text) {
+            values.push_bytes(self.rows, text);
+            self.pushed += text.len();
+        }
+    }
+
+    fn list(&mut self, at: usize, texts: &[&str]) {
+        if let Some(Some(values)) = self.values.get_mut(at) {
+            values.push_list(self.rows, texts);
+        }
+    }
+
+    /// Appends a differing key.
+    pub(crate) fn push_differing(&mut self, row: &DifferingRow<'_>) {
+        let text = |text: Option<&'static str>| text.map(str::as_bytes);
+        self.list(0, &row.changes());
+        self.number(1, Some(held(row.db)));
+        self.text(2, row.key.map(str::as_bytes));
+        self.text(3, row.key_bytes);
+        self.text(4, text(row.kind_before.map(Kind::name)));
+        self.text(5, text(row.kind_after.map(Kind::name)));
+        self.text(6, row.module_before.map(str::as_bytes));
+        self.text(7, row.module_after.map(str::as_bytes));
+        self.number(8, row.length_before.map(held));
+        self.number(9, row.length_after.map(held));
+        self.number(10, row.memory_before.map(|memory| held(memory.0)));
+        self.number(11, row.memory_after.map(|memory| held(memory.0)));
+        self.number(12, row.expires_at_before.map(time));
+        self.number(13, row.expires_at_after.map(time));
+        self.text(14, row.source_before.map(str::as_bytes));
+        self.text(15, row.source_after.map(str::as_bytes));
+        self.number(16, Some(held(row.copies_before)));
+        self.number(17, Some(held(row.copies_after)));
+        self.number(18, Some(i64::from(row.certain)));
+        self.rows += 1;
+    }
+
     /// Appends a row.
-    pub fn push(&mut self, row: &RecordRow<'_>) {
-        let number = |number: Option<u64>| ParquetCell::Number(number.map(held));
-        fn text(text: Option<&str>) -> ParquetCell<'_> {
-            ParquetCell::Bytes(text.map(str::as_bytes))
+    pub(crate) fn push(&mut self, row: &RecordRow<'_>) {
+        self.number(0, Some(held(row.db)));
+        self.text(1, row.key.map(str::as_bytes));
+        self.text(2, row.key_bytes);
+        self.text(3, Some(row.kind.name().as_bytes()));
+        self.text(4, row.module.map(str::as_bytes));
+        self.text(5, Some(row.encoding.as_bytes()));
+        self.number(6, row.length.map(held));
+        self.number(7, row.memory.map(|memory| held(memory.0)));
+        self.number(8, Some(held(row.disk.0)));
+        self.number(9, row.expires_at.map(time));
+        self.number(10, row.idle.map(held));
+        self.number(11, row.freq.map(i64::from));
+        self.number(12, Some(i64::from(row.slot)));
+        self.text(13, Some(row.pattern.as_bytes()));
+        self.number(14, row.fields_with_ttl.map(held));
+        self.number(15, row.groups.map(held));
+        self.number(16, row.pending.map(held));
+        self.text(17, row.source.map(str::as_bytes));
+        if let Some(facts) = row.module_facts {
+            facts.numbers().into_iter().zip(FIRST..).for_each(|(number, at)| self.number(at, number.map(held)));
+            let quantization = facts.quantization.map(Quantization::name);
+            self.text(FIRST + ModuleFacts::NUMBERS.len(), quantization.map(str::as_bytes));
         }
-        let facts = row.module_facts.copied().unwrap_or_default();
-        let cells: [ParquetCell<'_>; FIRST] = [
-            number(Some(row.db)),
-            text(row.key),
-            ParquetCell::Bytes(row.key_bytes),
-            text(Some(row.kind.name())),
-            text(row.module),
-            text(Some(row.encoding)),
-            number(row.length),
-            number(row.memory.map(|memory| memory.0)),
-            number(Some(row.disk.0)),
-            ParquetCell::Number(row.expires_at.map(|at| at.0.clamp(TIMES.0, TIMES.1))),
-            number(row.idle),
-            number(row.freq.map(u64::from)),
-            number(Some(u64::from(row.slot))),
-            text(Some(row.pattern)),
-            number(row.fields_with_ttl),
-            number(row.groups),
-            number(row.pending),
-            text(row.source),
-        ];
-        let quantization = text(facts.quantization.map(Quantization::name));
-        let cells = cells.into_iter().chain(facts.numbers().map(number)).chain([quantization]);
-        self.values.iter_mut().zip(cells).for_each(|(values, cell)| values.push(&cell));
-        if let Some(KeyLabels { breaks, owner, class }) = row.labels
-            && let [.., list, owners, classes] = self.values.as_mut_slice()
-        {
-            list.push_list(breaks);
-            owners.push(&text(owner));
-            classes.push(&text(class));
+        if let Some(KeyLabels { breaks, owner, class }) = row.labels {
+            let labels = COLUMNS.len() - 3;
+            self.list(labels, breaks);
+            self.text(labels + 1, owner.map(str::as_bytes));
+            self.text(labels + 2, class.map(str::as_bytes));
         }
+        self.rows += 1;
     }
 
     /// Returns the number of rows.
     pub fn len(&self) -> usize {
-        // The list of changes, the only one in front, has a level for each of its texts.
-        self.values.get(1).map_or(0, |values| values.present.len())
+        self.rows
     }
 
     /// Returns whether there is no row.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.rows == 0
     }
 
     /// Returns the bytes of all texts.
+    #[cfg(feature = "parquet")]
     pub(super) fn bytes(&self) -> usize {
-        self.values.iter().map(|values| values.bytes.len()).sum()
+        self.values.iter().flatten().map(|values| values.bytes.len()).sum()
+    }
+
+    /// Returns whether the offsets of texts have no room for the largest row.
+    pub(crate) fn is_full(&self) -> bool {
+        /// A row has a key of half a GiB at most, and a pattern of that length.
+        const FULL: usize = 1 << 29;
+        self.pushed >= FULL
     }
 
     /// Keeps only the first `rows` rows.
-    pub(super) fn truncate(&mut self, rows: usize) {
-        if rows < self.len() {
-            self.values.iter_mut().for_each(|values| values.truncate(rows));
+    pub(crate) fn truncate(&mut self, rows: usize) {
+        if rows < self.rows {
+            self.values.iter_mut().flatten().for_each(|values| values.truncate(rows));
+            self.rows = rows;
         }
     }
 
-    /// Appends all rows of `other`.
-    pub(super) fn append(&mut self, other: Columns) {
-        self.values.iter_mut().zip(other.values).for_each(|(values, other)| values.append(other));
+    /// Appends all rows of `other`, which has the same columns.
+    #[cfg(feature = "parquet")]
+    pub(super) fn append(&mut self, mut other: Columns) {
+        self.pad();
+        other.pad();
+        for (values, other) in self.values.iter_mut().flatten().zip(other.values.into_iter().flatten()) {
+            values.append(other);
+        }
+        self.rows += other.rows;
+        self.pushed += other.pushed;
     }
 
-    /// Returns the values of each column; those of labels are empty if the rows have none.
-    pub(super) fn into_values(self) -> Vec<Values> {
-        self.values
+    /// Gives columns without a value in the last rows a slot for each row.
+    fn pad(&mut self) {
+        let rows = self.rows;
+        self.values.iter_mut().flatten().for_each(|values| values.pad(rows));
+    }
+
+    /// Returns the values of each column that was chosen, in the order of all columns.
+    #[cfg(feature = "parquet")]
+    pub(super) fn into_values(mut self) -> impl Iterator<Item = Values> {
+        self.pad();
+        self.values.into_iter().flatten()
+    }
+
+    /// Returns the values of the columns of a choice, in its order.
+    pub fn chosen(mut self, choice: &ColumnChoice) -> Vec<(&'static Column, Values)> {
+        self.pad();
+        let mut taken = |at: usize| Some((COLUMNS.get(at)?, self.values.get_mut(at)?.take()?));
+        choice.positions().iter().filter_map(|&at| taken(at)).collect()
     }
 }
 
@@ -322,40 +359,70 @@ fn held(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-#[cfg(test)]
+fn time(at: Millis) -> i64 {
+    at.0.clamp(TIMES.0, TIMES.1)
+}
+
+#[cfg(all(test, feature = "parquet"))]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn texts(cells: &[Option<&[u8]>]) -> Values {
-        let mut values = Values::default();
-        cells.iter().for_each(|cell| values.push(&ParquetCell::Bytes(*cell)));
+        let mut values = Values::new(ColumnType::Text);
+        for (row, cell) in cells.iter().enumerate() {
+            cell.iter().for_each(|text| values.push_bytes(row, text));
+        }
+        values.pad(cells.len());
         values
     }
 
-    #[test]
-    fn absent_values_take_no_room_and_cutting_keeps_step() {
-        let mut values = texts(&[Some(b"one"), None, Some(b""), Some(b"four")]);
-        values.truncate(3);
-        assert_eq!((values.present.as_slice(), values.ends.as_slice()), ([1, 0, 1].as_slice(), [3, 3].as_slice()));
-        assert_eq!(values.bytes, b"one");
+    fn seen(values: &Values) -> Vec<Option<&[u8]>> {
+        (0..values.rows).map(|row| values.has(row).then(|| &values.bytes[values.range(row)])).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn cut_and_joined_columns_hold_what_was_pushed(
+            one in prop::collection::vec(prop::option::of("[a-c]{0,3}"), 0..40),
+            two in prop::collection::vec(prop::option::of("[a-c]{0,3}"), 0..40),
+            rows in 0_usize..40,
+        ) {
+            let cells = |of: &[Option<String>]| of.iter().map(|cell| cell.clone().map(String::into_bytes)).collect::<Vec<_>>();
+            let (one, two) = (cells(&one), cells(&two));
+            let borrowed = |of: &[Option<Vec<u8>>]| texts(&of.iter().map(Option::as_deref).collect::<Vec<_>>());
+            let mut values = borrowed(&one);
+            values.truncate(rows);
+            values.append(borrowed(&two));
+            let expected: Vec<_> = one.iter().take(rows).chain(&two).map(Option::as_deref).collect();
+            prop_assert_eq!(seen(&values), expected);
+            prop_assert!(values.present.is_empty() || values.present.len() == values.rows.div_ceil(8));
+        }
     }
 
     #[test]
     fn lists_keep_step_with_their_rows() {
-        let mut values = Values::default();
-        [&["a", "b"][..], &[], &["c"]].into_iter().for_each(|list| values.push_list(list));
-        assert_eq!((values.repeated.as_slice(), values.present.as_slice()), (&[0, 1, 0, 0][..], &[1, 1, 0, 1][..]));
+        let mut values = Values::new(ColumnType::Texts);
+        for (row, list) in [&["a", "b"][..], &[], &["c"]].into_iter().enumerate() {
+            values.push_list(row, list);
+        }
+        assert_eq!((values.lists.as_slice(), values.bytes.as_slice()), (&[0, 2, 2, 3][..], &b"abc"[..]));
         values.truncate(2);
-        assert_eq!((values.repeated.as_slice(), values.bytes.as_slice()), (&[0, 1, 0][..], &b"ab"[..]));
+        let mut more = Values::new(ColumnType::Texts);
+        more.push_list(0, &["d", "e"]);
+        values.append(more);
+        assert_eq!((values.lists.as_slice(), values.offsets.as_slice()), (&[0, 2, 2, 4][..], &[0, 1, 2, 3, 4][..]));
         values.truncate(0);
-        assert!(values.present.is_empty() && values.bytes.is_empty());
+        assert!(values.bytes.is_empty() && values.lists == [0]);
     }
 
     #[test]
-    fn appended_values_come_behind() {
-        let mut values = texts(&[Some(b"one")]);
-        values.append(texts(&[None, Some(b"three")]));
-        assert_eq!((values.bytes.as_slice(), values.ends.as_slice()), (b"onethree".as_slice(), [3, 8].as_slice()));
-        assert_eq!(values.present, [1, 0, 1]);
+    fn numbers_that_are_absent_have_a_slot() {
+        let mut values = Values::new(ColumnType::Number);
+        values.push_number(2, 7);
+        values.pad(4);
+        assert_eq!((values.numbers.as_slice(), values.present.as_slice()), (&[0, 0, 7, 0][..], &[0b100][..]));
+        assert!(values.has(2) && !values.has(3));
     }
 }

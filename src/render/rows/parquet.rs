@@ -18,7 +18,8 @@ use parquet::schema::types::{ColumnDescPtr, ColumnPath, Type as Schema, TypePtr}
 use rayon::prelude::*;
 
 use super::RowColumns;
-use super::columns::{Columns, DIFFERING, ParquetColumn, ParquetType, Values, columns};
+use super::column_list::{Column, ColumnChoice, ColumnType, DIFFERING, columns};
+use super::columns::{Columns, Values};
 
 /// Rows of a group. Readers work on groups in parallel and skip those whose statistics exclude what they look for.
 const GROUP_ROWS: usize = 128 << 10;
@@ -29,30 +30,31 @@ const GROUP_BYTES: usize = 64 << 20;
 /// Writer of a Parquet file.
 pub struct ParquetFile<W: Write + Send> {
     file: SerializedFileWriter<W>,
-    columns: &'static [ParquetColumn],
+    /// All columns of rows of keys; `None` for rows of differing keys.
+    choice: Option<ColumnChoice>,
     group: Columns,
 }
 
 impl<W: Write + Send> ParquetFile<W> {
     /// Begins the file.
     pub fn new(out: W, of: RowColumns) -> io::Result<Self> {
-        ParquetFile::with(out, columns(of), Columns::default())
+        ParquetFile::with(out, columns(of), Some(ColumnChoice::all(of)))
     }
 
     /// Begins a file of differing keys.
     pub fn of_differing(out: W) -> io::Result<Self> {
-        ParquetFile::with(out, &DIFFERING, Columns::of_differing())
+        ParquetFile::with(out, &DIFFERING, None)
     }
 
-    fn with(out: W, columns: &'static [ParquetColumn], group: Columns) -> io::Result<Self> {
+    fn with(out: W, columns: &[Column], choice: Option<ColumnChoice>) -> io::Result<Self> {
         let file =
             SerializedFileWriter::new(out, schema(columns).map_err(into_io)?, Arc::new(properties().map_err(into_io)?));
-        Ok(ParquetFile { file: file.map_err(into_io)?, columns, group })
+        let group = empty(choice.as_ref());
+        Ok(ParquetFile { file: file.map_err(into_io)?, choice, group })
     }
 
-    /// Appends the first rows of these.
-    pub fn add(&mut self, mut rows: Columns, count: usize) -> io::Result<()> {
-        rows.truncate(count);
+    /// Appends these rows.
+    pub fn add(&mut self, rows: Columns) -> io::Result<()> {
         self.group.append(rows);
         if self.group.len() < GROUP_ROWS && self.group.bytes() < GROUP_BYTES {
             return Ok(());
@@ -77,7 +79,7 @@ impl<W: Write + Send> ParquetFile<W> {
         let (columns, properties) = (self.file.schema_descr().columns().to_vec(), self.file.properties());
         let encoded: Vec<(Bytes, ColumnCloseResult)> = columns
             .into_par_iter()
-            .zip(std::mem::replace(&mut self.group, Columns::of(self.columns)).into_values())
+            .zip(std::mem::replace(&mut self.group, empty(self.choice.as_ref())).into_values().collect::<Vec<_>>())
             .map(|(column, values)| encode(column, properties, values))
             .collect::<Result<_>>()?;
         let mut group = self.file.next_row_group()?;
@@ -94,30 +96,40 @@ fn encode(
     properties: &Arc<WriterProperties>,
     values: Values,
 ) -> Result<(Bytes, ColumnCloseResult)> {
-    let present = (column.max_def_level() > 0).then_some(values.present.as_slice());
-    let repeated = (column.max_rep_level() > 0).then_some(values.repeated.as_slice());
+    let rows = values.rows();
+    let (present, repeated) = if column.max_rep_level() > 0 {
+        let (present, repeated) = list_levels(&values);
+        (Some(present), Some(repeated))
+    } else {
+        ((column.max_def_level() > 0).then(|| (0..rows).map(|row| i16::from(values.has(row))).collect()), None)
+    };
+    let (present, repeated) = (present.as_deref(), repeated.as_deref());
+    let with_value = || (0..rows).filter(|row| values.has(*row));
+    let numbers = || with_value().filter_map(|row| values.numbers.get(row).copied());
     let mut sink = TrackedWrite::new(Vec::new());
     let pages = Box::new(SerializedPageWriter::new(&mut sink));
     let mut writer = get_column_writer(column, Arc::clone(properties), pages);
     match &mut writer {
         ColumnWriter::BoolColumnWriter(writer) => {
-            let flags: Vec<bool> = values.numbers.iter().map(|number| *number != 0).collect();
+            let flags: Vec<bool> = numbers().map(|number| number != 0).collect();
             writer.write_batch(&flags, present, None)?;
         }
         ColumnWriter::Int32ColumnWriter(writer) => {
-            let numbers: Vec<i32> = values.numbers.iter().map(|n| i32::try_from(*n).unwrap_or(i32::MAX)).collect();
+            let numbers: Vec<i32> = numbers().map(|number| i32::try_from(number).unwrap_or(i32::MAX)).collect();
             writer.write_batch(&numbers, present, None)?;
         }
-        ColumnWriter::Int64ColumnWriter(writer) => {
+        ColumnWriter::Int64ColumnWriter(writer) if values.present.is_empty() => {
             writer.write_batch(&values.numbers, present, None)?;
         }
+        ColumnWriter::Int64ColumnWriter(writer) => {
+            writer.write_batch(&numbers().collect::<Vec<_>>(), present, None)?;
+        }
         ColumnWriter::ByteArrayColumnWriter(writer) => {
-            let (all, mut start) = (Bytes::from(values.bytes), 0);
-            let texts: Vec<ByteArray> = values
-                .ends
-                .iter()
-                .map(|end| ByteArray::from(all.slice(std::mem::replace(&mut start, *end)..*end)))
-                .collect();
+            let texts: Vec<usize> =
+                if repeated.is_some() { (0..values.texts()).collect() } else { with_value().collect() };
+            let ranges: Vec<_> = texts.into_iter().map(|number| values.range(number)).collect();
+            let all = Bytes::from(values.bytes);
+            let texts: Vec<ByteArray> = ranges.into_iter().map(|range| ByteArray::from(all.slice(range))).collect();
             writer.write_batch(&texts, present, repeated)?;
         }
         _ => return Err(ParquetError::NYI("a column of a type that no row has".to_owned())),
@@ -126,28 +138,48 @@ fn encode(
     Ok((sink.into_inner()?.into(), closed))
 }
 
-fn schema(columns: &[ParquetColumn]) -> Result<TypePtr> {
+/// Returns the definition and repetition levels of a list: one for each text, and one for each row without any.
+fn list_levels(values: &Values) -> (Vec<i16>, Vec<i16>) {
+    let (mut present, mut repeated) = (Vec::new(), Vec::new());
+    for ends in values.lists.windows(2) {
+        let texts = ends.iter().copied().reduce(|start, end| end - start).unwrap_or_default();
+        present.push(i16::from(texts > 0));
+        repeated.push(0);
+        for _ in 1..texts {
+            present.push(1);
+            repeated.push(1);
+        }
+    }
+    (present, repeated)
+}
+
+/// Returns the columns of a choice, or those of differing keys, without rows.
+fn empty(choice: Option<&ColumnChoice>) -> Columns {
+    choice.map_or_else(Columns::of_differing, Columns::new)
+}
+
+fn schema(columns: &[Column]) -> Result<TypePtr> {
     let columns = columns.iter().map(|column| column_schema(column).map(Arc::new)).collect::<Result<_>>()?;
     Schema::group_type_builder("keys").with_fields(columns).build().map(Arc::new)
 }
 
-fn column_schema(column: &ParquetColumn) -> Result<Schema> {
+fn column_schema(column: &Column) -> Result<Schema> {
     use parquet::basic::Type as Physical;
     let (physical, logical) = match column.holds {
-        ParquetType::Bool => (Physical::BOOLEAN, None),
-        ParquetType::Small => (Physical::INT32, Some(LogicalType::integer(16, true))),
-        ParquetType::Number => (Physical::INT64, None),
-        ParquetType::Time => (Physical::INT64, Some(LogicalType::timestamp(true, TimeUnit::MILLIS))),
-        ParquetType::Texts => return list_schema(column),
-        ParquetType::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
-        ParquetType::Binary => (Physical::BYTE_ARRAY, None),
+        ColumnType::Bool => (Physical::BOOLEAN, None),
+        ColumnType::Small => (Physical::INT32, Some(LogicalType::integer(16, true))),
+        ColumnType::Number => (Physical::INT64, None),
+        ColumnType::Time => (Physical::INT64, Some(LogicalType::timestamp(true, TimeUnit::MILLIS))),
+        ColumnType::Texts => return list_schema(column),
+        ColumnType::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+        ColumnType::Binary => (Physical::BYTE_ARRAY, None),
     };
     let repetition = if column.required { Repetition::REQUIRED } else { Repetition::OPTIONAL };
     Schema::primitive_type_builder(column.name, physical).with_repetition(repetition).with_logical_type(logical).build()
 }
 
 /// Returns the schema of a list of texts, which may be empty but is never null, in the three levels that readers expect.
-fn list_schema(column: &ParquetColumn) -> Result<Schema> {
+fn list_schema(column: &Column) -> Result<Schema> {
     let text = Schema::primitive_type_builder("element", parquet::basic::Type::BYTE_ARRAY)
         .with_repetition(Repetition::REQUIRED)
         .with_logical_type(Some(LogicalType::String));

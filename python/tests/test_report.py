@@ -1,0 +1,142 @@
+"""Reports, verification, comparison, and reports in parts."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+import random
+from datetime import datetime, timezone
+from pathlib import Path
+
+import pytest
+from conftest import LATER, ROOT, SHARDS, SHOP, dumps, run
+
+import rdblens
+
+
+@pytest.mark.parametrize("dump", dumps()[::4], ids=lambda path: str(path.relative_to(ROOT / "testdata")))
+@pytest.mark.parametrize("policy", ["default", "platform"])
+def test_the_report_is_that_of_the_command_line(dump: Path, policy: str) -> None:
+    report = rdblens.analyze(dump, policy)
+    stored = run("analyze", dump, "--policy", policy, "--format", "json", "--quiet").stdout
+    assert report.to_json() == stored.decode()
+    assert report.to_dict() == json.loads(stored)
+
+
+def test_options_are_those_of_the_command_line(tmp_path: Path) -> None:
+    policy = tmp_path / "team.toml"
+    policy.write_text('extends = "platform"\n')
+    report = rdblens.analyze(
+        SHOP, policy, types=["string", "hash"], match="*:*", top=5, depth=2, min_share=0.5, what_if="valkey-8.1",
+        maxmemory=64 << 20, maxmemory_policy="allkeys-lru", now=datetime(2026, 11, 22, tzinfo=timezone.utc), mask=True,
+        mask_key=b"secret", server="redis-7.4", allocator="glibc",
+    )  # fmt: skip
+    key = tmp_path / "key"
+    key.write_bytes(b"secret")
+    stored = run(
+        "analyze", SHOP, "--policy", policy, "--type", "string", "--type", "hash", "--match", "*:*", "--top", "5", "--depth", "2",
+        "--min-share", "0.5", "--what-if", "valkey-8.1", "--maxmemory", "64MB", "--maxmemory-policy", "allkeys-lru",
+        "--now", "2026-11-22T00:00:00Z", "--mask", "--mask-key", key, "--server", "redis-7.4", "--allocator", "glibc",
+        "--format", "json", "--quiet",
+    )  # fmt: skip
+    assert stored.returncode == 0, stored.stderr
+    assert report.to_json() == stored.stdout.decode()
+
+
+def test_fields_are_attributes() -> None:
+    report = rdblens.analyze(SHOP)
+    assert report.totals.keys == 5257
+    assert report.top.by_memory[0].key == "leaderboard:spending:all-time"
+    assert report.complete and "totals" in dir(report)
+    assert repr(report).startswith("<rdblens.Report: 5257 keys")
+    with pytest.raises(AttributeError, match="no field 'totale'"):
+        report.totale  # noqa: B018
+    assert pickle.loads(pickle.dumps(report)) == copy.deepcopy(report) == report
+    assert rdblens.Report.from_json(report.to_json()) == report
+
+
+def test_pages_are_those_of_the_command_line() -> None:
+    report = rdblens.analyze(SHOP)
+    assert report.to_html() == run("analyze", SHOP, "--format", "html", "--quiet").stdout.decode()
+    page = report.to_html(lang="zh", title="Shop", environment="production")
+    flags = ["--lang", "zh", "--title", "Shop", "--environment", "production"]
+    assert page == run("analyze", SHOP, "--format", "html", "--quiet", *flags).stdout.decode()
+    shown = report._repr_html_()
+    assert shown.startswith("<iframe srcdoc=") and "<script" not in shown
+    with pytest.raises(rdblens.UsageError, match="no language"):
+        report.to_html(lang="fr")
+
+
+def test_a_damaged_file_gives_an_incomplete_report(tmp_path: Path) -> None:
+    cut = tmp_path / "cut.rdb"
+    cut.write_bytes(SHOP.read_bytes()[:100_000])
+    report = rdblens.analyze(cut)
+    assert not report.complete and 0 < report.totals.keys < 5257
+    assert "byte 0x" in report.source.files[0].errors[0].text
+    verdict = rdblens.check(cut)
+    assert not verdict and verdict.verdict == "truncated" and verdict.errors[0].offset > 90_000
+    with pytest.raises(rdblens.ReadError):
+        rdblens.analyze(tmp_path / "missing.rdb")
+
+
+def test_a_sound_file_is_true() -> None:
+    verdict = rdblens.check(SHOP)
+    assert verdict and verdict.keys == 5257 and verdict.checksum == "ok"
+    assert verdict.to_dict() == json.loads(run("check", SHOP, "--format", "json").stdout)
+
+
+def test_comparisons_are_those_of_the_command_line() -> None:
+    comparison = rdblens.compare([SHOP, LATER])
+    stored = run("compare", SHOP, LATER, "--format", "json", "--quiet").stdout
+    assert comparison.to_dict() == json.loads(stored)
+    assert comparison.to_html() == run("compare", SHOP, LATER, "--format", "html", "--quiet").stdout.decode()
+    again = rdblens.compare([rdblens.analyze(SHOP), rdblens.analyze(LATER)], names=["monday", "tuesday"])
+    assert [snapshot.name for snapshot in again.snapshots] == ["monday", "tuesday"]
+    with pytest.raises(rdblens.UsageError, match="two reports"):
+        rdblens.compare([SHOP])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_parts_give_the_report_of_one_run(seed: int) -> None:
+    policy = ["none", "default", "platform", "default"][seed]
+    plan = rdblens.plan(SHARDS, policy=policy)
+    assert len(plan) == len(SHARDS) and plan == rdblens.Plan.from_json(plan.to_json())
+    parts = [rdblens.partial(plan, number) for number in range(len(plan))]
+    random.Random(seed).shuffle(parts)
+    whole = rdblens.analyze(SHARDS, policy)
+    assert rdblens.report(plan, parts) == whole
+    assert rdblens.report(plan, rdblens.merge_partials(plan, parts)) == whole
+    assert rdblens.partial(plan, range(len(plan))) == rdblens.merge_partials(plan, parts)
+    assert sorted(plan.shard(1, 2) + plan.shard(2, 2)) == list(range(len(plan)))
+
+
+def test_missing_and_foreign_parts_are_named() -> None:
+    plan = rdblens.plan(SHARDS)
+    part = rdblens.partial(plan, 0)
+    report = rdblens.report(plan, part)
+    assert not report.complete and len(report.source.files) == len(SHARDS)
+    with pytest.raises(rdblens.Error, match="part 2"):
+        rdblens.report(plan, [part, part])
+    with pytest.raises(rdblens.UnreadableError, match="part of another plan"):
+        rdblens.report(rdblens.plan(SHOP), part)
+    with pytest.raises(rdblens.Error):
+        rdblens.report(plan, part[:-5])
+    with pytest.raises(rdblens.UsageError, match="there is no file"):
+        rdblens.partial(plan, 99)
+
+
+def test_parts_of_the_command_line_fit(tmp_path: Path) -> None:
+    plan = tmp_path / "plan.json"
+    assert run("plan", *SHARDS, "-o", plan, "--quiet").returncode == 0
+    part = tmp_path / "1.part"
+    assert run("analyze", "--partial", "--plan", plan, "--shard", "1/1", "-o", part, "--quiet").returncode == 0
+    read = rdblens.Plan.from_json(plan.read_bytes())
+    assert read == rdblens.plan(SHARDS)
+    assert part.read_bytes() == rdblens.partial(read, read.shard(1, 1))
+
+
+def test_the_command_line_is_there() -> None:
+    assert run("--version").stdout.startswith(b"rdblens " + rdblens.__version__.encode())
+    assert run("analyze", "missing.rdb").returncode == 3
+    assert run("analyse").returncode == 2
