@@ -14,6 +14,8 @@ const DAY: i128 = 86_400_000;
 const MARGIN: i128 = 12;
 /// A limit more than this many times as high as all else is not drawn: the rest would be a line at the bottom.
 const HIGHEST_LIMIT: i128 = 5;
+/// Charts of fewer days show the time of day.
+const FEWEST_DAYS: i128 = 3;
 
 /// The chart.
 #[derive(Debug)]
@@ -121,10 +123,12 @@ impl TrendView {
             text: human::bytes(u64::try_from(size).unwrap_or(u64::MAX)),
         };
         let present = i128::from(chart.points.last()?.1.0);
-        let day = |at: i128| {
-            let text = human::time(i64::try_from(at).unwrap_or(i64::MAX));
-            (percent(thousandths(axes.x(at))), text.split(' ').next().unwrap_or_default().to_owned())
-        };
+        let [from, now, to] = [first, last, horizon].map(|at| human::time(i64::try_from(at).unwrap_or(i64::MAX)));
+        // Days alone would be equal within a day.
+        let with_time = horizon - first < FEWEST_DAYS * DAY;
+        let labels = [day(&from, "", with_time), day(&now, &from, with_time), day(&to, &now, with_time)];
+        let [from, now, to] = labels;
+        let at = |at: i128| percent(thousandths(axes.x(at)));
         let named = |(limit, name): (Bytes, &str)| {
             (thousandths(axes.y(limit.0.into())), say!(lang, "{name} {}", "{name} {}", human::bytes(limit.0)))
         };
@@ -141,8 +145,18 @@ impl TrendView {
             dots: dots.collect(),
             limit: limit.map(named),
             figures: [figure(last, present), figure(horizon, end)],
-            days: [first, last, horizon].map(day),
+            days: [(at(first), from), (at(last), now), (at(horizon), to)],
         })
+    }
+}
+
+/// Returns the day of a point in time; with the time of day if asked, then without the day if it is that of the label before.
+fn day(time: &str, before: &str, with_time: bool) -> String {
+    let (day, clock) = time.split_once(' ').unwrap_or((time, ""));
+    match clock.rsplit_once(':').filter(|_| with_time) {
+        Some((minutes, _)) if before.starts_with(day) => format!("{minutes}Z"),
+        Some((minutes, _)) => format!("{day} {minutes}Z"),
+        None => day.to_owned(),
     }
 }
 
@@ -173,6 +187,10 @@ mod tests {
         assert_eq!(view.limit, Some((143, "maxmemory 600 B".to_owned())));
         assert_eq!(view.figures.map(|figure| figure.text), ["200 B", "300 B"]);
         assert_eq!(view.days.map(|(_, day)| day), ["1970-01-01", "1970-01-11", "1970-01-21"]);
+        let hours = |time: &str, before: &str| day(time, before, true);
+        assert_eq!(hours("2026-11-21 04:31:55Z", ""), "2026-11-21 04:31Z");
+        assert_eq!(hours("2026-11-21 08:08:00Z", "2026-11-21 04:31:55Z"), "08:08Z");
+        assert_eq!(hours("2026-11-22 00:00:00Z", "2026-11-21 08:08:00Z"), "2026-11-22 00:00Z");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::render::document::{Cell, Column, Forms, Prose, Scope, Section, Table, Tone, inline};
 use crate::render::words::{heads, say};
-use crate::report::{Baseline, BaselineRow, Report};
+use crate::report::{Baseline, BaselineRow, Report, Weight};
 
 /// Builds the section: what `--fail-on` counts with `--baseline`.
 pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
@@ -20,10 +20,10 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
 pub(super) fn changes(id: &'static str, title: Prose, findings: &Baseline, scope: &Scope) -> Section {
     let lang = scope.lang;
     let lists = [
-        (lang.of("new", "新增"), Tone::Warning, &findings.new),
-        (lang.of("first evaluated", "首次评估"), Tone::Warning, &findings.first_evaluated),
-        (lang.of("worse", "加重"), Tone::Warning, &findings.worse),
-        (lang.of("fixed", "已修复"), Tone::Plain, &findings.fixed),
+        (lang.of("new", "新增"), false, &findings.new),
+        (lang.of("first evaluated", "首次评估"), false, &findings.first_evaluated),
+        (lang.of("worse", "加重"), false, &findings.worse),
+        (lang.of("fixed", "已修复"), true, &findings.fixed),
     ];
     if lists.iter().all(|(_, _, list)| list.is_empty()) {
         return Section::new(id, title)
@@ -32,7 +32,10 @@ pub(super) fn changes(id: &'static str, title: Prose, findings: &Baseline, scope
     let all: usize = lists.iter().map(|(_, _, list)| list.len()).sum();
     let rows: Vec<FindingChange<'_>> = lists
         .into_iter()
-        .flat_map(|(what, tone, list)| scope.first(list).iter().map(move |row| FindingChange { what, tone, row }))
+        .flat_map(|(what, fixed, list)| {
+            let tone = if fixed { Tone::Plain } else { Tone::Warning };
+            scope.first(list).iter().map(move |row| FindingChange { what, tone, row, fixed })
+        })
         .collect();
     let mut table = table(&rows, scope);
     table.hidden = (all - rows.len()) as u64;
@@ -44,11 +47,28 @@ struct FindingChange<'r> {
     what: &'static str,
     tone: Tone,
     row: &'r BaselineRow,
+    /// True if the figures are those of the earlier report, and nothing of it is left.
+    fixed: bool,
+}
+
+impl FindingChange<'_> {
+    /// Returns keys and memory in the earlier report.
+    fn before(&self) -> Option<Weight> {
+        let BaselineRow { keys, memory, before, .. } = *self.row;
+        match before {
+            _ if self.fixed => Some(Weight { keys, memory }),
+            before => before.map(|before| Weight { keys: before.keys, memory: before.memory }),
+        }
+    }
+
+    /// Returns keys and memory now.
+    fn now(&self) -> Option<Weight> {
+        (!self.fixed).then_some(Weight { keys: self.row.keys, memory: self.row.memory })
+    }
 }
 
 fn table(rows: &[FindingChange<'_>], scope: &Scope) -> Table {
     let lang = scope.lang;
-    let before = |it: &FindingChange<'_>| it.row.before;
     Table::of(lang.of("Findings that changed", "有变化的违规"), rows, usize::MAX)
         .tones(|it| it.tone)
         .column(Column::text(heads::NONE), |it| it.what)
@@ -58,14 +78,14 @@ fn table(rows: &[FindingChange<'_>], scope: &Scope) -> Table {
             Some(pattern) => Cell::pattern(pattern),
             None => lang.of("all", "全部").into(),
         })
-        .column(Column::number(heads::KEYS_BEFORE).spare(1), |it| before(it).map(|before| before.keys))
-        .column(Column::number(heads::KEYS), |it| it.row.keys)
+        .column(Column::number(heads::KEYS_BEFORE).spare(1), |it| it.before().map(|before| before.keys))
+        .column(Column::number(heads::KEYS), |it| it.now().map(|now| now.keys))
         .column(Column::number(heads::MEMORY_BEFORE).spare(3).only(Forms::HTML), |it| {
-            before(it).map(|before| before.memory)
+            it.before().map(|before| before.memory)
         })
-        .column(Column::number(heads::MEMORY).spare(2), |it| it.row.memory)
+        .column(Column::number(heads::MEMORY).spare(2), |it| it.now().map(|now| now.memory))
         .column(Column::number(heads::CHANGE).spare(4).only(Forms::HTML), |it| {
-            before(it).map(|before| Cell::Change { from: before.memory.0, to: it.row.memory.0 })
+            Some(Cell::Change { from: it.before()?.memory.0, to: it.now()?.memory.0 })
         })
         .build()
 }

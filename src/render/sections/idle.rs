@@ -37,7 +37,7 @@ pub(super) fn cold_tables(parts: &[ColdPart], rows: usize, lang: Lang) -> Vec<Ta
             .column(Column::number(heads::NOT_USED_7), |part| memory(part, 0))
             .column(Column::number(heads::NOT_USED_30), |part| memory(part, 1))
             .column(Column::number(heads::NOT_USED_90), |part| memory(part, 2))
-            .column(Column::number(heads::SHARE).bars(), |part| Cell::ShareOf(part.cold().0, part.memory.0))
+            .column(Column::number(heads::COLD_SHARE).bars(), |part| Cell::ShareOf(part.cold().0, part.memory.0))
             .build();
         (!parts.is_empty()).then_some(table)
     };

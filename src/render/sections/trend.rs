@@ -56,7 +56,7 @@ pub(super) fn chart_of(
 }
 
 /// Says how much memory grows.
-fn slope(trend: &Trend, lang: Lang) -> String {
+pub(super) fn slope(trend: &Trend, lang: Lang) -> String {
     let what = match trend.of {
         "total" => lang.of("Keys and tables", "key 与哈希表"),
         _ => lang.of("Memory of the keys", "key 的内存"),

@@ -89,6 +89,7 @@ heads! {
     NOT_USED_7 = "7 days", "7 天";
     NOT_USED_30 = "30 days", "30 天";
     NOT_USED_90 = "90 days", "90 天";
+    COLD_SHARE = "unused 7 days", "7 天未访问占比";
     NOW = "now", "当前";
     OF_KEYS = "of keys", "key 占比";
     OF_MEMORY = "of memory", "内存占比";

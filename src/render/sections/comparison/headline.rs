@@ -69,7 +69,14 @@ fn tiles(comparison: &Comparison, memory: Bytes, lang: Lang) -> Vec<Tile> {
         section,
     };
     let growth = comparison.growth;
-    let keys = say!(lang, "{:+} keys", "{:+} 个 key", growth.keys);
+    let sign = if growth.keys > 0 {
+        "+"
+    } else if growth.keys < 0 {
+        "-"
+    } else {
+        ""
+    };
+    let keys = format!("{sign}{}", human::counted(growth.keys.unsigned_abs(), nouns::KEY, lang));
     let mut tiles = vec![
         tile(
             "growth",

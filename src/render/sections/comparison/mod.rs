@@ -3,6 +3,7 @@
 mod gate;
 mod headline;
 
+use super::trend::slope;
 use super::{baseline, growth};
 use crate::render::document::{Block, Cell, Column, Document, Prose, Scope, Section, Table, Tone};
 use crate::render::words::{heads, say};
@@ -141,45 +142,12 @@ fn all_growth(comparison: &Comparison, scope: &Scope) -> Option<Section> {
 }
 
 fn trend_section(trend: &Trend, lang: Lang) -> Section {
-    let text = say!(
-        lang,
-        "{} over {}: {} a day{}. ({}.)",
-        "{}，跨度 {}：每天 {}{}。（{}。）",
-        if trend.of == "total" {
-            lang.of("Keys and tables", "key 与哈希表")
-        } else {
-            lang.of("Memory of the keys", "key 的内存")
-        },
-        human::duration(trend.span, lang),
-        human::signed(trend.per_day),
-        range(trend, lang),
-        method(trend, lang),
-    );
     let outlook = trend.reached.as_ref().map(|reached| Block::Paragraph(tone(reached), outlook(reached, lang).into()));
-    Section::new("trend", lang.of("Trend", "趋势")).lead(text).with_some(outlook)
+    Section::new("trend", lang.of("Trend", "趋势")).lead(slope(trend, lang)).with_some(outlook)
 }
 
 pub(super) fn tone(reached: &Reached) -> Tone {
     if reached.already || reached.at.is_some() { Tone::Warning } else { Tone::Plain }
-}
-
-fn range(trend: &Trend, lang: Lang) -> String {
-    trend.per_day_range.map_or_else(String::new, |[least, most]| {
-        say!(lang, " (between {} and {})", "（{} 至 {} 之间）", human::signed(least), human::signed(most))
-    })
-}
-
-/// Returns how the line was drawn.
-fn method(trend: &Trend, lang: Lang) -> String {
-    let (snapshots, method) = (trend.snapshots, trend.method);
-    match trend.per_day_range {
-        Some(_) => say!(
-            lang,
-            "{snapshots} snapshots; {method}",
-            "{snapshots} 个快照；最小二乘法，斜率范围为 t 分布的 95 % 置信区间"
-        ),
-        None => lang.of(method, "只有 2 个快照：没有置信区间").to_owned(),
-    }
 }
 
 pub(super) fn outlook(reached: &Reached, lang: Lang) -> String {
