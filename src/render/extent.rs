@@ -38,9 +38,10 @@ impl Parts {
 pub struct SectionName(&'static str);
 
 /// Lists and the parts of a document that show them, where their names differ.
-const PARTS_OF_LISTS: [(&str, &str); 5] = [
+const PARTS_OF_LISTS: [(&str, &str); 6] = [
     ("no-ttl", "without-ttl"),
     ("finding-patterns", "findings"),
+    ("cold", "idle"),
     ("slot-ranges", "slots"),
     ("what-if-parts", "what-if"),
     ("warnings", "notes"),
