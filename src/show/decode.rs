@@ -36,6 +36,7 @@ pub fn decode(found: &Found, extent: Extent) -> Result<Decoded> {
 }
 
 /// Decodes the whole value in `bytes`, which stand at `offset` of the file.
+#[cfg(feature = "internals")]
 pub fn decode_value(value_type: ValueType, templates: &Templates, bytes: &[u8], offset: u64) -> Result<Value> {
     decode_within(value_type, templates, bytes, offset, Extent::default()).map(|decoded| decoded.value)
 }

@@ -10,7 +10,7 @@ use crate::wording::wording;
 
 /// Clients of the stores of a run: there are none in this build.
 #[derive(Debug, Default)]
-pub struct Stores;
+pub struct Stores {}
 
 /// Object in a store: there is none in this build.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
