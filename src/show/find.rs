@@ -131,7 +131,7 @@ impl Search<'_> {
     fn file(&mut self, input: Input) -> Result<Option<Found>> {
         let file = input.name.clone();
         let mut prepared = PreparedInput::new(input, &self.plan.read.open, self.plan.read.damage)?;
-        prepared.keep_for_templates()?;
+        prepared.keep_for_templates(false)?;
         let preamble = prepared.preamble.clone();
         let as_opened = prepared.as_opened();
         let priced = one_key::prepare(self.plan, &prepared);

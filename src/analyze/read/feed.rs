@@ -205,11 +205,11 @@ impl PreparedInput {
         }
     }
 
-    /// Copies input that can be read only once to a temporary file if its keys share hash templates, whose users are counted
-    /// before the first key is priced.
-    pub fn keep_for_templates(&mut self) -> Result<()> {
+    /// Copies input that can be read only once to a temporary file if its keys share hash templates, or if settings make some
+    /// (`converts`): users of templates are counted before the first key is priced.
+    pub fn keep_for_templates(&mut self, converts: bool) -> Result<()> {
         match &mut self.open {
-            Some(open) if self.preamble.templates.is_some() && !self.input.is_reopenable() => {
+            Some(open) if (self.preamble.templates.is_some() || converts) && !self.input.is_reopenable() => {
                 let spooled = open.batches.spool(&self.options);
                 // Progress is that of reading the copy.
                 open.read = None;

@@ -83,6 +83,11 @@ pub struct OpenedFacts {
     pub file: Arc<InputFile>,
 }
 
+/// Returns whether settings make hash templates while the file is loaded.
+fn converts(file: &InputFile, prepared: &PreparedInput) -> bool {
+    prepared.preamble.templates.is_none() && file.models().any(|model| RdbLoad::of(model).is_some())
+}
+
 /// Prepares the hash templates of one of `files` inputs. Fails if settings convert hashes of an input that cannot be read
 /// twice.
 fn prepare_templates(
@@ -91,8 +96,7 @@ fn prepare_templates(
     reference: Option<Millis>,
     files: usize,
 ) -> Result<()> {
-    let converts = prepared.preamble.templates.is_none() && file.models().any(|model| RdbLoad::of(model).is_some());
-    if converts && prepared.read_again().is_none() {
+    if converts(file, prepared) && prepared.read_again().is_none() {
         return Err(cannot_read_twice(&file.name, "hash-rdb-load-min-template-entries"));
     }
     let lazy = || template_users::lazy(prepared, &file.model, &file.alternatives, reference, files);
@@ -133,7 +137,7 @@ impl Snapshot {
             let name = input.name.clone();
             let (opened, file, mut prepared) = open_input(index, input, &options, plan)?;
             progress.expect(prepared.size.unwrap_or_default());
-            prepared.keep_for_templates()?;
+            prepared.keep_for_templates(converts(&file, &prepared))?;
             prepare_templates(&file, &prepared, whole.reference, whole.opened)?;
             facts.push(FileFacts { name, opened: Ok(opened) });
             files.push((file, prepared));
@@ -152,7 +156,7 @@ impl Snapshot {
         one_snapshot::check(snapshot.files.iter().map(|(_, prepared)| prepared), plan.inputs)?;
         let files = snapshot.files.len();
         for (file, prepared) in &mut snapshot.files {
-            prepared.keep_for_templates()?;
+            prepared.keep_for_templates(converts(file, prepared))?;
             prepare_templates(file, prepared, snapshot.reference, files)?;
         }
         Ok(snapshot)
