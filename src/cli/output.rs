@@ -11,7 +11,8 @@ use super::pager::Pager;
 use super::sources::{Sources, names_stdout};
 use super::temporary::TemporaryFile;
 use crate::error::{Error, Result};
-use crate::input::shown_path;
+use crate::input::object::shown;
+use crate::input::{Stores, Target, as_address, shown_path};
 use crate::render::gate::{Escapes, Gate};
 
 /// Destination of a command's results. On a terminal they pass the [gate](Gate).
@@ -34,6 +35,8 @@ enum Place {
     Device(BufWriter<File>),
     /// Terminal behind a pager.
     Pager(Pager),
+    /// Object in a store, collected in an unnamed temporary file until it is complete.
+    Object(BufWriter<File>, Box<Target>),
 }
 
 /// File that an output replaces when it is complete.
@@ -80,6 +83,9 @@ impl Outlet {
             self.sources.refuse_stdout()?;
             return Ok(Output::new(Place::Stdout(BufWriter::with_capacity(64 << 10, io::stdout()))));
         };
+        if let Some(address) = as_address(path) {
+            return self.open_object(address).map_err(|error| error.in_file(&shown(address)));
+        }
         self.sources.refuse(path)?;
         if !self.force {
             super::sources::refuse_snapshot(path)?;
@@ -88,6 +94,18 @@ impl Outlet {
             Ok(output) => Ok(Output { name: Some(shown_path(path)), ..output }),
             Err(error) => Err(unwritable(path, error)),
         }
+    }
+
+    /// Opens an object for writing, under the same conditions.
+    fn open_object(&self, address: &str) -> Result<Output> {
+        let target = Stores::default().target(address)?;
+        self.sources.refuse_object(target.address())?;
+        if !self.force {
+            super::sources::refuse_object_with_snapshot(&target)?;
+        }
+        let name = Some(target.address().to_string());
+        let file = BufWriter::with_capacity(64 << 10, tempfile::tempfile()?);
+        Ok(Output { name, ..Output::new(Place::Object(file, Box::new(target))) })
     }
 
     fn create(&self, path: &Path) -> io::Result<Output> {
@@ -230,6 +248,10 @@ impl Output {
             Place::File(out, replacement) => {
                 replacement.finish(out.into_inner().map_err(io::IntoInnerError::into_error)?)
             }
+            Place::Object(out, target) => {
+                let mut file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+                target.put(&mut file).map_err(|error| io::Error::other(error.message()))
+            }
         }
     }
 
@@ -253,7 +275,7 @@ impl Output {
         let choice = match &self.place {
             Place::Stdout(_) | Place::Pager(_) => AutoStream::choice(&io::stdout()),
             Place::Device(out) => AutoStream::choice(out.get_ref()),
-            Place::File(..) => ColorChoice::Never,
+            Place::File(..) | Place::Object(..) => ColorChoice::Never,
         };
         choice != ColorChoice::Never
     }
@@ -279,7 +301,7 @@ impl Place {
             Place::Stdout(_) => io::stdout().is_terminal(),
             Place::Device(out) => out.get_ref().is_terminal(),
             Place::Pager(_) => true,
-            Place::File(..) => false,
+            Place::File(..) | Place::Object(..) => false,
         }
     }
 }
@@ -291,6 +313,7 @@ impl Write for Place {
             Place::File(out, _) => out.write(bytes),
             Place::Device(out) => out.write(bytes),
             Place::Pager(out) => out.write(bytes),
+            Place::Object(out, _) => out.write(bytes),
         }
     }
 
@@ -300,6 +323,7 @@ impl Write for Place {
             Place::File(out, _) => out.flush(),
             Place::Device(out) => out.flush(),
             Place::Pager(out) => out.flush(),
+            Place::Object(out, _) => out.flush(),
         }
     }
 }

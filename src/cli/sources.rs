@@ -12,13 +12,18 @@ use super::args::{
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::decompress::Compression;
+use crate::input::object::Address;
 use crate::input::resolve::local;
-use crate::input::{FileId, Input, Location, OpenOptions, nights, resolve_each, shown_path};
+use crate::input::{FileId, Input, Location, OpenOptions, Target, as_address, nights, resolve_each, shown_path};
 use crate::limits::Budget;
 
 /// Files that a command reads.
 #[derive(Debug, Default)]
-pub struct Sources(Vec<Source>);
+pub struct Sources {
+    files: Vec<Source>,
+    /// Addresses of objects, prefixes and patterns, as given.
+    addresses: Vec<String>,
+}
 
 #[derive(Debug)]
 struct Source {
@@ -51,14 +56,14 @@ pub fn names_stdout(path: &Path) -> bool {
 impl Sources {
     /// Adds dumps, with the manifests and commands that belong to them.
     fn inputs<P: AsRef<Path>>(mut self, arguments: &[P]) -> Sources {
-        // An output does not replace an object that is read.
+        self.addresses.extend(arguments.iter().filter_map(|it| as_address(it.as_ref())).map(str::to_owned));
         let local: Vec<&Path> = local(arguments).collect();
         for input in resolve_each(&local).inputs {
             match &input.location {
                 Location::File(path) => self.add(path),
                 #[cfg(unix)]
                 Location::Stdin => {
-                    self.0.extend(redirected(&std::io::stdin()).map(|id| Source { id, name: input.name.clone() }));
+                    self.files.extend(redirected(&std::io::stdin()).map(|id| Source { id, name: input.name.clone() }));
                 }
                 #[cfg(not(unix))]
                 Location::Stdin => {}
@@ -76,11 +81,11 @@ impl Sources {
     }
 
     fn add(&mut self, path: &Path) {
-        self.0.extend(identity(path).map(|id| Source { id, name: shown_path(path) }));
+        self.files.extend(identity(path).map(|id| Source { id, name: shown_path(path) }));
     }
 
     fn find(&self, id: Option<FileId>) -> Option<&Source> {
-        id.and_then(|id| self.0.iter().find(|source| source.id == id))
+        id.and_then(|id| self.files.iter().find(|source| source.id == id))
     }
 
     /// Refuses to write to a file that the command reads, under whatever name.
@@ -90,6 +95,15 @@ impl Sources {
         let what = if *source == path { format!("{path} is") } else { format!("{path} is {source},") };
         Err(Error::usage(format!("the output {what} also read by this command"))
             .with_hint("nothing was written; give another file with -o"))
+    }
+
+    /// Refuses to write to an object that the command reads, by itself or among those of a prefix or pattern.
+    pub fn refuse_object(&self, address: &Address) -> Result<()> {
+        if !self.addresses.iter().any(|given| address.is_among(given)) {
+            return Ok(());
+        }
+        Err(Error::usage(format!("the output {address} may also be read by this command"))
+            .with_hint("nothing was written; give another address with -o"))
     }
 
     /// Refuses to write to standard output if it is redirected to a file that the command reads.
@@ -116,6 +130,19 @@ pub fn refuse_snapshot(path: &Path) -> Result<()> {
     }
 }
 
+/// Refuses to write over an object that holds a snapshot or may hold one, as for files.
+pub fn refuse_object_with_snapshot(target: &Target) -> Result<()> {
+    let existing = target.existing();
+    let existing = existing.map_err(|error| error.with_hint("--force writes without looking what is there"))?;
+    match existing
+        .is_some_and(|input| input.object().is_some_and(|it| it.size() > 0) && opens_as_snapshot(&input, true))
+    {
+        false => Ok(()),
+        true => Err(Error::usage(format!("{} is a snapshot, an append-only file or an archive", target.address()))
+            .with_hint("nothing was written; give another address with -o, or --force to write over it")),
+    }
+}
+
 /// Returns true if a file begins like a snapshot, an append-only file or an archive, or cannot be read.
 fn may_hold_snapshot(path: &Path) -> bool {
     if !path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0) {
@@ -127,14 +154,20 @@ fn may_hold_snapshot(path: &Path) -> bool {
     if let [b'*', next, ..] = head[..len] {
         return next.is_ascii_digit();
     }
+    opens_as_snapshot(&Input::file(path.to_owned()), len >= Compression::HEAD)
+}
+
+/// Returns true if an input is a snapshot, an append-only file or an archive, or cannot be read; `is_long` if it has the length of
+/// a header.
+fn opens_as_snapshot(input: &Input, is_long: bool) -> bool {
     let options =
         OpenOptions { mmap: false, spool_dir: std::env::temp_dir(), window: 1 << 20, budget: Budget::default() };
-    match Input::file(path.to_owned()).open(&options) {
+    match input.open(&options) {
         Ok(_) => true,
         Err(error) => match error.kind() {
             ErrorKind::NotASnapshot(_) => false,
             // Too short for a header.
-            ErrorKind::Truncated { .. } => len >= Compression::HEAD,
+            ErrorKind::Truncated { .. } => is_long,
             ErrorKind::Corrupt(_)
             | ErrorKind::Unsupported(_)
             | ErrorKind::Limit(_)

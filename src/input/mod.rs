@@ -39,7 +39,7 @@ pub use dated::undated;
 pub use decompress::Compression;
 pub use file_id::FileId;
 pub use mmap::Map;
-pub use object::{Object, Stores, as_address};
+pub use object::{Object, Stores, Target, as_address};
 pub use resolve::{NoFile, Resolved, read_once, resolve, resolve_each};
 pub use state::OpenedFile;
 pub use stream::Window;
@@ -74,7 +74,7 @@ pub enum Location {
     /// A file, a pipe or a device with a name.
     File(PathBuf),
     /// An object in a store.
-    Object(Object),
+    Object(Box<Object>),
 }
 
 /// Options for opening an input.
@@ -134,7 +134,7 @@ impl Input {
     /// Returns the object, if it is in a store.
     pub fn object(&self) -> Option<&Object> {
         match &self.location {
-            Location::Object(object) => Some(object),
+            Location::Object(object) => Some(object.as_ref()),
             Location::Stdin | Location::File(_) => None,
         }
     }

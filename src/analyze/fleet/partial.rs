@@ -132,7 +132,8 @@ fn input(planned: &PlannedFile, path: &str, stores: &mut Stores) -> Result<Input
     };
     if as_address(path.as_ref()).is_some() {
         let object = stores.planned(path, planned.size, planned.etag.as_deref());
-        return Ok(of(Location::Object(object.map_err(|error| error.in_file(&planned.name))?)));
+        let object = object.map_err(|error| error.in_file(&planned.name))?;
+        return Ok(of(Location::Object(Box::new(object))));
     }
     let metadata = std::fs::metadata(path).map_err(|error| Error::from(error).in_file(&planned.name))?;
     if planned.size.is_some_and(|size| size != metadata.len()) {

@@ -1,6 +1,7 @@
 //! Stands in for object stores in a build without the feature `remote`: refuses them.
 
 use std::convert::Infallible;
+use std::fs::File;
 use std::io;
 
 use super::Address;
@@ -15,6 +16,27 @@ pub struct Stores {}
 /// Object in a store: there is none in this build.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Object(Infallible);
+
+/// Object to be written: there is none in this build.
+#[derive(Debug)]
+pub struct Target(Infallible);
+
+impl Target {
+    /// Returns the address.
+    pub fn address(&self) -> &Address {
+        match self.0 {}
+    }
+
+    /// Returns what is there now.
+    pub fn existing(&self) -> Result<Option<Input>> {
+        match self.0 {}
+    }
+
+    /// Writes the content of a file.
+    pub fn put(&self, _: &mut File) -> Result<()> {
+        match self.0 {}
+    }
+}
 
 /// Reader of an object: there is none in this build.
 pub struct ObjectReader(Infallible);
@@ -35,6 +57,11 @@ impl Stores {
     /// Refuses an address.
     pub fn resolve(&mut self, text: &str) -> Result<Vec<Input>> {
         Address::parse(text)?;
+        Err(lacks_feature())
+    }
+
+    /// Refuses an address of an output.
+    pub fn target(&mut self, _: &str) -> Result<Target> {
         Err(lacks_feature())
     }
 

@@ -3,8 +3,15 @@
 use std::fmt;
 use std::path::Path;
 
+use glob::{MatchOptions, Pattern};
+
 use crate::error::{Error, ErrorKind, Result};
+use crate::input::resolve::{ENDINGS, is_glob};
 use crate::wording::{Wording, wording};
+
+/// How patterns match keys: `*` stays within a folder.
+pub(super) const PATTERNS: MatchOptions =
+    MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: false };
 
 /// Kinds of stores, by the scheme of an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -131,6 +138,20 @@ impl Address {
         Address { key, ..self.clone() }
     }
 
+    /// Returns whether an argument names this object: by itself, or by a prefix or pattern that may hold it.
+    pub fn is_among(&self, argument: &str) -> bool {
+        let Ok(given) = Address::parse(argument) else { return false };
+        if (given.scheme, &given.bucket) != (self.scheme, &self.bucket) {
+            return false;
+        }
+        if is_glob(&given.key) {
+            return Pattern::new(&given.key).is_ok_and(|pattern| pattern.matches_with(&self.key, PATTERNS));
+        }
+        let below = self.key.strip_prefix(given.key.trim_end_matches('/'));
+        let is_below = below.is_some_and(|rest| given.key.is_empty() || rest.starts_with('/'));
+        self.key == given.key || (is_below && ENDINGS.iter().any(|ending| self.key.ends_with(ending)))
+    }
+
     /// Returns the address with its query, under which the object can be opened again.
     pub fn whole(&self) -> String {
         match &self.query {
@@ -173,6 +194,19 @@ mod tests {
             let error = Address::parse(wrong).unwrap_err().to_string();
             assert!(!error.contains("secret") && !error.contains(":p@"), "{error}");
         }
+    }
+
+    #[test]
+    fn an_output_is_among_the_inputs_that_may_name_it() {
+        let output = Address::parse("s3://b/n/a.rdb").unwrap();
+        for input in ["s3://b/n/a.rdb", "s3://b/n/", "s3://b/n", "s3://b/n/*", "s3://b", "S3://b/*/a.rdb"] {
+            assert!(output.is_among(input), "{input}");
+        }
+        for input in ["s3://b/n/a.rd", "s3://b/m/", "s3://c/n/", "gs://b/n/a.rdb", "n/a.rdb", "s3://b/n/b*"] {
+            assert!(!output.is_among(input), "{input}");
+        }
+        // A report beside the dumps is no dump.
+        assert!(!Address::parse("s3://b/n/report.json").unwrap().is_among("s3://b/n/"));
     }
 
     #[test]

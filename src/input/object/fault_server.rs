@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -105,21 +105,44 @@ impl FaultServer {
             }
             let mut words = line.split_whitespace();
             let (method, target) = (words.next()?.to_owned(), words.next()?.to_owned());
-            let (mut range, mut if_match) = (None, None);
+            let (mut range, mut if_match, mut len) = (None, None, 0);
             loop {
                 let mut header = String::new();
                 reader.read_line(&mut header).ok()?;
                 let Some((name, value)) = header.trim_end().split_once(": ") else { break };
                 match name.to_ascii_lowercase().as_str() {
                     "range" => range = Some(value.to_owned()),
+                    "content-length" => len = value.parse().ok()?,
                     "if-match" => if_match = Some(value.to_owned()),
                     _ => {}
                 }
             }
             let shown = range.as_deref().unwrap_or("-").to_owned();
             self.change(|state| state.log.push(format!("{method} {target} {shown}")));
+            let mut body = vec![0; len];
+            reader.read_exact(&mut body).ok()?;
+            if method == "PUT" {
+                self.take(&mut out, &target, body)?;
+                continue;
+            }
             self.answer(&mut out, &method, &target, range.as_deref(), if_match.as_deref())?;
         }
+    }
+
+    /// Takes an object, or refuses it if the object there has a fault.
+    fn take(&self, out: &mut TcpStream, target: &str, body: Vec<u8>) -> Option<()> {
+        let fault = self.change(|state| state.objects.get(target).and_then(|object| object.faults.first().copied()));
+        if let Some(Fault::Status(status, code)) = fault {
+            let body = format!("<Error><Code>{code}</Code></Error>");
+            return send(out, status, &[], body.as_bytes(), body.len());
+        }
+        self.put(target, Served::new(body));
+        send(out, 200, &[("etag", "\"one\"")], b"", 0)
+    }
+
+    /// Returns the content of an object.
+    pub fn content(&self, path: &str) -> Option<Vec<u8>> {
+        self.change(|state| state.objects.get(path).map(|object| object.bytes.clone()))
     }
 
     fn answer(

@@ -3,9 +3,9 @@
 use std::io::Read;
 use std::sync::Arc;
 
-use glob::{MatchOptions, Pattern};
+use glob::Pattern;
 
-use super::address::Address;
+use super::address::{Address, PATTERNS};
 use super::fetch::{Facts, Object};
 use super::list::{Depth, list, lists_nothing};
 use super::store::Store;
@@ -33,7 +33,7 @@ fn is_left_over(key: &str) -> bool {
 
 /// Returns the input for an object.
 pub fn input(object: Object) -> Input {
-    Input::new(object.address().to_string(), Location::Object(object))
+    Input::new(object.address().to_string(), Location::Object(Box::new(object)))
 }
 
 /// Resolves an address that names an object, a prefix or a pattern.
@@ -85,9 +85,8 @@ fn matching(address: &Address, store: &Arc<Store>) -> Result<Vec<Input>> {
     let start = address.key.find(['*', '?', '[']).unwrap_or(address.key.len());
     let (literal, rest) = address.key.split_at(start);
     let depth = if rest.contains('/') { Depth::All } else { Depth::Folder };
-    let options = MatchOptions { require_literal_separator: true, ..MatchOptions::default() };
     let prefix = address.with_key(literal.to_owned());
-    let found = list(store, &prefix, depth, |key| !is_left_over(key) && pattern.matches_with(key, options))?;
+    let found = list(store, &prefix, depth, |key| !is_left_over(key) && pattern.matches_with(key, PATTERNS))?;
     if found.is_empty() {
         let nothing = ErrorKind::Unreadable(wording!("no matching object", "没有匹配的对象"));
         return Err(Error::new(nothing).with_remedy(wording!(

@@ -30,6 +30,8 @@ mod settings;
 mod store;
 #[cfg(feature = "remote")]
 mod stores;
+#[cfg(feature = "remote")]
+mod upload;
 
 #[cfg(all(test, feature = "remote"))]
 mod fault_server;
@@ -37,9 +39,11 @@ mod fault_server;
 mod tests;
 
 #[cfg(not(feature = "remote"))]
-pub use absent::{Object, Stores};
+pub use absent::{Object, Stores, Target};
 pub use address::{Address, as_address, shown};
 #[cfg(feature = "remote")]
 pub use fetch::Object;
 #[cfg(feature = "remote")]
 pub use stores::Stores;
+#[cfg(feature = "remote")]
+pub use upload::Target;

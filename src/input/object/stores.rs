@@ -11,6 +11,7 @@ use super::folder;
 use super::runtime::Runtime;
 use super::settings::Settings;
 use super::store::Store;
+use super::upload::Target;
 use crate::error::Result;
 use crate::input::Input;
 
@@ -61,6 +62,13 @@ impl Stores {
             return Err(replaced());
         }
         Ok(object)
+    }
+
+    /// Returns an object to be written.
+    pub fn target(&mut self, text: &str) -> Result<Target> {
+        let address = Address::parse(text)?;
+        let store = self.client(&address)?;
+        Target::new(address, store)
     }
 
     fn client(&mut self, address: &Address) -> Result<Arc<Store>> {

@@ -296,3 +296,23 @@ fn dump_in_a_store_equals_the_file() {
         assert!(input.is_reopenable() && input.open_whole(&options).unwrap().failure.is_none());
     }
 }
+
+#[test]
+fn output_is_written_whole_and_refusals_are_named() {
+    let server = FaultServer::start();
+    let target = stores(&server).target("s3://b/out/r.json").unwrap();
+    assert!(target.existing().unwrap().is_none());
+    let mut file = tempfile::tempfile().unwrap();
+    std::io::Write::write_all(&mut file, &content(100_000)).unwrap();
+    target.put(&mut file).unwrap();
+    assert!(server.content("/b/out/r.json").unwrap() == content(100_000));
+    assert_eq!(target.existing().unwrap().unwrap().object().unwrap().size(), 100_000);
+    let faults = vec![Fault::Status(403, "AccessDenied")];
+    server.put("/b/out/r.json", Served { faults, ..Served::new(vec![1]) });
+    let said = target.put(&mut file).unwrap_err().to_string();
+    assert!(said.contains("s3://b/out/r.json") && said.contains("HTTP 403 (AccessDenied)"), "{said}");
+    assert_eq!(server.content("/b/out/r.json").unwrap(), [1]);
+    for address in ["https://h/r.json", "s3://b/out/", "s3://b", "s3://b/a//b"] {
+        assert!(stores(&server).target(address).is_err(), "{address}");
+    }
+}
