@@ -62,6 +62,8 @@ pub struct NameCache {
     evicted: usize,
     /// By hash of an outline: a slot whose shape names of that outline may have.
     outlines: Vec<u16>,
+    /// By hash of the first segment: a slot whose shape, with other ids, names of that beginning may have.
+    beginnings: Vec<u16>,
     /// By slot; read only if the slot is not plain.
     judged: Vec<NameJudged>,
     /// Verdict on the last name that missed.
@@ -96,6 +98,7 @@ impl NameCache {
             shape: Shape::default(),
             outline: Outline::default(),
             outlines: Vec::new(),
+            beginnings: Vec::new(),
             bypass: Bypass::default(),
             slots: Vec::new(),
             evicted: 0,
@@ -123,8 +126,32 @@ impl NameCache {
         let fits = |shape: &Shape| shape.fits(name, &self.outline);
         match number.and_then(|&number| self.find(usize::from(number), patterns, fits)) {
             Some((number, leaf)) => self.known(number, leaf),
-            None => self.look_closer(name, drawn, questions, patterns),
+            None => match self.find_with_ids(name, drawn, questions, patterns) {
+                Some((number, leaf)) => self.known(number, leaf),
+                None => self.look_closer(name, drawn, questions, patterns),
+            },
         }
+    }
+
+    /// Returns the slot of the shape that a name of this beginning had last, if it has the same but for its ids.
+    #[inline(never)] // names without such ids do not come here
+    fn find_with_ids(
+        &self,
+        name: &[u8],
+        drawn: bool,
+        questions: &Questions,
+        patterns: &PatternStats,
+    ) -> Option<(usize, Leaf)> {
+        let shaper = self.shaper.as_ref().filter(|_| drawn)?;
+        let number = *self.beginnings.get(self.beginning(questions))?;
+        self.find(usize::from(number), patterns, |shape| shaper.fits(shape, name, &self.outline))
+    }
+
+    /// Returns the place of the outline among the beginnings.
+    #[inline]
+    fn beginning(&self, questions: &Questions) -> usize {
+        let separator = questions.separators.as_bytes().first().copied().unwrap_or_default();
+        self.place(self.outline.beginning(separator))
     }
 
     /// Counts the pattern of a name that will be observed later. Returns true if it is new.
@@ -173,8 +200,16 @@ impl NameCache {
         match number.and_then(|number| self.find(number, patterns, |shape| shape.is(&self.shape))) {
             Some((number, leaf)) => {
                 // There are at most 4,096 slots.
-                let outline = self.place(self.outline.hash());
-                self.outlines[outline] = number as u16;
+                match self.shape.has_known_ids() {
+                    true => {
+                        let beginning = self.beginning(questions);
+                        self.beginnings[beginning] = number as u16;
+                    }
+                    false => {
+                        let outline = self.place(self.outline.hash());
+                        self.outlines[outline] = number as u16;
+                    }
+                }
                 self.known(number, leaf)
             }
             None => {
@@ -238,10 +273,11 @@ impl NameCache {
     #[cold]
     fn grow(&mut self) {
         let slots = (self.slots.len() * GROWTH).clamp(FEWEST, SLOTS);
-        (self.slots, self.judged, self.outlines) = Default::default();
+        (self.slots, self.judged, self.outlines, self.beginnings) = Default::default();
         self.slots.resize_with(slots, ShapeSlot::default);
         self.judged.resize_with(slots, NameJudged::default);
         self.outlines.resize(slots, 0);
+        self.beginnings.resize(slots, 0);
         self.evicted = 0;
     }
 }

@@ -4,6 +4,7 @@
 //! patterns
 //! reads it. A [`KeyName`](name::KeyName) is a name with its pattern, or a plain name, which is its own pattern.
 
+pub(crate) mod block;
 pub mod bypass;
 pub mod classify;
 pub mod name;

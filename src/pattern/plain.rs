@@ -1,12 +1,11 @@
 //! Plain names: names that are their own pattern, such as `user:profile:cart`.
 //!
 //! A name is plain if it is short ASCII and contains nothing that an id or a hash tag needs: no digit, `@`, brace or
-//! control character. It needs no classification, only the positions of its separators. Lower-case letters and
-//! separators
-//! are recognised eight bytes at a time; any other byte is checked individually.
+//! control character. It needs no classification, only the positions of its separators. Lower-case letters and separators
+//! are recognised sixteen bytes at a time; any other byte is checked individually.
 
+use super::block::{BLOCK, Block};
 use super::segment::Separators;
-use super::word::{HIGH, ONES, WORD, bits, equal_in, short_word, within};
 
 /// Longest plain name: bitmaps have one bit for each byte.
 pub const LONGEST: usize = 64;
@@ -97,96 +96,78 @@ impl<'a> PlainName<'a> {
 /// Recogniser of plain names.
 #[derive(Debug, Clone)]
 pub struct PlainReader {
-    /// The first separator, in every byte of a word.
-    separator: u64,
-    /// Further separators, likewise.
-    more: Vec<u64>,
+    /// The first separator.
+    separator: u8,
+    /// Further separators.
+    more: Vec<u8>,
 }
 
 impl PlainReader {
     /// A recogniser of names with these separators.
     pub fn new(separators: &Separators) -> Self {
-        let mut all = separators.as_bytes().iter().map(|&byte| u64::from(byte) * ONES);
-        let separator = all.next().unwrap_or(u64::from(b':') * ONES); // there is one
-        PlainReader { separator, more: all.collect() }
+        let (separator, more) = separators.as_bytes().split_first().unwrap_or((&b':', &[])); // there is one
+        PlainReader { separator: *separator, more: more.to_vec() }
     }
 
     /// Reads a name; returns `None` if it is not plain: too long, more than `most_segments`, or a byte for which
     /// `tells` returns true, as it may belong to an id. Lower-case letters are not passed to `tells`.
     #[inline(always)] // in the one place where it is needed for every key
     pub fn read<'a>(&self, bytes: &'a [u8], most_segments: u32, tells: impl Fn(u8) -> bool) -> Option<PlainName<'a>> {
-        let name = if self.more.is_empty() { self.tell_two_words(bytes) } else { None };
-        let name = name.or_else(|| self.tell(bytes))?;
+        if bytes.is_empty() || bytes.len() > LONGEST {
+            return None;
+        }
+        let name = match bytes.len() <= BLOCK {
+            true => Self::name(bytes, self.tell(Block::load_padded(bytes))),
+            false => self.tell_long(bytes),
+        };
         (name.segments <= most_segments && (name.is_lower() || !name.others().any(tells))).then_some(name)
     }
 
-    /// Fast path for 9 to 16 bytes and a single separator, without a loop; most names have such a length.
-    #[inline]
-    fn tell_two_words<'a>(&self, bytes: &'a [u8]) -> Option<PlainName<'a>> {
-        if bytes.len() <= WORD || bytes.len() > 2 * WORD {
-            return None;
-        }
-        let (first, last) = (u64::from_le_bytes(*bytes.first_chunk()?), u64::from_le_bytes(*bytes.last_chunk()?));
-        // The two words overlap. The last one is shifted past the bytes of the first, which leaves zeros after the
-        // name.
-        let behind = bytes.len().wrapping_neg() % WORD * 8;
-        let last = last >> behind;
-        let divides = [equal_in(first, self.separator), equal_in(last, self.separator)];
-        let other = [HIGH & !(divides[0] | lower_in(first)), HIGH >> behind & !(divides[1] | lower_in(last))];
-        let others = if other[0] | other[1] == 0 { 0 } else { bits(other[0]) | bits(other[1]) << WORD };
-        let segments = 1 + count(divides.map(|high| high >> 7).iter().sum());
-        Some(PlainName { bytes, separators: bits(divides[0]) | bits(divides[1]) << WORD, others, segments })
-    }
-
-    /// Reads a name of any length and any separators; returns `None` if it is empty or too long.
+    /// Reads a name of more than one block.
     #[inline(never)]
-    fn tell<'a>(&self, bytes: &'a [u8]) -> Option<PlainName<'a>> {
-        let before = bytes.len().wrapping_sub(1); // the last byte
-        if before >= LONGEST {
-            return None;
+    fn tell_long<'a>(&self, bytes: &'a [u8]) -> PlainName<'a> {
+        let (mut told, mut place) = (Told::default(), 0);
+        for block in bytes.as_chunks().0 {
+            told.add(self.tell(Block::load(block)), place);
+            place += BLOCK;
         }
-        // Separators by position in a word: at most eight in each byte, so that the sum over the bytes fits in one.
-        let mut counts = 0;
-        let (mut separators, mut others) = (0, 0);
-        let mut take = |word: u64, of_name: u64, place: usize| {
-            let divides = self.separators_in(word);
-            let other = of_name & !(divides | lower_in(word));
-            counts += divides >> 7;
-            separators |= bits(divides) << (place % LONGEST);
-            if other != 0 {
-                others |= bits(other) << (place % LONGEST);
-            }
-        };
-        let mut place = 0;
-        for word in bytes.as_chunks().0.iter().take(before / WORD) {
-            take(u64::from_le_bytes(*word), HIGH, place);
-            place += WORD;
+        if let Some(last) = bytes.last_chunk() {
+            // This overlaps the block before, on which both agree.
+            told.add(self.tell(Block::load(last)), bytes.len() - BLOCK);
         }
-        // One to eight bytes are left; the zeros after the name are no separators, and are masked out of `others`.
-        let behind = bytes.len().wrapping_neg() % WORD * 8;
-        let last = bytes.last_chunk().map_or_else(|| short_word(bytes), |last| u64::from_le_bytes(*last) >> behind);
-        take(last, HIGH >> behind, place);
-        Some(PlainName { bytes, separators, others, segments: 1 + count(counts) })
+        Self::name(bytes, told)
     }
 
-    /// Sets the high bit of each byte that is a separator.
     #[inline]
-    fn separators_in(&self, word: u64) -> u64 {
-        self.more.iter().fold(equal_in(word, self.separator), |divides, &more| divides | equal_in(word, more))
+    fn tell(&self, block: Block) -> Told {
+        let first = block.equal(self.separator);
+        let separators = self.more.iter().fold(first, |all, &more| all | block.equal(more));
+        Told { separators, lower: block.within(b'a', b'z') }
+    }
+
+    #[inline]
+    fn name(bytes: &[u8], told: Told) -> PlainName<'_> {
+        let Told { separators, lower } = told;
+        // Zeros behind a name are neither.
+        let others = !(separators | lower) & u64::MAX >> (LONGEST - bytes.len());
+        PlainName { bytes, separators, others, segments: 1 + separators.count_ones() }
     }
 }
 
-/// Sets the high bit of each byte that is a lower-case letter.
-#[inline]
-fn lower_in(word: u64) -> u64 {
-    // `within` expects ASCII; `!word` drops bytes whose own high bit is set.
-    within(word, b'a', b'z') & !word
+/// Bitmaps of bytes: separators and lower-case letters.
+#[derive(Debug, Clone, Copy, Default)]
+struct Told {
+    separators: u64,
+    lower: u64,
 }
 
-/// Sums all bytes of a word; the sum must be below 256.
-#[inline]
-fn count(bytes: u64) -> u32 {
-    (bytes.wrapping_mul(ONES) >> 56) as u32
+impl Told {
+    /// Adds those of a block at `place`.
+    #[inline]
+    fn add(&mut self, block: Told, place: usize) {
+        self.separators |= block.separators << (place % LONGEST);
+        self.lower |= block.lower << (place % LONGEST);
+    }
 }
 
 #[cfg(test)]
@@ -201,7 +182,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn words_are_classified_like_single_bytes(
+        fn blocks_are_classified_like_single_bytes(
             name in prop_oneof!["[a-z:/.]{0,70}", "[:/]{0,70}", "[ -~]{0,20}", "\\PC{0,10}"].prop_map(String::into_bytes),
             separators in prop::sample::select(&[":", ":/", "-", "./_"][..]),
         ) {

@@ -18,12 +18,15 @@
 //! Names with bytes beyond ASCII, and long names, have no shape.
 
 mod ids;
+mod known;
 mod outline;
 
+use super::block::Block;
 use super::classify::{self, GLUED};
 use super::segment::Separators;
 use super::word::{FACTOR, HIGH, ONES, WORD, last_word, within};
 use ids::{IdMarker, NameBits};
+use known::KnownIds;
 
 pub use outline::Outline;
 
@@ -54,6 +57,8 @@ pub struct Shape {
     /// True if all marks are those of plain numbers, and would be in any name that differs only in numbers unlike
     /// dates.
     is_plain: bool,
+    /// Ids, if all other marks are those of plain numbers.
+    ids: Option<KnownIds>,
 }
 
 /// Computes shapes.
@@ -93,6 +98,11 @@ impl Shape {
         self.length == other.length && (0..used).all(|at| self.words[at % WORDS] == other.words[at % WORDS])
     }
 
+    /// Returns whether names may have this shape but for their ids: see [`Shaper::fits`].
+    pub fn has_known_ids(&self) -> bool {
+        self.ids.is_some()
+    }
+
     /// Overwrites the bytes of a bitmap with `mark`.
     #[inline]
     fn put(&mut self, mut bits: u64, mark: u64) {
@@ -124,6 +134,16 @@ impl Shape {
     }
 }
 
+/// Returns the blocks of a name with their places; the words behind it may be left over from other names.
+#[inline]
+fn blocks(words: &[u64; WORDS], length: usize) -> impl Iterator<Item = (usize, Block)> {
+    let used = used(length);
+    (0..used).step_by(2).map(move |at| {
+        let last = if at + 1 < used { words[(at + 1) % WORDS] } else { 0 };
+        (at * WORD, Block::new(words[at % WORDS], last))
+    })
+}
+
 /// Returns the number of words in a name of this length.
 #[inline]
 fn used(length: usize) -> usize {
@@ -145,31 +165,28 @@ impl Shaper {
         }
         shape.length = name.len();
         let (words, rest) = name.as_chunks::<WORD>();
-        let (mut all, mut place, mut seen) = (0, 0, NameBits::default());
-        for word in words {
-            let word = u64::from_le_bytes(*word);
-            shape.words[place / WORD % WORDS] = word;
-            all |= word;
-            seen.take(word, place);
-            place += WORD;
+        for (at, word) in words.iter().enumerate() {
+            shape.words[at % WORDS] = u64::from_le_bytes(*word);
         }
         if !rest.is_empty() {
-            let word = last_word(name, rest);
-            shape.words[place / WORD % WORDS] = word;
-            all |= word;
-            seen.take(word, place);
+            shape.words[words.len() % WORDS] = last_word(name, rest);
         }
-        if all & HIGH != 0 {
+        let mut seen = NameBits::default();
+        for (place, block) in blocks(&shape.words, name.len()) {
+            seen.take(block, place);
+        }
+        if seen.beyond_ascii != 0 {
             return false;
         }
-        let (mut ids, mut has_ids, mut digits) = (0, false, seen.digits);
+        let (mut ids, mut digits, mut known) = (0, seen.digits, None);
         if seen.may_have_ids() {
             let segments = self.ids.mark(name, &seen, &mut shape.words);
             (ids, digits) = (segments.behind, digits & !segments.whole);
-            has_ids = segments.whole != 0;
+            known = segments.known;
         }
         let numbers = self.numbers(name, digits);
-        (shape.dates, shape.is_plain) = (numbers.dateable, numbers.plain && !has_ids);
+        (shape.dates, shape.is_plain) = (numbers.dateable, numbers.plain && ids == 0);
+        shape.ids = known.filter(|_| numbers.plain);
         shape.put_numbers(numbers.all | ids);
         for (kind, mark) in [(numbers.dates, DATE), (numbers.octets, OCTET)] {
             if kind != 0 {

@@ -35,13 +35,6 @@ pub(super) fn equal_in(one: u64, other: u64) -> u64 {
     HIGH & !(((differs & !HIGH) + !HIGH) | differs)
 }
 
-/// Gathers the high bits of a word's bytes into its lowest eight bits (like `movmskb`). No other bits may be set.
-#[inline]
-pub(super) fn bits(high: u64) -> u64 {
-    // The multiplier moves the bit of byte `i` to bit 56 + i; no two products meet, so nothing carries.
-    (high >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
-}
-
 /// Loads the bytes after a name's whole words, padded with zeros. `rest` must not be empty.
 #[inline]
 pub(super) fn last_word(name: &[u8], rest: &[u8]) -> u64 {

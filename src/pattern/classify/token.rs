@@ -89,16 +89,9 @@ impl RunBits {
     fn counts(self, bytes: &[u8]) -> CharCounts {
         let RunBits { digits, lower, upper } = self;
         let letters = lower | upper;
-        // A run of letters of one case begins behind another character, at a capital behind a lower-case letter, and at the
-        // capital before one.
-        let starts = letters & (!(letters << 1) | upper & (lower << 1 | lower >> 1));
-        let inner = letters & !starts;
-        let of_three = starts & inner >> 1 & inner >> 2;
-        let of_four = of_three & inner >> 3;
-        // The carry of the sum clears the inner letters of exactly these runs.
-        let letters_in = |runs: u64| ones(runs | inner & !inner.wrapping_add(runs << 1));
-        let (in_threes, in_fours) = (letters_in(of_three), letters_in(of_four));
-        let changes = ones(digits & letters << 1 | letters & digits << 1);
+        let runs = self.runs();
+        let (in_threes, in_fours) = (runs.letters_in(runs.of_three), runs.letters_in(runs.of_four));
+        let changes = self.changes();
         let length = (digits | letters).count_ones();
         let is_wordy = in_fours * 2 >= u64::from(length) || in_threes * 2 > u64::from(length);
         let vowels = if is_wordy { vowels(bytes) } else { 0 };
@@ -109,6 +102,84 @@ impl RunBits {
             + in_threes * IN_THREES
             + in_fours * IN_FOURS;
         CharCounts { length: length as usize, counts }
+    }
+
+    /// Finds the runs of letters of one case.
+    #[inline]
+    fn runs(self) -> LetterRuns {
+        let RunBits { lower, upper, .. } = self;
+        let letters = lower | upper;
+        // A run begins behind another character, at a capital behind a lower-case letter, and at the capital before one.
+        let starts = letters & (!(letters << 1) | upper & (lower << 1 | lower >> 1));
+        let inner = letters & !starts;
+        let of_three = starts & inner >> 1 & inner >> 2;
+        LetterRuns { inner, of_three, of_four: of_three & inner >> 3 }
+    }
+
+    /// Returns the number of letters in runs of at least four.
+    #[inline]
+    fn letters_in_fours(self) -> u64 {
+        let runs = self.runs();
+        if runs.of_four == 0 { 0 } else { runs.letters_in(runs.of_four) }
+    }
+
+    /// Returns the number of pairs of adjacent characters, one a digit and one a letter.
+    #[inline]
+    fn changes(self) -> u64 {
+        let letters = self.lower | self.upper;
+        ones(self.digits & letters << 1 | letters & self.digits << 1)
+    }
+
+    /// Returns true only if [`RunBits::is_token`] does, but not for all such runs: vowels are not counted.
+    #[inline]
+    pub fn is_plain_token(self, marks: u64, length: usize) -> bool {
+        let RunBits { digits, lower, upper } = self;
+        let (mut start, mut left, mut count) = (0, marks, 0);
+        // No piece is a name or a number, which have three characters at least.
+        loop {
+            let end = (left.trailing_zeros() as usize).min(length);
+            if end >= start + 3 {
+                let piece = self.part(&(start..end));
+                let runs = piece.runs();
+                // Numbers have digits only, names at least half of their letters in runs of three.
+                let may_be_named = match piece.digits {
+                    0 => runs.letters_in(runs.of_three) * 2 >= (end - start) as u64,
+                    _ => piece.lower | piece.upper == 0,
+                };
+                if may_be_named {
+                    return false;
+                }
+            }
+            if left == 0 {
+                break;
+            }
+            (start, left, count) = (end + 1, left & (left - 1), count + 1);
+        }
+        let (marks, length) = (count, length - count);
+        let both_cases = lower != 0 && upper != 0 && length >= MIXED_CASE;
+        digits != 0
+            && marks * 8 <= length
+            && self.letters_in_fours() * 2 < length as u64
+            && (both_cases || length >= ONE_CASE && self.changes() * 7 >= length as u64)
+    }
+}
+
+/// Runs of letters of one case, with the capital before a lower-case one.
+#[derive(Clone, Copy)]
+struct LetterRuns {
+    /// Letters that do not begin a run.
+    inner: u64,
+    /// Beginnings of runs of at least three letters.
+    of_three: u64,
+    of_four: u64,
+}
+
+impl LetterRuns {
+    /// Returns the number of letters in some of the runs, given their beginnings.
+    #[inline]
+    fn letters_in(self, runs: u64) -> u64 {
+        // The carry of the sum clears the inner letters of exactly these runs.
+        ones(runs | self.inner & !self.inner.wrapping_add(runs << 1))
     }
 }
 

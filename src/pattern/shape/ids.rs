@@ -6,11 +6,13 @@
 
 use std::ops::Range;
 
-use super::{LONGEST, WORDS, digits_in, is_octet, ones, used};
+use super::known::{IdSpan, KnownIds};
+use super::{LONGEST, WORDS, blocks, is_octet, ones};
+use crate::pattern::block::Block;
 use crate::pattern::classify::token::{self, RunBits};
 use crate::pattern::classify::{SHORTEST_HEX, SegmentClass};
 use crate::pattern::segment::Separators;
-use crate::pattern::word::{ONES, WORD, bits, equal_in, within};
+use crate::pattern::word::WORD;
 
 /// Mark in place of the first byte of an id, plus its class; the others have the mark of numbers.
 const FIRST_MARK: u8 = 0x90;
@@ -31,21 +33,19 @@ pub(super) struct NameBits {
     /// Each `@`.
     at: u64,
     dots: u64,
+    pub beyond_ascii: u64,
 }
 
 impl NameBits {
-    /// Adds the word at `place`, all bytes of which must be ASCII.
+    /// Adds the block at `place`.
     #[inline(always)]
-    pub fn take(&mut self, word: u64, place: usize) {
+    pub fn take(&mut self, block: Block, place: usize) {
         let place = place % LONGEST;
-        self.digits |= bits(digits_in(word)) << place;
-        self.letters |= bits(within(word | (ONES * 0x20), b'a', b'z')) << place;
-        // Most names have neither.
-        let (at, dots) = (equal_in(word, ONES * u64::from(b'@')), equal_in(word, ONES * u64::from(b'.')));
-        if at | dots != 0 {
-            self.at |= bits(at) << place;
-            self.dots |= bits(dots) << place;
-        }
+        self.digits |= block.within(b'0', b'9') << place;
+        self.letters |= block.within_letters(b'a', b'z') << place;
+        self.at |= block.equal(b'@') << place;
+        self.dots |= block.equal(b'.') << place;
+        self.beyond_ascii |= block.beyond_ascii() << place;
     }
 
     /// Returns a byte of each segment that may be an id: letters beside digits, `@`, dots between digits.
@@ -67,16 +67,17 @@ pub(super) struct IdSegments {
     pub whole: u64,
     /// Without the first byte of each.
     pub behind: u64,
+    /// The same ids one by one, if these are all segments that may be ids.
+    pub known: Option<KnownIds>,
 }
 
 /// Recogniser of ids in names.
 #[derive(Debug, Clone)]
 pub(super) struct IdMarker {
-    /// Each separator, in every byte of a word.
-    separators: Vec<u64>,
-    harmless: [bool; 256],
+    separators: Vec<u8>,
+    pub harmless: [bool; 256],
     /// Bitmaps of the letters and digits that are not harmless: all or none.
-    harmful: RunBits,
+    pub harmful: RunBits,
 }
 
 /// A segment of a name, with the bitmaps of the name.
@@ -100,7 +101,7 @@ impl IdMarker {
     pub fn new(separators: &Separators, harmless: &[bool; 256]) -> Self {
         let harmful = |mut of: Range<u8>| if of.all(|byte| harmless[usize::from(byte)]) { 0 } else { u64::MAX };
         IdMarker {
-            separators: separators.as_bytes().iter().map(|&byte| u64::from(byte) * ONES).collect(),
+            separators: separators.as_bytes().to_vec(),
             harmless: *harmless,
             harmful: RunBits {
                 digits: harmful(b'0'..b'9' + 1),
@@ -113,14 +114,13 @@ impl IdMarker {
     /// Replaces the first byte of each id by the mark of its class, and returns the ids.
     pub fn mark(&self, name: &[u8], seen: &NameBits, words: &mut [u64; WORDS]) -> IdSegments {
         let (mut separators, mut letters) = (0, Letters { lower: 0, hex: 0 });
-        for at in 0..used(name.len()) {
-            let (word, place) = (words[at % WORDS], at * WORD % LONGEST);
-            let divides = self.separators.iter().fold(0, |divides, &one| divides | equal_in(word, one));
-            separators |= bits(divides) << place;
-            letters.lower |= bits(within(word, b'a', b'z')) << place;
-            letters.hex |= bits(within(word | (ONES * 0x20), b'a', b'f')) << place;
+        for (place, block) in blocks(words, name.len()) {
+            separators |= self.separators.iter().fold(0, |all, &one| all | block.equal(one)) << place;
+            letters.lower |= block.within(b'a', b'z') << place;
+            letters.hex |= block.within_letters(b'a', b'f') << place;
         }
         let (mut left, mut ids) = (seen.telling() & !separators, IdSegments::default());
+        let mut known = Some(KnownIds::default());
         while left != 0 {
             let place = left.trailing_zeros();
             let start = (u64::BITS - (separators & !(u64::MAX << place)).leading_zeros()) as usize;
@@ -129,13 +129,16 @@ impl IdMarker {
             let all = ones(range.len()) << start;
             left &= !all;
             let segment = Segment { name, range, all, seen, letters };
-            if let Some(class) = self.class(&segment) {
+            let class = self.class(&segment);
+            known = known.zip(class).and_then(|(known, class)| known.with(IdSpan::new(start, all, class)?));
+            if let Some(class) = class {
                 let (word, shift) = (&mut words[start / WORD % WORDS], start % WORD * 8);
                 *word = (*word & !(0xFF << shift)) | (u64::from(FIRST_MARK | class as u8) << shift);
                 ids.whole |= all;
                 ids.behind |= all & !(1 << start);
             }
         }
+        ids.known = known.filter(|_| ids.whole != 0);
         ids
     }
 

@@ -2,14 +2,14 @@
 //! sufficient to tell whether a cached shape applies.
 
 use super::{LONGEST, Shape, WORDS, digits_in, used};
-use crate::pattern::word::{FACTOR, HIGH, WORD, last_word};
+use crate::pattern::word::{FACTOR, HIGH, ONES, WORD, equal_in, last_word};
 
 /// Outline of one name.
 #[derive(Debug, Clone, Default)]
 pub struct Outline {
     /// The name with its marks, eight bytes a word, padded with zeros.
-    words: [u64; WORDS],
-    length: usize,
+    pub(super) words: [u64; WORDS],
+    pub(super) length: usize,
     /// Hash of words and length.
     hash: u64,
     /// High bits in place of digits, of all words together.
@@ -53,6 +53,16 @@ impl Outline {
         self.digits != 0
     }
 
+    /// Returns a hash of the length and of the first segment, or of eight bytes of it, given a separator.
+    #[inline]
+    pub fn beginning(&self, separator: u8) -> u64 {
+        let divides = equal_in(self.words[0], ONES * u64::from(separator));
+        // The lowest bit is that of the first separator; without one, this keeps all bytes.
+        let before = (divides & divides.wrapping_neg()).wrapping_sub(1);
+        let hash = ((self.words[0] & before) ^ (self.length as u64).rotate_right(8)).wrapping_mul(FACTOR);
+        hash ^ hash >> 32
+    }
+
     /// Returns the hash; names can be made to collide, which costs cache hits only.
     #[inline]
     pub fn hash(&self) -> u64 {
@@ -91,7 +101,7 @@ impl Shape {
 
     /// Returns true if a number of this name, which is otherwise equal, might be a date or the year of one.
     #[inline]
-    fn may_hold_date(&self, name: &[u8]) -> bool {
+    pub(super) fn may_hold_date(&self, name: &[u8]) -> bool {
         let mut left = self.dates;
         while left != 0 {
             let number = name.get(left.trailing_zeros() as usize..).unwrap_or_default();

@@ -34,7 +34,7 @@ use super::name::KeyName;
 use super::plain::PlainName;
 use cache::{CacheAddress, LeafCache};
 use places::{Places, ROOT};
-use step::{Path, PathStep, PlainPath, StepKind, buckets};
+use step::{Path, PathStep, PlainPath, StepKind, bucket};
 
 /// Reciprocal of the share of strict mode's threshold at which look-ahead begins.
 const LOOK_AHEAD_SHARE: usize = 16;
@@ -58,10 +58,22 @@ pub struct Leaf {
 enum Walk {
     /// To the leaf; every name has a place of its own.
     Known(u32),
-    /// To the leaf, through a `{*}` behind the first `known` names.
-    Collapsed { leaf: u32, known: usize },
-    /// Not to the end; the first `known` names have places of their own.
-    Missing { known: usize },
+    /// To the leaf, through a `{*}`.
+    Collapsed { leaf: u32, known: Known },
+    /// Not to the end.
+    Missing { known: Known },
+}
+
+/// The first names of a path, which have places of their own.
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    names: usize,
+    /// Place of the last of them.
+    place: u32,
+}
+
+impl Known {
+    const NOTHING: Known = Known { names: 0, place: ROOT };
 }
 
 /// Place in a tree that no longer changes.
@@ -195,7 +207,7 @@ impl<T: Payload> PatternTree<T> {
     /// Follows a path as far as there are places.
     #[inline]
     fn walk(&mut self, path: &impl Path) -> Walk {
-        let (mut at, mut known, mut collapsed) = (ROOT, 0, false);
+        let (mut at, mut known, mut collapsed) = (ROOT, Known::NOTHING, false);
         for step in path.steps(self.limits.last_level(self.is_strict())) {
             at = match self.places.star(at, &step) {
                 Some(star) => {
@@ -210,7 +222,9 @@ impl<T: Payload> PatternTree<T> {
                     None => return Walk::Missing { known },
                 },
             };
-            known += usize::from(!collapsed);
+            if !collapsed {
+                known = Known { names: known.names + 1, place: at };
+            }
         }
         if collapsed && !self.is_strict() { Walk::Collapsed { leaf: at, known } } else { Walk::Known(at) }
     }
@@ -232,14 +246,19 @@ impl<T: Payload> PatternTree<T> {
         at
     }
 
-    /// Counts the places that a path passes, outside strict mode, the first `known` of which were counted before. Returns true
-    /// if any was new.
+    /// Counts the places that a path passes, outside strict mode, but for those that are `known`, which were counted before.
+    /// Returns true if any was new.
     #[inline]
-    fn count(&mut self, path: &impl Path, known: usize) -> bool {
+    fn count(&mut self, path: &impl Path, known: Known) -> bool {
         let Some(seen) = &mut self.seen else { return false };
         let before = seen.len();
-        for place in buckets(path.steps(self.limits.last_level(false)), &self.limits).skip(known) {
-            seen.insert(place);
+        let mut place = self.places.at(known.place).bucket;
+        for (level, step) in path.steps(self.limits.last_level(false)).enumerate() {
+            // Not `skip`, which is not inlined.
+            if level >= known.names {
+                place = bucket(place, level, &step, &self.limits);
+                seen.insert(place);
+            }
         }
         let all = seen.len();
         if all > self.limits.strict_above {
@@ -257,8 +276,10 @@ impl<T: Payload> PatternTree<T> {
     /// Counts the pattern of a name that will be observed later. Returns true if it is new.
     pub fn look_ahead<'n>(&mut self, name: impl Into<KeyName<'n>>) -> bool {
         match name.into() {
-            KeyName::Plain(name) => self.count(&PlainPath { bytes: name.bytes(), separators: name.separators() }, 0),
-            KeyName::Classified(_, pattern) => self.count(pattern, 0),
+            KeyName::Plain(name) => {
+                self.count(&PlainPath { bytes: name.bytes(), separators: name.separators() }, Known::NOTHING)
+            }
+            KeyName::Classified(_, pattern) => self.count(pattern, Known::NOTHING),
         }
     }
 

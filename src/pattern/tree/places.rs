@@ -6,7 +6,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::Payload;
 use super::limits::TreeLimits;
-use super::step::{PathStep, StepKind};
+use super::step::{PathStep, StepKind, bucket};
 use crate::pattern::word::{FACTOR, WORD, short_word};
 
 /// The place above all segments.
@@ -26,6 +26,8 @@ pub(super) struct TreePlace {
     text: Box<[u8]>,
     /// [`word`] of the text.
     word: u64,
+    /// The [`bucket`] that it counts in, outside strict mode and above all `{*}`.
+    pub bucket: u64,
     parent: u32,
     /// The next child of the same parent.
     pub next: u32,
@@ -131,6 +133,7 @@ impl<T: Payload> Places<T> {
         let root = TreePlace {
             text: Box::default(),
             word: 0,
+            bucket: 0,
             parent: NONE,
             next: NONE,
             inside: NONE,
@@ -293,6 +296,7 @@ impl<T: Payload> Places<T> {
         let place = TreePlace {
             text: step.text.into(),
             word: word(step.text),
+            bucket: 0,
             parent: NONE,
             next: NONE,
             inside,
@@ -345,9 +349,10 @@ impl<T: Payload> Places<T> {
     /// Inserts a place into the list of a parent that has no such child; the level may collapse.
     fn attach(&mut self, parent: u32, child: u32) {
         let first = std::mem::replace(&mut self.at_mut(parent).inside, child);
+        let (above, level) = (self.at(parent).bucket, usize::from(self.at(parent).level));
+        let bucket = bucket(above, level, &self.at(child).step(), &self.limits);
         let place = self.at_mut(child);
-        place.parent = parent;
-        place.next = first;
+        (place.parent, place.next, place.bucket) = (parent, first, bucket);
         let (side, kind) = (usize::from(place.ends), place.kind);
         let Places { table, hasher, arena, .. } = self;
         let key = |id: &u32| {
@@ -358,8 +363,7 @@ impl<T: Payload> Places<T> {
         if !self.counts(parent, kind) {
             return;
         }
-        let (strict, level) = (self.strict, usize::from(self.at(parent).level));
-        let limit = self.limits.limit(strict, level);
+        let limit = self.limits.limit(self.strict, level);
         let place = self.at_mut(parent);
         place.names[side] = place.names[side].saturating_add(1);
         if !place.shut[side] && place.names[side] as usize > limit {

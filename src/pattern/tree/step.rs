@@ -125,29 +125,36 @@ fn step(pattern: &PatternBuf, level: usize, count: usize) -> PathStep<'_> {
     PathStep::new(text, name, kind, false)
 }
 
-/// Hashes the places that a pattern passes, each name replaced by its bucket, so that a level with a million names adds
-/// at most as many places as its limit.
+/// Hashes the place that a step leads to from another, whose hash is `above`; that of the root is zero. Each name is replaced by
+/// its bucket, so that a level with a million names adds at most as many places as its limit.
 ///
 /// Strict mode depends on the result, so it must be equal in every run and on every machine: the hash has no seed.
-pub(super) fn buckets<'a>(steps: impl Iterator<Item = PathStep<'a>>, limits: &TreeLimits) -> impl Iterator<Item = u64> {
-    steps.enumerate().scan(0u64, |path, (level, step)| {
-        let name = fixed_hash(step.text.get(..step.name).unwrap_or(step.text));
-        let name = match step.kind {
-            StepKind::Literal => name % (limits.generous(level) as u64),
-            StepKind::Class | StepKind::Star => name,
-        };
-        let place = mix(name ^ fixed_hash(step.separator()).rotate_left(32));
-        let kind = ((step.kind as u64) << 1) | u64::from(step.ends);
-        *path = mix(path.rotate_left(7) ^ place.wrapping_add(kind));
-        Some(*path)
-    })
+#[inline(always)] // in two places, one of which many names pass
+pub(super) fn bucket(above: u64, level: usize, step: &PathStep<'_>, limits: &TreeLimits) -> u64 {
+    let name = fixed_hash(step.text.get(..step.name).unwrap_or(step.text));
+    let name = match step.kind {
+        StepKind::Literal => name % (limits.generous(level) as u64),
+        StepKind::Class | StepKind::Star => name,
+    };
+    let place = mix(name ^ separator_hash(step.separator()).rotate_left(32));
+    let kind = ((step.kind as u64) << 1) | u64::from(step.ends);
+    mix(above.rotate_left(7) ^ place.wrapping_add(kind))
+}
+
+/// Like [`fixed_hash`], for what is mostly nothing or one byte.
+#[inline]
+fn separator_hash(separator: &[u8]) -> u64 {
+    match separator {
+        [] => const { mix(add(0, 0)) },
+        [one] => mix(add(1, u64::from(*one))),
+        more => fixed_hash(more),
+    }
 }
 
 /// Hashes a name eight bytes at a time, without a seed.
 fn fixed_hash(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<WORD>();
     let last = if rest.is_empty() { 0 } else { last_word(bytes, rest) };
-    let add = |hash: u64, word: u64| (hash.rotate_left(23) ^ word).wrapping_mul(FACTOR);
     // A loop: iterators that are chained are folded out of line.
     let mut hash = bytes.len() as u64;
     for word in words {
@@ -156,8 +163,15 @@ fn fixed_hash(bytes: &[u8]) -> u64 {
     mix(add(hash, last))
 }
 
+/// Adds a word to a hash.
+#[inline]
+const fn add(hash: u64, word: u64) -> u64 {
+    (hash.rotate_left(23) ^ word).wrapping_mul(FACTOR)
+}
+
 /// Spreads every bit over all bits (finalizer of SplitMix64).
-fn mix(mut x: u64) -> u64 {
+#[inline]
+const fn mix(mut x: u64) -> u64 {
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     x ^ (x >> 31)

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 
-use super::step::{Path, PathStep, StepKind, buckets};
+use super::step::{Path, PathStep, StepKind, bucket};
 use super::*;
 use crate::pattern::plain::PlainReader;
 use crate::pattern::segment::Separators;
@@ -90,7 +90,14 @@ type Rows<'a> = Vec<(Vec<PathStep<'a>>, u32)>;
 fn twin(patterns: &[(PatternBuf, u32)], limits: &TreeLimits) -> Leaves {
     let places: BTreeSet<u64> = patterns
         .iter()
-        .flat_map(|(p, _)| buckets(p.steps(limits.last_level(false)), limits).collect::<Vec<_>>())
+        .flat_map(|(p, _)| {
+            let steps = p.steps(limits.last_level(false)).enumerate();
+            let hashes = steps.scan(0, |place, (level, step)| {
+                *place = bucket(*place, level, &step, limits);
+                Some(*place)
+            });
+            hashes.collect::<Vec<_>>()
+        })
         .collect();
     let strict = places.len() > limits.strict_above;
     let rows: Rows<'_> =

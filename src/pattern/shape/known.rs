@@ -1,0 +1,154 @@
+//! Names that have a known shape but for their ids: one look at the bitmaps of a name tells that its ids are of the same classes.
+//!
+//! The answer is `false` for what has to be looked at more closely: rare tokens, and e-mail and IP addresses.
+
+use super::ids::IdMarker;
+use super::{Outline, Shape, Shaper, blocks, bytes_of, ones, used};
+use crate::pattern::classify::token::RunBits;
+use crate::pattern::classify::{SHORTEST_HEX, SegmentClass};
+use crate::pattern::shape::{WORD, WORDS};
+
+/// Most ids of a shape that other names are compared with.
+const MOST_IDS: usize = 2;
+
+/// Most `=` behind a token.
+const PADDING: usize = 2;
+
+/// Places of the dashes in a UUID.
+const DASHES: u64 = 1 << 8 | 1 << 13 | 1 << 18 | 1 << 23;
+
+/// Ids of a name.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct KnownIds {
+    /// Bitmap of all their bytes.
+    whole: u64,
+    spans: [Option<IdSpan>; MOST_IDS],
+}
+
+/// Place and class of an id.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct IdSpan {
+    start: u8,
+    length: u8,
+    class: SegmentClass,
+}
+
+/// Bitmaps of the characters of a name.
+struct NameChars {
+    digits: u64,
+    lower: u64,
+    upper: u64,
+    /// Letters up to `f`.
+    hex: u64,
+}
+
+impl IdSpan {
+    /// Creates a span from the bitmap of its bytes, the first of which is at `start`.
+    pub fn new(start: usize, all: u64, class: SegmentClass) -> Option<Self> {
+        Some(IdSpan { start: u8::try_from(start).ok()?, length: u8::try_from(all.count_ones()).ok()?, class })
+    }
+
+    fn start(self) -> usize {
+        usize::from(self.start)
+    }
+
+    fn length(self) -> usize {
+        usize::from(self.length)
+    }
+}
+
+impl KnownIds {
+    /// Adds an id; returns `None` if there are too many.
+    pub fn with(mut self, span: IdSpan) -> Option<Self> {
+        *self.spans.iter_mut().find(|span| span.is_none())? = Some(span);
+        self.whole |= ones(span.length()) << span.start();
+        Some(self)
+    }
+}
+
+impl Shaper {
+    /// Returns true if `name`, whose outline this is, certainly has this shape, with ids of the same classes at the same places.
+    #[inline]
+    pub fn fits(&self, shape: &Shape, name: &[u8], outline: &Outline) -> bool {
+        let Some(ids) = &shape.ids else { return false };
+        if shape.length != outline.length {
+            return false;
+        }
+        let (mut difference, mut whole) = (0, ids.whole);
+        for at in 0..used(shape.length) {
+            difference |= (shape.words[at % WORDS] ^ outline.words[at % WORDS]) & !bytes_of(whole & 0xFF);
+            whole >>= WORD;
+        }
+        difference == 0 && !shape.may_hold_date(name) && self.ids.hold(name, outline, ids)
+    }
+}
+
+impl IdMarker {
+    /// Returns true if the name certainly has these ids, none of whose characters matters to a rule.
+    fn hold(&self, name: &[u8], outline: &Outline, ids: &KnownIds) -> bool {
+        let chars = NameChars::of(outline);
+        let harmful = self.harmful;
+        let all = chars.digits & harmful.digits | chars.lower & harmful.lower | chars.upper & harmful.upper;
+        all & ids.whole == 0 && ids.spans.iter().flatten().all(|&span| self.holds(name, &chars, span))
+    }
+
+    fn holds(&self, name: &[u8], chars: &NameChars, span: IdSpan) -> bool {
+        let Some(id) = name.get(span.start()..span.start() + span.length()) else { return false };
+        let run = chars.run(span);
+        let hex = run.digits | chars.hex >> span.start();
+        let all = ones(span.length());
+        let has_both = run.digits != 0 && run.lower | run.upper != 0;
+        match span.class {
+            SegmentClass::Hex => has_both && hex & all == all,
+            SegmentClass::Uuid => {
+                let dashes = id.get(8) == Some(&b'-') && id.get(13) == Some(&b'-') && id.get(18) == Some(&b'-');
+                has_both && (hex | DASHES) & all == all && dashes && id.get(23) == Some(&b'-')
+            }
+            SegmentClass::Token => has_both && self.is_token(id, run, hex),
+            _ => false,
+        }
+    }
+
+    /// Returns true if an id is certainly a token.
+    fn is_token(&self, id: &[u8], run: RunBits, hex: u64) -> bool {
+        let padding = id.iter().rev().take_while(|&&byte| byte == b'=').count();
+        let length = id.len() - padding;
+        if padding > PADDING || length == 0 || padding > 0 && !self.harmless[usize::from(b'=')] {
+            return false;
+        }
+        let marks = ones(length) & !(run.digits | run.lower | run.upper);
+        let mut left = marks;
+        while left != 0 {
+            match id.get(left.trailing_zeros() as usize) {
+                Some(byte @ (b'-' | b'_' | b'+' | b'/')) if self.harmless[usize::from(*byte)] => {}
+                _ => return false,
+            }
+            left &= left - 1;
+        }
+        let first = (marks.trailing_zeros() as usize).min(length);
+        let is_hex = first >= SHORTEST_HEX && hex & ones(first) == ones(first);
+        let begins_otherwise = is_hex || run.digits.trailing_ones() == 8 || matches!(id, [b'0', b'x' | b'X', ..]);
+        marks & 1 == 0 && !begins_otherwise && run.is_plain_token(marks, length)
+    }
+}
+
+impl NameChars {
+    #[inline]
+    fn of(outline: &Outline) -> Self {
+        let mut chars = NameChars { digits: 0, lower: 0, upper: 0, hex: 0 };
+        for (place, block) in blocks(&outline.words, outline.length) {
+            // Digits are marks here.
+            chars.digits |= block.beyond_ascii() << place;
+            chars.lower |= block.within(b'a', b'z') << place;
+            chars.upper |= block.within(b'A', b'Z') << place;
+            chars.hex |= block.within_letters(b'a', b'f') << place;
+        }
+        chars
+    }
+
+    #[inline]
+    fn run(&self, span: IdSpan) -> RunBits {
+        let of = |bits: u64| bits >> span.start() & ones(span.length());
+        RunBits { digits: of(self.digits), lower: of(self.lower), upper: of(self.upper) }
+    }
+}
