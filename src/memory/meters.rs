@@ -182,7 +182,7 @@ impl Visit for Meters<'_> {
     #[inline]
     fn string(&mut self, value: RawString<'_>) {
         self.base.string(value);
-        if !self.set_sizes(|meter, base, found| meter.string_size(base.current().0, value, found)) {
+        if !self.set_sizes(|meter, base, found| meter.string_size(base.current().0, &value, found)) {
             self.wake_for(|meter| meter.string(value));
         }
     }

@@ -13,6 +13,7 @@ use hashbrown::HashMap;
 use crate::pattern::PartKind;
 use crate::pattern::classify::{Classifier, SegmentClass};
 use crate::pattern::name::KeyName;
+use crate::pattern::plain::PlainName;
 
 /// Pattern of a policy, parsed into segments.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -186,6 +187,8 @@ struct MatchTree<T> {
     states: Vec<MatchState<T>>,
     /// Rejects nearly all names that no pattern begins with.
     first: NameFilter,
+    /// True if a pattern begins with any name.
+    takes_all: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -218,7 +221,7 @@ impl<T> Default for MatchState<T> {
 
 impl<T> Default for MatchTree<T> {
     fn default() -> Self {
-        MatchTree { states: vec![MatchState::default()], first: NameFilter::default() }
+        MatchTree { states: vec![MatchState::default()], first: NameFilter::default(), takes_all: false }
     }
 }
 
@@ -246,21 +249,32 @@ impl<T: Copy> Matcher<T> {
     /// Visits each state at most once per segment of the name, of which classified names have at most 16.
     pub fn find(&self, name: &KeyName<'_>, found: &mut Vec<T>) {
         match name {
-            KeyName::Plain(name) if !self.may_match(name.segments()) => {} // the common case
+            KeyName::Plain(name) if !self.may_match(name) => {} // the common case
             KeyName::Plain(name) => self.visit(name.segments().map(|name| (name, PartKind::Literal)), found),
             KeyName::Classified(_, pattern) => self.visit(pattern.segments(), found),
         }
     }
 
-    /// Returns false if a name of these segments matches no pattern, as far as the filters know.
+    /// Returns false if a name matches no pattern, as far as the filters know.
     #[inline]
-    fn may_match<'n>(&self, mut segments: impl Iterator<Item = &'n [u8]>) -> bool {
-        if self.fixed.takes_all() || self.floating.takes_all() {
+    fn may_match(&self, name: &PlainName<'_>) -> bool {
+        if self.fixed.takes_all || self.floating.takes_all {
             return true;
         }
-        let first = segments.next().map(NameFilter::place);
-        first.is_none_or(|place| self.fixed.first.holds(place) || self.floating.first.holds(place))
-            || segments.any(|name| self.floating.first.holds(NameFilter::place(name)))
+        let (fixed, floating) = (&self.fixed.first, &self.floating.first);
+        let place = |start, end| NameFilter::place(name.bytes().get(start..end).unwrap_or_default());
+        let (mut start, mut separators, mut is_first) = (0, name.separators(), true);
+        while separators != 0 {
+            let end = separators.trailing_zeros() as usize;
+            let place = place(start, end);
+            if floating.holds(place) || is_first && fixed.holds(place) {
+                return true;
+            }
+            (start, is_first) = (end + 1, false);
+            separators &= separators - 1;
+        }
+        let last = place(start, name.bytes().len());
+        floating.holds(last) || is_first && fixed.holds(last)
     }
 
     fn visit<'n>(&self, mut left: impl Iterator<Item = (&'n [u8], PartKind)> + Clone, found: &mut Vec<T>) {
@@ -283,6 +297,10 @@ impl<T: Copy> Matcher<T> {
 impl<T: Copy> MatchTree<T> {
     fn add(&mut self, segments: &[SegmentPattern], target: T) {
         let mut at = 0;
+        let is_free = |first: &SegmentPattern| {
+            matches!(first, SegmentPattern::Any | SegmentPattern::AnyName | SegmentPattern::Rest)
+        };
+        self.takes_all |= segments.first().is_some_and(is_free);
         for segment in segments {
             at = match segment {
                 SegmentPattern::Rest => return self.states[at].rest.push(target),
@@ -299,14 +317,7 @@ impl<T: Copy> MatchTree<T> {
     /// Returns true if no pattern begins with this name, as far as the filter knows.
     #[inline]
     fn rejects(&self, name: &[u8]) -> bool {
-        !self.first.holds(NameFilter::place(name)) && !self.takes_all()
-    }
-
-    /// Returns true if a pattern begins with any name.
-    #[inline]
-    fn takes_all(&self) -> bool {
-        let root = &self.states[0];
-        !root.rest.is_empty() || root.any.is_some() || root.any_name.is_some()
+        !self.first.holds(NameFilter::place(name)) && !self.takes_all
     }
 
     fn visit<'n>(&self, at: u32, mut left: impl Iterator<Item = (&'n [u8], PartKind)> + Clone, found: &mut Vec<T>) {

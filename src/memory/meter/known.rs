@@ -47,15 +47,22 @@ impl Meter<'_> {
     pub(in crate::memory) fn string_size(
         &mut self,
         key: Key,
-        value: RawString<'_>,
+        value: &RawString<'_>,
         found: &Measured,
     ) -> Option<ValueSize> {
+        // Not the length of `value`, which of an integer is the number of its digits: they would be counted for every string.
+        let len = found.length?;
         let priced = match found.encoding {
-            Encoding::Int => string::measure(self.model, key, value, &mut self.scratch).ok()?,
-            _ if value.len() > self.model.longest_special => string::raw(self.model, key, value.len()),
-            _ => string::text(self.model, key, value.len()),
+            Encoding::Int => self.number_price(key, value)?,
+            _ if len > self.model.longest_special => string::raw(self.model, key, len),
+            _ => string::text(self.model, key, len),
         };
         Some(self.size(priced))
+    }
+
+    #[inline(never)]
+    fn number_price(&mut self, key: Key, value: &RawString<'_>) -> Option<PricedValue> {
+        string::measure(self.model, key, *value, &mut self.scratch).ok()
     }
 
     /// Returns the size of a value packed in `blob`, if it stays packed on this server; `found` is that of another meter.
