@@ -273,15 +273,20 @@ impl PatternFacts {
     }
 
     /// Adds a key to the counters.
-    #[inline]
+    #[inline(always)] // for every key, in the fast path and in the slow one
     fn add(&mut self, record: &Record<'_>) {
         self.counted.add(record);
         if let Some(count) = self.kinds.get_mut(record.kind as usize) {
             *count = count.saturating_add(1);
         }
         if let Some(idle) = ColdKeys::idle_time(record) {
-            self.rare.get_or_insert_default().cold.add(record, idle);
+            self.add_cold(record, idle);
         }
+    }
+
+    #[inline(never)] // few dumps have idle times
+    fn add_cold(&mut self, record: &Record<'_>, idle: u64) {
+        self.rare.get_or_insert_default().cold.add(record, idle);
     }
 
     /// Returns the keys out of use, if there are any.

@@ -96,6 +96,7 @@ pub fn columns(columns: RowColumns) -> &'static [Column] {
 }
 
 /// Columns of rows of differing keys, in the order of [`Columns::push_differing`].
+#[cfg(feature = "parquet")]
 pub(super) const DIFFERING: [Column; 19] = [
     required("change", ColumnType::Texts),
     required("db", ColumnType::Number),

@@ -1,9 +1,14 @@
 //! Rows, column by column: for the row groups of a Parquet file, and for readers that take columns as they are.
 
 use super::RecordRow;
-use super::column_list::{COLUMNS, Column, ColumnChoice, ColumnType, DIFFERING, FIRST};
+#[cfg(feature = "parquet")]
+use super::column_list::DIFFERING;
+use super::column_list::{COLUMNS, Column, ColumnChoice, ColumnType, FIRST};
 use crate::policy::KeyLabels;
-use crate::record::{Kind, ModuleFacts, Quantization};
+#[cfg(feature = "parquet")]
+use crate::record::Kind;
+use crate::record::{ModuleFacts, Quantization};
+#[cfg(feature = "parquet")]
 use crate::render::key_rows::DifferingRow;
 use crate::units::Millis;
 
@@ -202,12 +207,14 @@ impl Columns {
     }
 
     /// Returns these columns, without rows.
+    #[cfg(feature = "parquet")]
     pub(super) fn of(columns: &[Column]) -> Columns {
         let values = columns.iter().map(|column| Some(Values::new(column.holds))).collect();
         Columns { values, rows: 0, pushed: 0 }
     }
 
     /// Returns the columns of differing keys, without rows.
+    #[cfg(feature = "parquet")]
     pub(crate) fn of_differing() -> Columns {
         Columns::of(&DIFFERING)
     }
@@ -232,6 +239,7 @@ impl Columns {
     }
 
     /// Appends a differing key.
+    #[cfg(feature = "parquet")]
     pub(crate) fn push_differing(&mut self, row: &DifferingRow<'_>) {
         let text = |text: Option<&'static str>| text.map(str::as_bytes);
         self.list(0, &row.changes());
