@@ -280,6 +280,18 @@ pub fn count(cursor: &mut Cursor<'_>) -> Result<u64> {
     }
 }
 
+/// Returns the error for a compact hash that stores its own field names, at `offset`, in an order that no server writes.
+#[cold]
+pub fn unsorted(offset: u64) -> Error {
+    Error::corrupt(
+        offset,
+        wording!(
+            "field names of a compact hash are not in the order of their lengths and bytes",
+            "紧凑 hash 的字段名未按长度和字节排序"
+        ),
+    )
+}
+
 #[cold]
 fn too_long(offset: u64) -> Error {
     let most = limits::MAX_TEMPLATE_BYTES >> 20;

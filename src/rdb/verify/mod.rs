@@ -19,7 +19,7 @@ use unique::Unique;
 
 use super::header::Family;
 use super::string::RawString;
-use super::template::{HashTemplate, TemplateNames};
+use super::template::{self, HashTemplate, TemplateNames};
 use super::value_type::ValueType;
 use super::walk::{FieldExpiry, ListNode, ModuleItem, ScoreValue, StreamHead, Visit};
 use crate::error::{Error, ErrorKind, Reading, Result, Within};
@@ -46,6 +46,8 @@ pub struct Verify {
     /// Elements so far, or of all packed nodes.
     elements: u64,
     stream: StreamCheck,
+    /// The last field name of a compact hash that stores its names.
+    last_name: Option<Vec<u8>>,
     /// True while a value is walked again for another part of its elements.
     again: bool,
 }
@@ -77,6 +79,7 @@ impl Verify {
             repeated: None,
             elements: 0,
             stream: StreamCheck::new(family, &hasher),
+            last_name: None,
             again: false,
         }
     }
@@ -124,6 +127,20 @@ impl Verify {
         self.notes.empty = self.elements == 0 && self.value_type.is_some_and(ValueType::is_skipped_without_elements);
         let notes = std::mem::take(&mut self.notes);
         self.fault.take().map_or(Ok(notes), Err)
+    }
+
+    /// Checks that a field name of a compact hash is in order behind the one before it.
+    fn follows(&mut self, field: RawString<'_>) {
+        if self.again || self.lenient {
+            return;
+        }
+        let result = field.decode(&mut self.scratch).map(<[u8]>::to_vec).and_then(|name| {
+            let last = self.last_name.as_ref();
+            let is_sorted = last.is_none_or(|last| (last.len(), last) < (name.len(), &name));
+            self.last_name = Some(name);
+            if is_sorted { Ok(()) } else { Err(template::unsorted(field.offset)) }
+        });
+        self.note(result.within(Reading::HashField));
     }
 
     fn note(&mut self, result: Result<()>) {
@@ -214,6 +231,7 @@ impl Visit for Verify {
             return;
         }
         self.unique.clear();
+        self.last_name = None;
         if let ValueType::Stream(layout) = value_type {
             self.stream.begin(layout);
         }
@@ -258,6 +276,9 @@ impl Visit for Verify {
     }
 
     fn pair(&mut self, field: RawString<'_>, value: RawString<'_>) {
+        if self.value_type == Some(ValueType::HashTemplateArray) {
+            self.follows(field);
+        }
         self.name(field, Reading::HashField);
         self.text(value, Reading::HashValue);
     }
@@ -308,6 +329,9 @@ impl Visit for Verify {
         self.check_large(blob, Reading::Listpack);
         let check = |bytes: &[u8]| {
             let (template, mut values) = names.unpack(bytes, blob.offset)?;
+            if matches!(names, TemplateNames::Own(own) if !own.is_sorted()) {
+                return Err(template::unsorted(blob.offset));
+            }
             template.pairs(&mut values, blob.offset, |_, _| ())
         };
         let result = blob.decode(&mut self.scratch).and_then(check).within(Reading::Listpack);
@@ -511,6 +535,20 @@ mod tests {
         let hash = [&b"\x00\x0d"[..], names, b"\x01a\x01b"].concat();
         let error = verified(&mut Verify::new(Family::Redis), ValueType::HashTemplateArray, &hash).unwrap_err();
         assert_eq!(error.offset(), Some(2));
+    }
+
+    #[test]
+    fn own_names_of_a_compact_hash_are_in_order() {
+        let verified = |layout, hash: &[u8]| verified(&mut Verify::new(Family::Redis), layout, hash);
+        let sorted = b"\x01\x02\x01b\x02aa\x01x\x01y";
+        let unsorted = b"\x01\x02\x02aa\x01b\x01x\x01y";
+        assert!(verified(ValueType::HashTemplateArray, sorted).is_ok());
+        assert_eq!(verified(ValueType::HashTemplateArray, unsorted).unwrap_err().offset(), Some(6));
+        // A listpack of the id 0 and two values.
+        let values = b"\x0f\x0f\0\0\0\x03\0\0\x01\x81x\x02\x81y\x02\xff";
+        let packed = |names: &[u8]| [names, values].concat();
+        assert!(verified(ValueType::HashTemplateListpack, &packed(&sorted[..7])).is_ok());
+        assert!(verified(ValueType::HashTemplateListpack, &packed(&unsorted[..7])).is_err());
     }
 
     #[test]
