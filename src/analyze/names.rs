@@ -1,4 +1,4 @@
-//! Cache of names by shape: most keys differ from a recent one only in their numbers.
+//! Cache of names by shape: most keys differ from a recent one only in their ids.
 //!
 //! A name's shape (`pattern/shape.rs`) leads to its place among the patterns and to the verdict of the rules about names.
 //! After a miss, and for names without a shape, the name is classified and judged, with the same result at a higher cost.

@@ -20,10 +20,10 @@ const FIRST_MARK: u8 = 0x90;
 const UUID: usize = 36;
 
 /// Places of the dashes in a UUID.
-const DASHES: u64 = 1 << 8 | 1 << 13 | 1 << 18 | 1 << 23;
+pub(super) const DASHES: u64 = 1 << 8 | 1 << 13 | 1 << 18 | 1 << 23;
 
 /// Most punctuation before a token that belongs to it, and most `=` behind it.
-const PADDING: usize = 2;
+pub(super) const PADDING: usize = 2;
 
 /// Bitmaps that tell whether a name may have ids.
 #[derive(Debug, Clone, Copy, Default)]

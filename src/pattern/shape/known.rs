@@ -1,8 +1,8 @@
-//! Names that have a known shape but for their ids: one look at the bitmaps of a name tells that its ids are of the same classes.
+//! Names that differ from one of a known shape in their ids: bitmaps of a name tell whether its ids are of the same classes.
 //!
-//! The answer is `false` for what has to be looked at more closely: rare tokens, and e-mail and IP addresses.
+//! The answer is `false` for what has to be looked at more closely: tokens with a word in them, e-mail and IP addresses.
 
-use super::ids::IdMarker;
+use super::ids::{DASHES, IdMarker, PADDING};
 use super::{Outline, Shape, Shaper, blocks, bytes_of, ones, used};
 use crate::pattern::classify::token::RunBits;
 use crate::pattern::classify::{SHORTEST_HEX, SegmentClass};
@@ -10,12 +10,6 @@ use crate::pattern::shape::{WORD, WORDS};
 
 /// Most ids of a shape that other names are compared with.
 const MOST_IDS: usize = 2;
-
-/// Most `=` behind a token.
-const PADDING: usize = 2;
-
-/// Places of the dashes in a UUID.
-const DASHES: u64 = 1 << 8 | 1 << 13 | 1 << 18 | 1 << 23;
 
 /// Ids of a name.
 #[derive(Debug, Clone, Copy, Default)]
@@ -101,8 +95,8 @@ impl IdMarker {
         match span.class {
             SegmentClass::Hex => has_both && hex & all == all,
             SegmentClass::Uuid => {
-                let dashes = id.get(8) == Some(&b'-') && id.get(13) == Some(&b'-') && id.get(18) == Some(&b'-');
-                has_both && (hex | DASHES) & all == all && dashes && id.get(23) == Some(&b'-')
+                let is_dash = |at: usize| id.get(at) == Some(&b'-');
+                has_both && (hex | DASHES) & all == all && [8, 13, 18, 23].into_iter().all(is_dash)
             }
             SegmentClass::Token => has_both && self.is_token(id, run, hex),
             _ => false,
