@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -48,3 +49,13 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
         # No checksum: its place is zero.
         out.write(b"\xff" + bytes(8))
     return path
+
+
+@pytest.fixture(scope="session")
+def copies(large: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Copies of the large dump, which take a second or more to read. Links to one file would be read once."""
+    folder = tmp_path_factory.mktemp("copies")
+    paths = [folder / f"{number:02}.rdb" for number in range(24)]
+    for path in paths:
+        shutil.copyfile(large, path)
+    return paths

@@ -229,9 +229,7 @@ def test_other_threads_run_meanwhile(large: Path) -> None:
         "duckdb.sql('select max(pattern) from scan').fetchall()",
     ],
 )
-def test_interrupts_end_a_call(large: Path, tmp_path: Path, call: str) -> None:
-    for number in range(40):
-        (tmp_path / f"{number}.rdb").symlink_to(large)
+def test_interrupts_end_a_call(copies: list[Path], call: str) -> None:
     program = f"""
 import signal, sys, duckdb, pyarrow, rdblens
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -239,15 +237,16 @@ paths = sys.argv[1:]
 scan = rdblens.scan(paths, allow_same=True)
 print("begin", flush=True)
 try:
-    {call}
+    try:
+        {call}
+    except Exception as error:
+        assert "nterrupt" in str(error), error
+        print("interrupted")
 except KeyboardInterrupt:
-    print("interrupted")
-except Exception as error:
-    assert "nterrupt" in str(error), error
+    # Of the call, or behind the exception that a reader of the stream makes of it.
     print("interrupted")
 """
-    files = [os.fspath(path) for path in sorted(tmp_path.glob("*.rdb"))]
-    with subprocess.Popen([sys.executable, "-c", program, *files], stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen([sys.executable, "-c", program, *map(os.fspath, copies)], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "begin\n"
         time.sleep(0.3)
