@@ -469,6 +469,14 @@ def records():
     case("checksum-flipped-bit", bytes(flipped), "checksum", 4, 2, "one bit of a value: only the checksum can tell")
     bad("type-8", record(8, "k", string("v")), "corrupt", "a type byte that was never in use")
     bad("type-29", record(29, "k", length(5)), "unsupported", "a compact hash before there were any", magic=b"REDIS0014")
+    small = lambda text: length(1) + length(0) + length(0) + length(3) + string(text)  # noqa: E731
+    case("array-small-string-long", dump(SELECT, record(28, "a", small("12345678x")), AFTER, magic=b"REDIS0014"), "corrupt", 4, 2, "a small string of nine bytes: servers write at most seven")
+    bad("array-empty", record(28, "a", length(0) + length(0)), "corrupt", "an array without items, which servers refuse", magic=b"REDIS0014")
+    bad("array-flag-2", record(28, "a", length(1) + length(2) + length(1) + length(0) + length(3) + string("x")), "corrupt", "a flag that is neither 0 nor 1", magic=b"REDIS0014")
+    bad("array-insert-index", record(28, "a", length(1) + length(1) + b"\x81" + b"\xff" * 8 + length(0) + length(3) + string("x")), "corrupt", "an insert index that is the servers' mark for an error", magic=b"REDIS0014")
+    case("type-20-version-10", dump(SELECT, record(20, "s", string(listpack("a", "b"))), AFTER, magic=b"REDIS0010"), "corrupt", 4, 2, "a packed set before there were any")
+    case("opcode-244-version-11", dump(SELECT, b"\xf4" + length(1) + length(1) + length(0), AFTER, magic=b"REDIS0011"), "corrupt", 4, 1, "a cluster slot before there were any")
+    case("opcode-243-version-12", dump(SELECT, b"\xf3\x00" + record(0, "k", string("v")), AFTER, magic=b"REDIS0012"), "corrupt", 4, 2, "data of modules before a key, before there was any")
     bad("type-33-version-16", record(33, "k", string("v")), "unsupported", "a type from the future", magic=b"REDIS0016")
     new = b"REDIS0015"
     names = length(2) + string("id") + string("name")

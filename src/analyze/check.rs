@@ -122,13 +122,18 @@ fn verify(work: &FileBatch, plan: &ReadPlan, hasher: &NameHasher, tally: &mut Fi
     let mut verify = Verify::new(scanner.state().family).with_parts_up_to(budget.part());
     let mut scratch = Scratch::new(budget.key());
     while scanner.cursor().left() > 0 {
-        let entry = match scanner.next_item() {
-            Ok(FileItem::Key(entry)) => entry,
-            Ok(_) => continue,
+        let offset = scanner.cursor().offset();
+        let item = match scanner.next_item() {
+            Ok(item) => item,
             Err(error) => {
                 tally.damage(error);
                 break;
             }
+        };
+        let known = batch.header.check_knows(scanner.take_first_version(&item), offset);
+        let FileItem::Key(entry) = item else {
+            known.unwrap_or_else(|error| tally.damage(error));
+            continue;
         };
         tally.keys += 1;
         let key = entry.key.decode(&mut scratch).within(Reading::Key);
@@ -139,7 +144,7 @@ fn verify(work: &FileBatch, plan: &ReadPlan, hasher: &NameHasher, tally: &mut Fi
         }
         let notes = verify.finish();
         let over_budget = verify.take_over_budget();
-        match key.and_then(|key| notes.map(|notes| (key, notes))) {
+        match known.and(key).and_then(|key| notes.map(|notes| (key, notes))) {
             Ok((key, notes)) => {
                 tally.note(notes);
                 over_budget.into_iter().for_each(|error| tally.pass_over(error));

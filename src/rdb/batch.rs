@@ -28,8 +28,8 @@ pub struct Batch {
     pub state: ScanState,
     /// Hash templates that precede the first item.
     pub templates: Option<Arc<Templates>>,
-    /// Table to use without any.
-    pub no_templates: &'static Templates,
+    /// Header of the file.
+    pub header: RdbHeader,
 }
 
 impl Batch {
@@ -37,7 +37,7 @@ impl Batch {
     pub fn scanner(&self) -> Scanner<'_> {
         let items = self.bytes.get(self.skip..).unwrap_or_default();
         let cursor = Cursor::new(items, self.base + self.skip as u64);
-        Scanner::new(cursor, self.state).with_templates(self.no_templates, self.templates.clone())
+        Scanner::new(cursor, self.state).with_templates(Templates::before(self.header), self.templates.clone())
     }
 }
 
@@ -326,14 +326,7 @@ impl Batches {
         self.state = next;
         let templates = mem::replace(&mut self.templates, templates);
         self.started = true;
-        Some(Batch {
-            bytes: self.body.take(end),
-            skip,
-            base,
-            state,
-            templates,
-            no_templates: Templates::before(self.header()),
-        })
+        Some(Batch { bytes: self.body.take(end), skip, base, state, templates, header: self.header() })
     }
 
     /// Emits the complete records before a damaged one, and ends the file with `error`.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::cursor::Cursor;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Reading, Result, Within};
 use crate::wording::wording;
 
 /// Format family of a file, which selects the table of opcodes and types.
@@ -97,6 +97,24 @@ impl RdbHeader {
         }
     }
 
+    /// Fails for a type or opcode of version `first` in a file of an earlier one, whose servers do not know it.
+    pub(crate) fn check_knows(&self, first: u32, offset: u64) -> Result<()> {
+        // Dragonfly writes newer types under version 9.
+        if self.version >= first || self.family == Family::Dragonfly {
+            return Ok(());
+        }
+        let version = self.version;
+        Err(Error::corrupt(
+            offset,
+            wording!(
+                "a type or opcode of RDB {first} in a file of RDB {version}",
+                "RDB {version} 的文件中出现 RDB {first} 才有的类型或操作码"
+            ),
+        )
+        .with_remedy(wording!("servers of that version do not load it", "该版本的服务器无法加载")))
+        .within(Reading::Record)
+    }
+
     /// Returns the magic without the version.
     pub fn magic(&self) -> &'static str {
         match self.family {
@@ -126,5 +144,13 @@ mod tests {
             assert!(read(bytes).is_err(), "{bytes:?}");
         }
         assert!(read(b"REDIS0016").unwrap().is_from_the_future());
+    }
+
+    #[test]
+    fn parts_of_later_versions_are_damage_but_in_files_of_dragonfly() {
+        let header = |family| RdbHeader { family, version: 9 };
+        assert!(header(Family::Redis).check_knows(9, 0).is_ok());
+        assert_eq!(header(Family::Redis).check_knows(10, 42).unwrap_err().offset(), Some(42));
+        assert!(header(Family::Dragonfly).check_knows(10, 0).is_ok());
     }
 }

@@ -58,6 +58,30 @@ impl Opcode {
     }
 }
 
+impl Opcode {
+    /// Returns the first RDB version whose servers read this opcode, 0 for the oldest ones and for those of forks.
+    pub fn first_version(self) -> u32 {
+        match self {
+            Opcode::Eof
+            | Opcode::SelectDb
+            | Opcode::ExpireTime
+            // Of version 3: the fast path of the scanner does not see it.
+            | Opcode::ExpireTimeMs
+            | Opcode::RamLru
+            | Opcode::SlotNum
+            | Opcode::DfMask => 0,
+            Opcode::ResizeDb | Opcode::Aux => 7,
+            Opcode::Freq | Opcode::Idle | Opcode::ModuleAux => 9,
+            Opcode::FunctionPreGa | Opcode::Function2 => 10,
+            Opcode::SlotInfo => 12,
+            Opcode::KeyMeta => 13,
+            Opcode::HashTemplate => 15,
+            Opcode::SlotImport => 80,
+            Opcode::Update => 81,
+        }
+    }
+}
+
 /// Describes an opcode of another server, for the error message.
 pub fn foreign_opcode(byte: u8) -> Option<Text> {
     let text = |en, zh| Text { en, zh };

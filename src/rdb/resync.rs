@@ -195,44 +195,6 @@ fn is_written(header: RdbHeader, value_type: ValueType) -> bool {
     }
 }
 
-/// Returns whether servers that write files of this version do not know a type.
-pub fn is_too_new(header: RdbHeader, value_type: ValueType) -> bool {
-    let first = match value_type {
-        ValueType::String
-        | ValueType::List
-        | ValueType::Set
-        | ValueType::Zset
-        | ValueType::Hash
-        | ValueType::HashZipmap
-        | ValueType::ListZiplist
-        | ValueType::SetIntset
-        | ValueType::ZsetZiplist
-        | ValueType::HashZiplist
-        | ValueType::ModulePreGa
-        | ValueType::KeydbCron
-        | ValueType::DragonflyHash
-        | ValueType::DragonflySet
-        | ValueType::DragonflyModule(_)
-        | ValueType::Hash2 => 0,
-        ValueType::ListQuicklist => 7,
-        ValueType::Zset2 | ValueType::Module2 => 8,
-        ValueType::Stream(1) => 9,
-        ValueType::HashListpack | ValueType::ZsetListpack | ValueType::ListQuicklist2 | ValueType::Stream(2) => 10,
-        ValueType::SetListpack | ValueType::Stream(3) => 11,
-        ValueType::HashMetadataPreGa
-        | ValueType::HashListpackExPreGa
-        | ValueType::HashMetadata
-        | ValueType::HashListpackEx => 12,
-        ValueType::Stream(_) | ValueType::Array => 13,
-        ValueType::HashTemplateListpack
-        | ValueType::HashTemplateListpackRef
-        | ValueType::HashTemplateArray
-        | ValueType::HashTemplateArrayRef => 15,
-    };
-    // Dragonfly writes newer types under version 9.
-    header.family != Family::Dragonfly && header.version < first
-}
-
 /// Returns whether fields of a hash may parse as string keys in files of this version: see [`Profile::trusts`].
 pub fn fields_look_like_keys(header: RdbHeader) -> bool {
     header.family == Family::Redis && header.version >= 12

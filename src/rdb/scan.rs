@@ -136,6 +136,8 @@ pub struct Scanner<'a> {
     skips_templates: bool,
     /// Whether a key had a prefix of Redis Enterprise.
     enterprise: bool,
+    /// First RDB version that has all opcodes since it was last asked for.
+    version: u32,
     /// Number of prefixes discarded because another item than a key followed.
     strays: u64,
 }
@@ -151,6 +153,7 @@ impl<'a> Scanner<'a> {
             no_templates: Templates::NONE,
             skips_templates: false,
             enterprise: false,
+            version: 0,
             strays: 0,
         }
     }
@@ -205,6 +208,15 @@ impl<'a> Scanner<'a> {
     /// Returns whether a key had a prefix that only Redis Enterprise writes.
     pub(crate) fn met_enterprise_prefix(&self) -> bool {
         self.enterprise
+    }
+
+    /// Returns the first RDB version that has all that was read since the last call: opcodes, and the type of `item`.
+    pub(crate) fn take_first_version(&mut self, item: &FileItem<'_>) -> u32 {
+        let of_type = match item {
+            FileItem::Key(entry) => entry.value_type.first_version(),
+            _ => 0,
+        };
+        std::mem::take(&mut self.version).max(of_type)
     }
 
     /// Returns the number of key prefixes without a key so far.
@@ -293,6 +305,7 @@ impl<'a> Scanner<'a> {
     /// Consumes the operands of an opcode. Returns `None` for prefixes, which are kept for the next key.
     fn opcode(&mut self, start: usize, opcode: Opcode) -> Result<Option<FileItem<'a>>> {
         let cursor = &mut self.cursor;
+        self.version = self.version.max(opcode.first_version());
         let item = match opcode {
             Opcode::ExpireTimeMs => {
                 let time = cursor.i64_le().within(Reading::Expiry)?;

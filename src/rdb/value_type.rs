@@ -163,6 +163,39 @@ impl ValueType {
         })
     }
 
+    /// Returns the first RDB version whose servers read this layout, 0 for the oldest ones and for those of forks.
+    pub fn first_version(self) -> u32 {
+        match self {
+            ValueType::String
+            | ValueType::List
+            | ValueType::Set
+            | ValueType::Zset
+            | ValueType::Hash
+            | ValueType::KeydbCron
+            | ValueType::DragonflyHash
+            | ValueType::DragonflySet
+            | ValueType::DragonflyModule(_) => 0,
+            ValueType::HashZipmap | ValueType::ListZiplist | ValueType::SetIntset | ValueType::ZsetZiplist => 2,
+            ValueType::HashZiplist => 4,
+            ValueType::ListQuicklist => 7,
+            ValueType::Zset2 | ValueType::ModulePreGa | ValueType::Module2 => 8,
+            ValueType::Stream(1) => 9,
+            ValueType::HashListpack | ValueType::ZsetListpack | ValueType::ListQuicklist2 | ValueType::Stream(2) => 10,
+            ValueType::SetListpack | ValueType::Stream(3) => 11,
+            ValueType::HashMetadataPreGa
+            | ValueType::HashListpackExPreGa
+            | ValueType::HashMetadata
+            | ValueType::HashListpackEx => 12,
+            ValueType::Stream(4) => 13,
+            ValueType::Stream(_) | ValueType::Array => 14,
+            ValueType::HashTemplateListpack
+            | ValueType::HashTemplateListpackRef
+            | ValueType::HashTemplateArray
+            | ValueType::HashTemplateArrayRef => 15,
+            ValueType::Hash2 => 80,
+        }
+    }
+
     /// Returns whether servers skip keys of this layout that have no elements. Of the other collections, they load streams and
     /// refuse to load the rest.
     pub fn is_skipped_without_elements(self) -> bool {

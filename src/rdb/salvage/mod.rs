@@ -25,7 +25,6 @@ use super::file_info::FileInfo;
 use super::header::RdbHeader;
 use super::scan::ScanState;
 use super::string::RawString;
-use super::template::Templates;
 use crate::error::{Error, Reading, Result, Within};
 use crate::input::{Block, Mapped};
 use crate::limits;
@@ -147,7 +146,7 @@ impl Survey {
             state: ScanState { family: header.family, db: Some(stretch.db) },
             // A sound record has no template of those behind it.
             templates: self.about.templates.clone(),
-            no_templates: Templates::before(header),
+            header,
         }
     }
 }

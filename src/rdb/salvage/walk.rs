@@ -16,7 +16,7 @@ use crate::rdb::boundary::is_same_key;
 use crate::rdb::cursor::Cursor;
 use crate::rdb::file_info::FileInfo;
 use crate::rdb::header::RdbHeader;
-use crate::rdb::resync::{KeyFacts, Profile, Resync, fields_look_like_keys, is_end_of_file, is_too_new, verify_value};
+use crate::rdb::resync::{KeyFacts, Profile, Resync, fields_look_like_keys, is_end_of_file, verify_value};
 use crate::rdb::scan::{FileItem, KeyEntry, ScanState, Scanner};
 use crate::rdb::string::{RawString, StringForm};
 use crate::rdb::template::Templates;
@@ -202,6 +202,9 @@ impl<'a> Walk<'a> {
                     break failed(error, is_cut);
                 }
             };
+            if let Err(error) = self.header.check_knows(scanner.take_first_version(&item), boundary as u64) {
+                break failed(error, false);
+            }
             match item {
                 FileItem::Key(entry) => {
                     if let Err(error) = is_new(&entry, last.as_ref()) {
@@ -281,13 +284,10 @@ impl<'a> Walk<'a> {
         self.leading.is_some() || self.parts.has_framing_gap
     }
 
-    /// Fails for a record that servers of the file's version neither write nor load.
+    /// Fails for a record that the server of the file neither writes nor loads.
     fn may_be_written(&self, entry: &KeyEntry<'_>, has_enterprise_prefix: bool) -> Result<()> {
         let is_foreign = has_enterprise_prefix && !self.about.enterprise && self.profile.is_informed();
-        if is_foreign || is_too_new(self.header, entry.value_type) {
-            return Err(foreign_record(entry.offset));
-        }
-        Ok(())
+        if is_foreign { Err(foreign_record(entry.offset)) } else { Ok(()) }
     }
 
     /// Adds a key whose framing is intact.

@@ -223,6 +223,9 @@ enum Form {
     Zipmap,
 }
 
+/// Longest string that servers keep within the slot of an array (`AR_SMALLSTR_MAXLEN`).
+const LONGEST_SMALL_TEXT: u64 = 7;
+
 impl Visit for Verify {
     fn begin(&mut self, value_type: ValueType) {
         self.value_type = Some(value_type);
@@ -432,137 +435,24 @@ impl Visit for Verify {
         }
     }
 
+    fn small_text(&mut self, text: RawString<'_>) {
+        if text.len() > LONGEST_SMALL_TEXT && !self.lenient {
+            let error = Error::corrupt(
+                text.offset,
+                wording!(
+                    "{} bytes marked as a small string, which has at most {LONGEST_SMALL_TEXT}",
+                    "{} 字节被标记为短字符串，短字符串最多 {LONGEST_SMALL_TEXT} 字节",
+                    text.len()
+                ),
+            );
+            self.note(Err(error).within(Reading::ArrayItem));
+        }
+    }
+
     fn array_item(&mut self, _index: u64, item: ModuleItem<'_>) {
         self.module_item(item);
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::rdb::cursor::Cursor;
-    use crate::rdb::template::Templates;
-    use crate::rdb::walk::walk;
-
-    fn verified(verify: &mut Verify, value_type: ValueType, bytes: &[u8]) -> Result<Notes> {
-        loop {
-            walk(value_type, Templates::NONE, &mut Cursor::new(bytes, 0), verify)?;
-            if !verify.needs_another_walk() {
-                return verify.finish();
-            }
-        }
-    }
-
-    /// A set of members of four bytes.
-    fn set(members: impl Iterator<Item = u32>) -> Vec<u8> {
-        let members: Vec<u8> = members.flat_map(|member| [&[4], &member.to_be_bytes()[..]].concat()).collect();
-        let count = u32::try_from(members.len() / 5).unwrap();
-        [&[0x80], &count.to_be_bytes()[..], &members].concat()
-    }
-
-    #[test]
-    fn large_values_are_compared_in_several_walks() {
-        let mut verify = Verify::new(Family::Redis);
-        let sound = set(0..4500);
-        assert_eq!(verified(&mut verify, ValueType::Set, &sound).unwrap(), Notes::default());
-        for twice in [0, 17, 4498] {
-            let error = verified(&mut verify, ValueType::Set, &set((0..4499).chain([twice]))).unwrap_err();
-            assert_eq!(error.offset(), Some(5 + 5 * 4499 + 1), "{twice}");
-        }
-        assert_eq!(verified(&mut verify, ValueType::Set, &sound).unwrap(), Notes::default());
-    }
-
-    /// A packed set of members of four bytes.
-    fn packed_set(members: impl Iterator<Item = u32>) -> Vec<u8> {
-        let members: Vec<u8> = members.flat_map(|member| [&[0x84], &member.to_be_bytes()[..], &[5]].concat()).collect();
-        let total = u32::try_from(members.len() + 7).unwrap();
-        [&[0x80], &total.to_be_bytes()[..], &total.to_le_bytes(), &[0xff; 2], &members, &[0xff]].concat()
-    }
-
-    #[test]
-    fn large_packed_values_are_compared_in_several_walks_and_the_first_repeated_element_is_told() {
-        let mut verify = Verify::new(Family::Redis);
-        assert_eq!(verified(&mut verify, ValueType::SetListpack, &packed_set(0..4500)).unwrap(), Notes::default());
-        let repeated = packed_set((0..4400).chain(100..200));
-        for _ in 0..20 {
-            // Hashes differ from run to run, and with them the part that an element is in.
-            let error = verified(&mut Verify::new(Family::Redis), ValueType::SetListpack, &repeated).unwrap_err();
-            assert_eq!(error.offset(), Some(5 + 6 + 6 * 4400));
-        }
-    }
-
-    #[test]
-    fn part_that_is_too_large_to_be_decompressed_is_checked_as_far_as_possible() {
-        // A listpack of 30 elements `a`, compressed: 97 bytes.
-        let blob = b"\xc3\x10\x40\x61\x05\x61\0\0\0\x1e\0\x02\x81a\x02\xe0\x4e\x02\0\xff";
-        let most = |most| Verify::new(Family::Redis).with_parts_up_to(most);
-        let mut enough = most(97);
-        assert!(verified(&mut enough, ValueType::SetListpack, blob).unwrap_err().to_string().contains("repeats"));
-        assert!(enough.take_over_budget().is_none());
-        let mut little = most(96);
-        assert_eq!(verified(&mut little, ValueType::SetListpack, blob).unwrap(), Notes::default());
-        assert_eq!(little.take_over_budget().unwrap().offset(), Some(4));
-        let mut damaged = blob.to_vec();
-        damaged[17] = 200; // a copy from before the beginning
-        assert!(verified(&mut little, ValueType::SetListpack, &damaged).is_err());
-    }
-
-    #[test]
-    fn stream_with_a_node_too_large_to_be_decompressed_is_not_called_damaged() {
-        // One entry of the field `f` with a value of 40 times `a`: 56 bytes.
-        let body =
-            [&b"\x01\x01\0\x01\x01\x01\x81f\x02\0\x01\x02\x01\0\x01\0\x01\xa8"[..], &[b'a'; 40], b"\x29\x04\x01"]
-                .concat();
-        let total = u32::try_from(body.len() + 7).unwrap();
-        let node = [&total.to_le_bytes()[..], b"\x0a\0", &body, b"\xff"].concat();
-        // An LZF block of literals alone.
-        let block = node.chunks(32).flat_map(|run| [&[u8::try_from(run.len() - 1).unwrap()], run].concat());
-        let block: Vec<u8> = block.collect();
-        let len = |bytes: &[u8]| [0x40, u8::try_from(bytes.len()).unwrap()];
-        let stored = [&b"\xc3"[..], &len(&block), &len(&node), &block].concat();
-        let stream = [&b"\x01\x10\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\0"[..], &stored, b"\x01\x01\0\0"].concat();
-        let layout = ValueType::Stream(1);
-        let most = |most| Verify::new(Family::Redis).with_parts_up_to(most);
-        assert_eq!(verified(&mut most(100), layout, &stream).unwrap(), Notes::default());
-        let mut little = most(20);
-        assert_eq!(verified(&mut little, layout, &stream).unwrap(), Notes::default());
-        assert!(little.take_over_budget().is_some());
-    }
-
-    #[test]
-    fn repeated_names_of_a_packed_template_are_where_the_names_are() {
-        let names = b"\x0d\x00\x00\x00\x02\x00\x81f\x02\x81f\x02\xff";
-        let hash = [&b"\x00\x0d"[..], names, b"\x01a\x01b"].concat();
-        let error = verified(&mut Verify::new(Family::Redis), ValueType::HashTemplateArray, &hash).unwrap_err();
-        assert_eq!(error.offset(), Some(2));
-    }
-
-    #[test]
-    fn own_names_of_a_compact_hash_are_in_order() {
-        let verified = |layout, hash: &[u8]| verified(&mut Verify::new(Family::Redis), layout, hash);
-        let sorted = b"\x01\x02\x01b\x02aa\x01x\x01y";
-        let unsorted = b"\x01\x02\x02aa\x01b\x01x\x01y";
-        assert!(verified(ValueType::HashTemplateArray, sorted).is_ok());
-        assert_eq!(verified(ValueType::HashTemplateArray, unsorted).unwrap_err().offset(), Some(6));
-        // A listpack of the id 0 and two values.
-        let values = b"\x0f\x0f\0\0\0\x03\0\0\x01\x81x\x02\x81y\x02\xff";
-        let packed = |names: &[u8]| [names, values].concat();
-        assert!(verified(ValueType::HashTemplateListpack, &packed(&sorted[..7])).is_ok());
-        assert!(verified(ValueType::HashTemplateListpack, &packed(&unsorted[..7])).is_err());
-    }
-
-    #[test]
-    fn a_value_without_elements_is_noted_after_one_with_elements() {
-        let mut verify = Verify::new(Family::Redis);
-        for (bytes, empty) in [(&b"\x01\x01a"[..], false), (b"\x00", true), (b"\x01\x01a", false)] {
-            assert_eq!(verified(&mut verify, ValueType::List, bytes).unwrap().empty, empty);
-        }
-    }
-
-    #[test]
-    fn a_lenient_visitor_lets_parts_repeat() {
-        let twice = b"\x02\x01f\x01a\x01f\x01b";
-        assert!(verified(&mut Verify::new(Family::Redis), ValueType::Hash, twice).is_err());
-        assert_eq!(verified(&mut Verify::lenient(), ValueType::Hash, twice).unwrap(), Notes::default());
-    }
-}
+mod tests;

@@ -169,18 +169,35 @@ pub fn walk_hash_2<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()
     Ok(())
 }
 
-/// Walks an array: `n, flag, [insert index], (index, tag, text or number)[n]`.
+/// Walks an array: `n, flag, [insert index], (index, tag, text or number)[n]`; servers write none without items.
 pub fn walk_array<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
+    let offset = input.offset();
     let items = input.count(3).within(Reading::ArraySize)?;
-    if input.length().within(Reading::ArrayFlag)? != 0 {
-        input.number().within(Reading::ArrayInsertIndex)?;
+    if items == 0 {
+        return Err(Error::corrupt(offset, wording!("no items", "没有元素"))).within(Reading::ArraySize);
+    }
+    let offset = input.offset();
+    match input.length().within(Reading::ArrayFlag)? {
+        0 => {}
+        1 => {
+            input.length().within(Reading::ArrayInsertIndex)?;
+        }
+        other => {
+            return Err(Error::corrupt(offset, wording!("{other} is neither 0 nor 1", "{other} 既不是 0 也不是 1")))
+                .within(Reading::ArrayFlag);
+        }
     }
     visit.count(items);
     for _ in 0..items {
         let index = input.length().within(Reading::ArrayIndex)?;
         let offset = input.offset();
         let item = match input.length().within(Reading::ArrayItemTag)? {
-            0 | 3 => ModuleItem::String(input.string().within(Reading::ArrayItem)?),
+            0 => ModuleItem::String(input.string().within(Reading::ArrayItem)?),
+            3 => {
+                let text = input.string().within(Reading::ArrayItem)?;
+                visit.small_text(text);
+                ModuleItem::String(text)
+            }
             1 => ModuleItem::Integer(input.u64_le().within(Reading::ArrayItem)?),
             2 => ModuleItem::Double(*input.array().within(Reading::ArrayItem)?),
             other => {

@@ -165,6 +165,9 @@ pub trait Visit {
     /// Called for a part of a module's value.
     #[inline]
     fn module_item(&mut self, item: ModuleItem<'_>) {}
+    /// Called for the string in a slot of an array that is marked as small, before the slot.
+    #[inline]
+    fn small_text(&mut self, text: RawString<'_>) {}
     /// Called for an occupied slot of an array.
     #[inline]
     fn array_item(&mut self, index: u64, item: ModuleItem<'_>) {}
