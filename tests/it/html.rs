@@ -312,7 +312,7 @@ fn names_are_text_and_nothing_else() {
         assert_eq!(label.matches('\u{2068}').count(), label.matches('\u{2069}').count(), "{label}");
         let hidden: Vec<char> =
             label.chars().filter(|&c| key_text::is_hidden(c) && !"\u{2068}\u{2069}".contains(c)).collect();
-        assert_eq!(hidden, [], "{label}");
+        assert!(hidden.is_empty(), "{label}: {hidden:?}");
     }
     assert!(text.chars().all(|c| c == '\n' || c == '\u{a0}' || !key_text::is_hidden(c)));
 }
