@@ -55,6 +55,8 @@ pub struct Profile {
     with_access: u64,
     shapes: BTreeMap<u64, u64>,
     types: Vec<ValueType>,
+    /// Length of the longest name that is no text.
+    longest_binary: u64,
 }
 
 /// Facts about one key, for the [`Profile`].
@@ -66,18 +68,23 @@ pub struct KeyFacts {
     has_usual_expiry: bool,
     is_text: bool,
     is_empty: bool,
+    /// Length of a name that is no text, otherwise 0.
+    binary_len: u64,
 }
 
 impl KeyFacts {
     /// Returns the facts about a key.
     pub fn of(entry: &KeyEntry<'_>) -> KeyFacts {
+        let is_text = is_text(&entry.key);
+        let is_binary = !is_text && matches!(entry.key.form, StringForm::Plain(_));
         KeyFacts {
             shape: shape(&entry.key),
             value_type: entry.value_type,
             has_access: entry.idle.is_some() || entry.freq.is_some(),
             has_usual_expiry: entry.expires_at.is_some_and(|at| USUAL_EXPIRY.contains(&at.0)),
-            is_text: is_text(&entry.key),
+            is_text,
             is_empty: entry.key.is_empty(),
+            binary_len: if is_binary { entry.key.len() } else { 0 },
         }
     }
 
@@ -92,6 +99,7 @@ impl Profile {
         self.keys += 1;
         self.bare_strings += u64::from(key.is_bare_string());
         self.with_access += u64::from(key.has_access);
+        self.longest_binary = self.longest_binary.max(key.binary_len);
         if !self.types.contains(&key.value_type) {
             self.types.push(key.value_type);
         }
@@ -113,6 +121,14 @@ impl Profile {
             true => is_known,
             false => is_known || key.is_text,
         }
+    }
+
+    /// Returns whether a name is long and no text, unlike any other of the file.
+    ///
+    /// The head of one record may be followed by the end of another, or by garbage: then its name takes in whole records, and may
+    /// end in the middle of one.
+    pub fn is_overlong(&self, key: &KeyFacts) -> bool {
+        key.binary_len > MAX_KEY_LEN.max(self.longest_binary)
     }
 
     /// Returns whether a key has no access metadata although nearly all others have.
@@ -281,6 +297,7 @@ impl<'a> Resync<'a> {
                     let key = KeyFacts::of(&entry);
                     if scanner.met_enterprise_prefix() && !self.enterprise
                         || !self.may_be_key(&entry, last.as_ref(), profile)
+                        || profile.is_overlong(&key)
                         || verify_value(scanner, &entry, &mut self.verify).is_err()
                         || self.verify.finish().is_err()
                     {

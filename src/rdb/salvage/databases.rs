@@ -9,45 +9,117 @@ use crate::rdb::batch::FIRST_DATABASE;
 /// Minimum size of a record in bytes.
 const LEAST_RECORD: u64 = 4;
 
+/// Number of `SELECTDB` in a sequence, and keys that follow them.
+type Weight = (u64, u64);
+
 /// Returns whether the keys behind the gap before piece `index` end at another gap.
 fn is_enclosed(pieces: &[Piece], index: usize) -> bool {
     let end = pieces[index + 1..].iter().find(|piece| piece.db.is_some() || piece.behind.is_some());
     end.is_some_and(|piece| piece.db.is_none())
 }
 
+/// Returns, for each piece, whether its `SELECTDB` is in order; true for pieces that have none.
+///
+/// Servers store databases in ascending order. A block from elsewhere in the file has a `SELECTDB` that is out of order; those that
+/// are in order are the longest ascending sequence, of several as long the one with most keys.
+fn in_order(pieces: &[Piece]) -> Vec<bool> {
+    // A run is what one SELECTDB is in force for: its database, its keys, and its last piece.
+    let mut runs: Vec<(u64, u64, usize)> = Vec::new();
+    for (index, piece) in pieces.iter().enumerate() {
+        match (piece.db, runs.last_mut()) {
+            (Some(db), Some((last, keys, end))) if db == *last && *end + 1 == index => {
+                (*keys, *end) = (*keys + piece.stretch.keys, index);
+            }
+            (Some(db), _) => runs.push((db, piece.stretch.keys, index)),
+            (None, _) => {}
+        }
+    }
+    // By the database that a sequence ends with: its length and keys, which grow from one to the next, and its last run.
+    let mut best: BTreeMap<u64, (Weight, usize)> = BTreeMap::new();
+    let mut before = Vec::with_capacity(runs.len());
+    for (number, &(db, keys, _)) in runs.iter().enumerate() {
+        let (weight, previous) =
+            best.range(..db).next_back().map_or(((0, 0), None), |(_, &(weight, run))| (weight, Some(run)));
+        before.push(previous);
+        let weight = (weight.0 + 1, weight.1 + keys);
+        if best.get(&db).is_some_and(|(other, _)| *other >= weight) {
+            continue;
+        }
+        best.insert(db, (weight, number));
+        while let Some((&worse, _)) = best.range(db + 1..).next().filter(|(_, (other, _))| *other <= weight) {
+            best.remove(&worse);
+        }
+    }
+    let mut kept = vec![false; runs.len()];
+    let mut last = best.last_key_value().map(|(_, &(_, run))| run);
+    while let Some(run) = last {
+        kept[run] = true;
+        last = before[run];
+    }
+    let mut order = vec![true; pieces.len()];
+    let mut run = 0;
+    for (index, piece) in pieces.iter().enumerate().filter(|(_, piece)| piece.db.is_some()) {
+        debug_assert_eq!(piece.db, Some(runs[run].0));
+        order[index] = kept[run];
+        run += usize::from(runs[run].2 == index);
+    }
+    order
+}
+
 /// Infers the database of keys behind gaps, in which `SELECTDB` may be lost.
 pub(super) fn infer_databases(pieces: &mut [Piece], gaps: &[Gap], announced: &BTreeMap<u64, u64>) {
     let mut keys: BTreeMap<u64, u64> = BTreeMap::new();
     let mut current = (FIRST_DATABASE, true);
+    // Bytes of gaps since the current database was selected.
+    let mut lost_here = 0;
+    // The database before it and the bytes of its gaps, if there were any.
+    let mut before: Option<(u64, u64)> = None;
     let sizes: (u64, u64) = pieces
         .iter()
         .fold((0, 0), |(keys, bytes), piece| (keys + piece.stretch.keys, bytes + piece.stretch.range.len() as u64));
     let usual = (sizes.1 / sizes.0.max(1)).max(LEAST_RECORD);
+    let in_order = in_order(pieces);
     let mut selected: Vec<Option<u64>> = Vec::with_capacity(pieces.len());
-    for piece in pieces.iter().rev() {
-        selected.push(piece.db.or(selected.last().copied().flatten()));
+    for (piece, in_order) in pieces.iter().zip(&in_order).rev() {
+        selected.push(piece.db.filter(|_| *in_order).or(selected.last().copied().flatten()));
     }
     selected.reverse();
     for (index, &next) in selected.iter().enumerate() {
         let piece = &pieces[index];
+        let lost = piece.behind.and_then(|gap| gaps.get(gap)).map_or(0, |gap| gap.range.end - gap.range.start);
+        lost_here += lost;
         if let Some(db) = piece.db {
-            if db < current.0 {
-                // Out of order: a block from elsewhere. What follows it does not belong to its database.
+            if !in_order[index] {
+                // A block from elsewhere. What follows it does not belong to its database.
                 let stretch = &mut pieces[index].stretch;
                 (stretch.db, stretch.is_certain) = (db, false);
                 *keys.entry(db).or_default() += stretch.keys;
                 continue;
             }
+            if db != current.0 {
+                before = (lost_here > 0).then_some((current.0, lost_here));
+                lost_here = 0;
+            }
             current = (db, true);
-        } else if let Some(gap) = piece.behind {
+        } else if piece.behind.is_some() {
             let is_run = |piece: &&Piece| piece.db.is_none() && piece.behind.is_none();
             let more: u64 = pieces[index + 1..].iter().take_while(is_run).map(|next| next.stretch.keys).sum();
-            let lost = gaps.get(gap).map_or(0, |gap| gap.range.end - gap.range.start);
-            let db = current.0;
-            let left = announced
-                .get(&db)
-                .map(|announced| announced.saturating_sub(keys.get(&db).copied().unwrap_or_default()));
+            let left = |db: u64| {
+                let announced = announced.get(&db)?;
+                Some(announced.saturating_sub(keys.get(&db).copied().unwrap_or_default()))
+            };
             let run = piece.stretch.keys + more;
+            // Too many keys for the current database, but not for the one before, which lacks more than its gaps can have held:
+            // the SELECTDB between them came with a block from elsewhere.
+            if let Some((earlier, lost)) = before
+                && left(current.0).is_some_and(|left| left < run)
+                && left(earlier).is_some_and(|left| left >= run && left / 2 > lost / usual)
+            {
+                current = (earlier, false);
+                before = None;
+            }
+            let db = current.0;
+            let left = left(db);
             let next = next.filter(|next| *next > db);
             let (mut found, is_certain) = database_behind(db, left, run, lost, usual, next);
             if found > db

@@ -113,6 +113,48 @@ fn lost_database_switch_is_inferred() {
 }
 
 #[test]
+fn head_of_one_record_and_tail_of_another_are_no_key() {
+    let behind = strings(1, "cart", 200)[5..].to_vec();
+    // The head takes in the records up to the name of one, whose value follows.
+    let end = behind.windows(8).position(|window| window == b"cart:150").unwrap() + 8;
+    let len = u16::try_from(end).unwrap() | 0x4000;
+    let items = [
+        &strings(0, "user", 60)[..],
+        &[0x77; 50],
+        &string("user:99", "behind the damage"),
+        &[&[0][..], &len.to_be_bytes()].concat(),
+        &behind,
+    ];
+    let (_, out) = saved(&file(&items.concat()));
+    let kept = records(&out);
+    assert!(kept.iter().all(|(_, key, _)| key.starts_with(b"user:") || key.starts_with(b"cart:")));
+    assert!(kept.len() > 250, "{} keys", kept.len());
+}
+
+/// Returns the database of each key with this prefix.
+fn databases_of(out: &[u8], prefix: &[u8]) -> Vec<u64> {
+    records(out).into_iter().filter(|(_, key, _)| key.starts_with(prefix)).map(|(db, ..)| db).collect()
+}
+
+#[test]
+fn misplaced_database_switch_does_not_move_the_keys_behind_it() {
+    // The end of one database and the start of the next, in the place of keys of another; nothing is where the block was.
+    let block = [string("job:99", "the last of its database"), strings(9, "late", 20)[..300].to_vec()].concat();
+    let parts = [strings(0, "user", 60), strings(1, "cart", 60), strings(2, "item", 60)];
+    for selects in [&parts[..], &parts[..1]] {
+        let mut damaged = file(&selects.concat());
+        damaged[200..200 + block.len()].copy_from_slice(&block);
+        let (survey, out) = saved(&damaged);
+        let users = databases_of(&out, b"user");
+        assert!(users.len() > 20 && users.iter().all(|db| *db == 0), "{users:?}");
+        for (name, db) in [("cart", 1), ("item", 2)].into_iter().take(selects.len() - 1) {
+            assert_eq!(databases_of(&out, name.as_bytes()), [db; 60]);
+            assert!(survey.databases.iter().any(|found| found.db == db && found.is_certain), "{name}");
+        }
+    }
+}
+
+#[test]
 fn database_is_uncertain_if_its_switch_may_be_lost() {
     assert_eq!(database_behind(0, Some(1000), 900, 400, 40, None), (0, true));
     assert_eq!(database_behind(0, Some(5), 900, 400, 40, None), (1, false));

@@ -214,6 +214,9 @@ impl<'a> Walk<'a> {
                         break failed(error, false);
                     }
                     let facts = KeyFacts::of(&entry);
+                    if self.is_behind_gap() && self.profile.is_overlong(&facts) {
+                        break failed(overlong_key(&entry), false);
+                    }
                     if let Err(error) = verify_value(&mut scanner, &entry, &mut self.verify) {
                         let _ = self.verify.finish();
                         break failed(error, self.profile.trusts(&facts));
@@ -487,6 +490,17 @@ fn end_inside(at: usize) -> Error {
 
 fn foreign_record(offset: u64) -> Error {
     Error::corrupt(offset, wording!("a record of another version or server", "其他版本或其他服务器的记录"))
+}
+
+fn overlong_key(entry: &KeyEntry<'_>) -> Error {
+    let len = entry.key.len();
+    Error::corrupt(
+        entry.offset,
+        wording!(
+            "a key of {len} bytes that is no text, unlike all others",
+            "key 长 {len} 字节且不是文本，与其他 key 都不同"
+        ),
+    )
 }
 
 /// Fails if a key equals the one before it: runs of zeros parse as empty keys with empty values.
