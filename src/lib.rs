@@ -122,7 +122,7 @@ pub use analyze::{
     analyze,
 };
 pub use error::{Error, ErrorKind, Result};
-pub use input::OpenOptions;
+pub use input::{OpenOptions, StoreSettings};
 pub use limits::Budget;
 pub use mask::Secret;
 pub use memory::{Allocator, Server, ServerConfig, WhatIf};

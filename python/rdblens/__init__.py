@@ -18,7 +18,7 @@ from . import _native
 from ._errors import DamagedError, Error, LimitError, ReadError, UnreadableError, UsageError
 from ._native import VERSION as __version__
 from ._native import Scan
-from ._options import Path, Paths, Reading, Texts, Time, options_of, paths_of, refuse_storage
+from ._options import Path, Paths, Reading, Texts, Time, options_of, paths_of
 from ._results import Comparison, FileCheck, Plan, Report
 
 __all__ = [
@@ -79,10 +79,9 @@ def scan(
     `columns` are those of `rdblens keys --format parquet`; fewer of them take less time. With `policy` rows have the columns
     `breaks`, `owner` and `class`. A damaged file raises after the rows before the damage, unless `salvage` is set.
     """
-    refuse_storage(storage_options)
     options = options_of(
         dict(reading, types=types, match=match, policy=policy, patterns=patterns, breaking=breaking, owners=owners,
-             limit=limit, mask=mask, mask_key=mask_key)
+             limit=limit, mask=mask, mask_key=mask_key, storage_options=storage_options)
     )  # fmt: skip
     return Scan(paths_of(paths), None if columns is None else list(columns), options)
 
@@ -112,11 +111,10 @@ def analyze(
 
     A damaged file gives a report on what is before the damage: `complete` is false, and `files` says why.
     """
-    refuse_storage(storage_options)
     options = options_of(
         dict(reading, policy=policy, types=types, match=match, top=top, depth=depth, min_share=min_share, what_if=what_if,
              maxmemory=maxmemory, maxmemory_policy=maxmemory_policy, inspect_values=inspect_values, baseline=baseline,
-             now=now, limit=limit, mask=mask, mask_key=mask_key)
+             now=now, limit=limit, mask=mask, mask_key=mask_key, storage_options=storage_options)
     )  # fmt: skip
     return Report(_native.analyze(paths_of(paths), options))
 
@@ -131,8 +129,9 @@ def check(
     temp_dir: Path | None = None,
 ) -> FileCheck:
     """Verifies one file: framing, every value, checksum."""
-    refuse_storage(storage_options)
-    options = options_of(dict(checksum=checksum, mmap=mmap, threads=threads, temp_dir=temp_dir))
+    options = options_of(
+        dict(checksum=checksum, mmap=mmap, threads=threads, temp_dir=temp_dir, storage_options=storage_options)
+    )  # fmt: skip
     verdicts = json.loads(_native.check(paths_of(path), options))
     if len(verdicts) != 1:
         raise UsageError(f"{os.fspath(path)}: {len(verdicts)} files; check one at a time")
@@ -182,10 +181,9 @@ def plan(
     **reading: Unpack[Reading],
 ) -> Plan:
     """Fixes what depends on all inputs, so that several processes can compute one report: see `docs/fleet.md`."""
-    refuse_storage(storage_options)
     options = options_of(
         dict(reading, policy=policy, types=types, match=match, top=top, what_if=what_if, maxmemory=maxmemory,
-             maxmemory_policy=maxmemory_policy, inspect_values=inspect_values)
+             maxmemory_policy=maxmemory_policy, inspect_values=inspect_values, storage_options=storage_options)
     )  # fmt: skip
     return Plan(_native.plan(paths_of(paths), options))
 
@@ -194,12 +192,13 @@ def partial(
     plan: Plan,
     files: int | Iterable[int],
     *,
+    storage_options: Mapping[str, str] | None = None,
     mmap: bool = False,
     threads: int = 0,
     temp_dir: Path | None = None,
 ) -> bytes:
     """The partial report of one or several files of a plan, by position from 0. Holds names of keys as they are."""
-    options = options_of(dict(mmap=mmap, threads=threads, temp_dir=temp_dir))
+    options = options_of(dict(mmap=mmap, threads=threads, temp_dir=temp_dir, storage_options=storage_options))
     return _native.partial(plan.to_json().encode(), [files] if isinstance(files, int) else list(files), options)
 
 

@@ -41,12 +41,13 @@ DEFAULTS: dict[str, Any] = {
     "allow_same": False, "checksum": True, "mmap": False, "threads": 0, "temp_dir": None, "policy": None, "top": None,
     "depth": None, "min_share": None, "what_if": None, "maxmemory": None, "maxmemory_policy": None,
     "inspect_values": False, "now": None, "baseline": None, "mask": False, "mask_key": None, "patterns": None,
-    "breaking": None, "owners": None,
+    "breaking": None, "owners": None, "storage_options": None,
 }  # fmt: skip
 
 LISTS = {"types", "match", "regex", "separators", "what_if", "patterns", "breaking", "owners"}
 TIMES = {"at", "now"}
 PATHS = {"policy", "temp_dir", "baseline"}
+PAIRS = {"server_config", "storage_options"}
 
 
 def paths_of(paths: Paths) -> list[str]:
@@ -57,12 +58,6 @@ def paths_of(paths: Paths) -> list[str]:
         if text == "-":
             raise UsageError("standard input belongs to the interpreter: give a file")
     return texts
-
-
-def refuse_storage(storage_options: Mapping[str, str] | None) -> None:
-    """Object stores are not read yet."""
-    if storage_options:
-        raise UsageError("storage_options: this version reads no object stores; copy the files, or mount the store")
 
 
 def options_of(asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -84,7 +79,7 @@ def _form(name: str, value: Any) -> Any:
         return _milliseconds(value)
     if name in PATHS:
         return os.fspath(value)
-    if name == "server_config":
+    if name in PAIRS:
         return [(str(key), str(setting)) for key, setting in value.items()]
     if name == "mask_key":
         return bytes(value)

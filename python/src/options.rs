@@ -27,6 +27,7 @@ pub struct Options {
     at: Option<i64>,
     server: Option<String>,
     server_config: Option<Vec<(String, String)>>,
+    storage_options: Option<Vec<(String, String)>>,
     allocator: Option<String>,
     separators: Option<Vec<String>>,
     salvage: bool,
@@ -68,6 +69,9 @@ impl Options {
         plan.allocator = self.allocator.as_deref().map(Allocator::parse).transpose()?.unwrap_or_default();
         for (name, value) in self.server_config.iter().flatten() {
             plan.config.set(name, value)?;
+        }
+        for (name, value) in self.storage_options.iter().flatten() {
+            plan.stores.set(name, value)?;
         }
         if let Some(limit) = self.maxmemory {
             plan.config.set("maxmemory", &limit.to_string())?;

@@ -161,7 +161,7 @@ def test_wrong_arguments_are_named() -> None:
         rdblens.scan("-")
     with pytest.raises(TypeError, match="unknown option 'typ'"):
         rdblens.scan(SHOP, typ="hash")
-    with pytest.raises(rdblens.UsageError, match="storage_options"):
+    with pytest.raises(rdblens.UsageError, match='no setting of object stores "region"'):
         rdblens.scan("s3://bucket/dump.rdb", storage_options={"region": "eu-west-1"})
 
 

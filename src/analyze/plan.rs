@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::error::Result;
-use crate::input::{OpenOptions, Window};
+use crate::error::{Error, Result};
+use crate::input::{OpenOptions, StoreSettings, Window};
 use crate::limits::Budget;
 use crate::mask::Secret;
 use crate::memory::{Allocator, Server, ServerConfig, WhatIf};
+use crate::near;
 use crate::policy::file::PatternSyntax;
 use crate::policy::{Policy, file, presets};
 use crate::report::{BigRules, EarlierSnapshot, NamedReport, Options, Prefixes};
@@ -47,6 +48,8 @@ pub struct ReadPlan {
     pub separators: Vec<String>,
     /// What several inputs have to be, so that it makes sense to add them up.
     pub inputs: InputCheck,
+    /// Settings of object stores, in place of variables of the environment.
+    pub stores: StoreSettings,
 }
 
 /// Demand on several inputs of one run.
@@ -113,7 +116,19 @@ impl ReadPlan {
             division: Division::default(),
             separators: vec![":".to_owned()],
             inputs: InputCheck::default(),
+            stores: StoreSettings::default(),
         }
+    }
+}
+
+impl StoreSettings {
+    /// Sets one of the variables that docs/remote.md lists. Fails if there is none of this name.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<()> {
+        self.insert(name, value).map_err(|near| {
+            let question = near::did_you_mean(&near);
+            Error::usage(format!("no setting of object stores \"{name}\""))
+                .with_hint(format!("{question}docs/remote.md lists the settings"))
+        })
     }
 }
 

@@ -244,7 +244,7 @@ fn checksum(found: &Survey, map: &Mapped, container: Container) -> (Range<usize>
 /// # Ok::<(), rdblens::Error>(())
 /// ```
 pub fn salvage(input: impl AsRef<Path>, plan: &ReadPlan, out: Option<&mut dyn Write>) -> Result<SalvagedFile> {
-    let input = one_input(input.as_ref())?;
+    let input = one_input(input.as_ref(), plan)?;
     let mut file = ExaminedFile::open(&input, &plan.open)?;
     let sound = file.is_sound();
     let written = match out {
@@ -276,8 +276,8 @@ pub fn salvage(input: impl AsRef<Path>, plan: &ReadPlan, out: Option<&mut dyn Wr
     })
 }
 
-fn one_input(path: &Path) -> Result<Input> {
-    let mut inputs = input::resolve(&[path])?;
+fn one_input(path: &Path, plan: &ReadPlan) -> Result<Input> {
+    let mut inputs = input::resolve_with(&[path], &plan.stores)?;
     match inputs.len() {
         1 => Ok(inputs.remove(0)),
         found => Err(Error::usage(format!("{found} inputs given, salvage takes one"))
@@ -291,7 +291,7 @@ pub fn summaries<P: AsRef<Path>>(
     plan: &ReadPlan,
     wanted: impl Fn(usize) -> bool,
 ) -> Vec<Option<Salvage>> {
-    let resolved = input::resolve_each(inputs).inputs;
+    let resolved = input::resolve_each_with(inputs, &plan.stores).inputs;
     let one = |(index, input): (usize, Input)| {
         let file = (wanted(index) && input.is_reopenable()).then(|| ExaminedFile::open(&input, &plan.open));
         file.and_then(Result::ok).filter(|file| !file.is_sound()).map(|file| file.summary(LISTED))

@@ -25,7 +25,7 @@ mod vcs;
 pub mod whole;
 
 use std::fs::File;
-use std::io::{self, Cursor, Read};
+use std::io::{self, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -39,8 +39,8 @@ pub use dated::undated;
 pub use decompress::Compression;
 pub use file_id::FileId;
 pub use mmap::Map;
-pub use object::{Object, Stores, Target, as_address};
-pub use resolve::{NoFile, Resolved, read_once, resolve, resolve_each};
+pub use object::{Object, StoreSettings, Stores, Target, as_address};
+pub use resolve::{NoFile, Resolved, read_once, resolve, resolve_each, resolve_each_with, resolve_with};
 pub use state::OpenedFile;
 pub use stream::Window;
 
@@ -152,6 +152,25 @@ impl Input {
             Location::Object(object) => open_reader(object.reader(), Some(object.size()), options),
         };
         opened.map_err(|error| error.in_file(&self.name))
+    }
+}
+
+impl Input {
+    /// Returns a reader of the bytes as they are stored. Those of an object are fetched before, at most `limit` of them, so that what
+    /// fails is the store and not what reads them.
+    pub fn stored(&self, limit: u64) -> Result<Box<dyn Read>> {
+        let open = || -> Result<Box<dyn Read>> {
+            match &self.location {
+                Location::Stdin => Ok(Box::new(io::stdin())),
+                Location::File(path) => Ok(Box::new(BufReader::new(File::open(path)?))),
+                Location::Object(object) => {
+                    let mut bytes = Vec::new();
+                    object.reader().take(limit).read_to_end(&mut bytes).map_err(|error| failure(error, 0))?;
+                    Ok(Box::new(Cursor::new(bytes)))
+                }
+            }
+        };
+        open().map_err(|error| error.in_file(&self.name))
     }
 }
 

@@ -9,7 +9,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::manifest::Manifest;
-use super::object::{Address, Stores, as_address, shown};
+use super::object::{Address, StoreSettings, Stores, as_address, shown};
 use super::source::failure;
 use super::{FileId, Input, Location, shown_path};
 use crate::error::{Error, ErrorKind, Result};
@@ -27,7 +27,12 @@ const LARGEST_MANIFEST: u64 = 1 << 20;
 
 /// Resolves `arguments` to distinct inputs in a stable order; fails if there are none.
 pub fn resolve<P: AsRef<Path>>(arguments: &[P]) -> Result<Vec<Input>> {
-    let resolved = resolve_each(arguments);
+    resolve_with(arguments, &StoreSettings::default())
+}
+
+/// Like [`resolve`], with settings of stores.
+pub fn resolve_with<P: AsRef<Path>>(arguments: &[P], stores: &StoreSettings) -> Result<Vec<Input>> {
+    let resolved = resolve_each_with(arguments, stores);
     match resolved.failed.into_iter().next() {
         Some((_, error)) => Err(error),
         None if resolved.inputs.is_empty() => Err(Error::usage("no input given")),
@@ -107,7 +112,13 @@ impl Inputs {
 
 /// Resolves each argument by itself: one missing shard does not keep the others from being read.
 pub fn resolve_each<P: AsRef<Path>>(arguments: &[P]) -> Resolved {
-    let (mut inputs, mut failed) = (Inputs::default(), Vec::new());
+    resolve_each_with(arguments, &StoreSettings::default())
+}
+
+/// Like [`resolve_each`], with settings of stores.
+pub fn resolve_each_with<P: AsRef<Path>>(arguments: &[P], stores: &StoreSettings) -> Resolved {
+    let mut inputs = Inputs { stores: Stores::new(stores), ..Inputs::default() };
+    let mut failed = Vec::new();
     for argument in arguments {
         let (argument, before) = (argument.as_ref(), inputs.len());
         if let Err(error) = resolve_one(argument, &mut inputs) {
@@ -210,7 +221,8 @@ fn near_files(path: &Path) -> Vec<String> {
     near.into_iter().map(|near| shown_path(&path.with_file_name(near))).collect()
 }
 
-pub(super) fn is_glob(text: &str) -> bool {
+/// Returns whether a text may be a glob.
+pub fn is_glob(text: &str) -> bool {
     text.contains(['*', '?', '['])
 }
 
@@ -311,7 +323,7 @@ pub(super) fn push_manifests(entries: &[PathBuf], inputs: &mut Inputs) -> Result
 }
 
 /// Lists a directory, sorted by name.
-pub(super) fn entries(directory: &Path) -> Result<Vec<PathBuf>> {
+pub fn entries(directory: &Path) -> Result<Vec<PathBuf>> {
     let mut entries =
         fs::read_dir(directory)?.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<_>>>()?;
     entries.retain(|entry| !is_left_over(entry));

@@ -99,7 +99,7 @@ pub fn find(input: impl AsRef<Path>, key: &[u8], db: Option<u64>, plan: &Plan) -
     one_key::check_policy(plan)?;
     let mut search = Search { key, db, plan, keys: 0, elsewhere: None, near: NearNames::new(key) };
     let mut damage = None;
-    for input in input::resolve(&[input])? {
+    for input in input::resolve_with(&[input], &plan.read.stores)? {
         let name = input.name.clone();
         match search.file(input) {
             Ok(Some(found)) => return Ok(Looked::Found(Box::new(found))),

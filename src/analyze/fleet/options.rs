@@ -26,6 +26,7 @@ pub fn options_of(plan: &Plan) -> Result<FleetOptions> {
     } = plan;
     let ReadPlan {
         open: _,
+        stores: _,
         selection,
         limit,
         at,
@@ -111,6 +112,7 @@ pub fn plan_of(options: &FleetOptions, how: &ReadPlan) -> Result<Plan> {
         division: how.division,
         separators: options.separators.clone(),
         inputs: inputs.ok_or_else(|| unknown("the check of inputs", &options.inputs))?,
+        stores: how.stores.clone(),
     };
     let policy = match &options.policy_text {
         None => PolicySource::Preset(options.policy.clone()),

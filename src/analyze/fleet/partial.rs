@@ -91,7 +91,7 @@ pub fn partial(fleet: &FleetPlan, files: &[usize], how: &ReadPlan, progress: &dy
     let mut positions = files.to_vec();
     positions.sort_unstable();
     positions.dedup();
-    let (mut inputs, mut stores) = (Vec::new(), Stores::default());
+    let (mut inputs, mut stores) = (Vec::new(), Stores::new(&how.stores));
     for position in positions {
         let planned = fleet.files.get(position).ok_or_else(|| {
             Error::usage(format!("the plan has {} files, there is no file {}", fleet.files.len(), position + 1))

@@ -165,7 +165,7 @@ impl Snapshot {
     /// Like [`Snapshot::open`], but fails only when no input exists: a file that is no snapshot is recorded in the facts. Does not
     /// prepare the pricing of compact hashes.
     pub fn open_any<P: AsRef<Path>>(inputs: &[P], plan: &ReadPlan, progress: &dyn Progress) -> Result<Snapshot> {
-        let input::Resolved { inputs, failed, passed_over } = input::resolve_each(inputs);
+        let input::Resolved { inputs, failed, passed_over } = input::resolve_each_with(inputs, &plan.stores);
         if inputs.is_empty() {
             let first = failed.into_iter().next().map(|(_, error)| error);
             return Err(first.unwrap_or_else(|| Error::usage("no input given")));

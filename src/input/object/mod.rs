@@ -9,6 +9,7 @@
 //! module; everything else reads from [`std::io::Read`]. Without the feature `remote`, addresses are refused.
 
 mod address;
+mod given;
 
 #[cfg(not(feature = "remote"))]
 mod absent;
@@ -43,6 +44,7 @@ pub use absent::{Object, Stores, Target};
 pub use address::{Address, as_address, shown};
 #[cfg(feature = "remote")]
 pub use fetch::Object;
+pub use given::StoreSettings;
 #[cfg(feature = "remote")]
 pub use stores::Stores;
 #[cfg(feature = "remote")]

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::address::unusable;
+use super::given::StoreSettings;
 use crate::error::Result;
 use crate::wording::wording;
 
@@ -13,12 +14,12 @@ use crate::wording::wording;
 pub struct Settings(BTreeMap<String, String>);
 
 impl Settings {
-    /// Reads the environment.
-    pub fn of_environment() -> Settings {
+    /// Reads the environment, with `given` in place of the variables of the same names.
+    pub fn of_environment(given: &StoreSettings) -> Settings {
         let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         };
-        Settings(std::env::vars_os().filter_map(text).collect())
+        Settings(given.over(std::env::vars_os().filter_map(text).collect()))
     }
 
     /// Creates settings for tests.

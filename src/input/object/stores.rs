@@ -8,6 +8,7 @@ use super::address::{Address, Scheme};
 use super::failure::replaced;
 use super::fetch::{Facts, Object};
 use super::folder;
+use super::given::StoreSettings;
 use super::runtime::Runtime;
 use super::settings::Settings;
 use super::store::Store;
@@ -21,6 +22,7 @@ type Bucket = (Scheme, String, Option<String>);
 /// Clients of the stores of a run, made when they are needed.
 #[derive(Default)]
 pub struct Stores {
+    given: StoreSettings,
     settings: Option<Settings>,
     runtime: Option<Runtime>,
     clients: BTreeMap<Bucket, Arc<Store>>,
@@ -34,6 +36,11 @@ impl fmt::Debug for Stores {
 }
 
 impl Stores {
+    /// Creates clients with the settings of the environment, but for those that are given.
+    pub fn new(given: &StoreSettings) -> Stores {
+        Stores { given: given.clone(), ..Stores::default() }
+    }
+
     /// Creates clients with these settings instead of those of the environment.
     #[cfg(test)]
     pub fn with_settings(settings: Settings) -> Stores {
@@ -76,7 +83,7 @@ impl Stores {
         if let Some(store) = self.clients.get(&bucket) {
             return Ok(Arc::clone(store));
         }
-        let settings = self.settings.get_or_insert_with(Settings::of_environment);
+        let settings = self.settings.get_or_insert_with(|| Settings::of_environment(&self.given));
         let runtime = match &self.runtime {
             Some(runtime) => runtime,
             None => self.runtime.insert(Runtime::start()?),
