@@ -1,7 +1,6 @@
 //! `rdblens plan`, `rdblens analyze --partial` and `rdblens merge`: a report that several processes compute.
 
-use std::fs::File;
-use std::io::{BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::path::Path;
 
 use super::args::{AnalyzeArgs, MergeArgs, OutputArgs, PlanArgs, PolicyArgs, ReportArgs};
@@ -11,10 +10,11 @@ use super::message::notice;
 use super::output::Outlet;
 use super::progress::ProgressLine;
 use super::sources::{Reads, Sources};
-use super::{ExitStatus, analyze, plan, written};
+use super::{ExitStatus, analyze, parts, plan, written};
 use crate::analyze::fleet::{self, MergeChoices, PartialMerger, PartialReport};
 use crate::error::{Error, Result};
 use crate::input::shown_path;
+use crate::limits::MAX_PARTIAL_BYTES;
 use crate::render::gate::Escapes;
 use crate::render::json::write_pretty;
 use crate::report::Prefixes;
@@ -22,6 +22,9 @@ use crate::report::fleet::FleetPlan;
 
 /// Maximum size of a plan: millions of files.
 const LARGEST_PLAN: u64 = 1 << 30;
+
+/// Maximum size of a partial report in a store: that of its content, which is compressed.
+const LARGEST_PART: u64 = MAX_PARTIAL_BYTES;
 
 /// Writes the plan of a report.
 pub fn plan(args: &PlanArgs) -> Result<ExitStatus> {
@@ -63,12 +66,12 @@ pub fn plan(args: &PlanArgs) -> Result<ExitStatus> {
 /// Writes the partial report of some files of a plan.
 pub fn partial(args: &AnalyzeArgs, plan_path: &Path) -> Result<ExitStatus> {
     let planned = read_plan(plan_path)?;
-    let files: Vec<usize> = match args.part.shard {
+    let files: Vec<usize> = match args.part.shard.or(args.part.shard_index) {
         Some((number, count)) => planned.shard(number, count),
         None => args.part.file.iter().map(|number| number.saturating_sub(1)).collect(),
     };
     let paths = files.iter().filter_map(|&file| planned.files.get(file)?.path.as_deref());
-    let sources = Sources::default().files([plan_path]).files(paths);
+    let sources = Sources::default().addresses(&[plan_path]).files([plan_path]).files(paths);
     let outlet = Outlet::new(&private(&args.output), sources);
     let mut out = outlet.open(args.output.output.as_deref())?;
     let part = {
@@ -115,13 +118,11 @@ pub fn merge(args: &MergeArgs) -> Result<ExitStatus> {
 
 fn merged<'p>(args: &MergeArgs, planned: &'p FleetPlan, choices: MergeChoices) -> Result<PartialMerger<'p>> {
     let mut merger = PartialMerger::new(planned, choices)?;
-    for path in &args.parts {
-        let name = shown_path(path);
-        let file = File::open(path).map_err(|error| {
-            Error::from(error).in_file(&name).with_hint("give partial reports of rdblens analyze --partial")
-        })?;
-        let part = PartialReport::read(BufReader::new(file)).map_err(|error| error.in_file(&name))?;
-        merger.add(part, &name)?;
+    for part in parts::find(&args.parts)? {
+        let bytes = part.stored(LARGEST_PART);
+        let bytes = bytes.map_err(|error| error.with_hint("give partial reports of rdblens analyze --partial"))?;
+        let read = PartialReport::read(bytes).map_err(|error| error.in_file(&part.name))?;
+        merger.add(read, &part.name)?;
     }
     Ok(merger)
 }
@@ -132,14 +133,12 @@ fn private(output: &OutputArgs) -> OutputArgs {
 }
 
 fn read_plan(path: &Path) -> Result<FleetPlan> {
-    let name = shown_path(path);
-    let read = || {
-        let mut json = Vec::new();
-        File::open(path)?.take(LARGEST_PLAN).read_to_end(&mut json)?;
-        Ok(json)
+    let (name, mut json) = (shown_path(path), Vec::new());
+    let mut read = || {
+        let stored = parts::plan(path)?.stored(LARGEST_PLAN)?;
+        stored.take(LARGEST_PLAN).read_to_end(&mut json)?;
+        Ok(())
     };
-    let json = read().map_err(|error: std::io::Error| {
-        Error::from(error).in_file(&name).with_hint("give a plan written by rdblens plan")
-    })?;
+    read().map_err(|error: Error| error.in_file(&name).with_hint("give a plan written by rdblens plan"))?;
     fleet::read_plan(&json, &name)
 }

@@ -20,6 +20,7 @@ mod man;
 mod message;
 mod output;
 mod pager;
+mod parts;
 mod plan;
 mod progress;
 mod render;

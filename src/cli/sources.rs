@@ -10,6 +10,7 @@ use super::args::{
     AnalyzeArgs, CapacityArgs, CheckArgs, CompareArgs, DictionaryArgs, KeysArgs, MergeArgs, PlanArgs, RenderArgs,
     RulesArgs, SalvageArgs, ShowArgs,
 };
+use super::parts;
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::decompress::Compression;
 use crate::input::object::Address;
@@ -56,7 +57,7 @@ pub fn names_stdout(path: &Path) -> bool {
 impl Sources {
     /// Adds dumps, with the manifests and commands that belong to them.
     fn inputs<P: AsRef<Path>>(mut self, arguments: &[P]) -> Sources {
-        self.addresses.extend(arguments.iter().filter_map(|it| as_address(it.as_ref())).map(str::to_owned));
+        self = self.addresses(arguments);
         let local: Vec<&Path> = local(arguments).collect();
         for input in resolve_each(&local).inputs {
             match &input.location {
@@ -71,6 +72,12 @@ impl Sources {
             }
             input.beside.iter().for_each(|path| self.add(path));
         }
+        self
+    }
+
+    /// Adds addresses of objects; other arguments are skipped.
+    pub(super) fn addresses<P: AsRef<Path>>(mut self, arguments: &[P]) -> Sources {
+        self.addresses.extend(arguments.iter().filter_map(|it| as_address(it.as_ref())).map(str::to_owned));
         self
     }
 
@@ -203,7 +210,8 @@ impl Reads for PlanArgs {
 
 impl Reads for MergeArgs {
     fn sources(&self) -> Sources {
-        let sources = Sources::default().files(&self.parts).files([&self.plan]);
+        let sources = Sources::default().addresses(&parts::with_globs(&self.parts)).addresses(&[&self.plan]);
+        let sources = sources.files(parts::find_local(&self.parts)).files([&self.plan]);
         sources.files(&self.baseline).files(&self.earlier).files(&self.mask.mask_key)
     }
 }

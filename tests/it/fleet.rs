@@ -140,6 +140,46 @@ fn a_tree_of_merges_gives_the_same_and_equal_bytes_at_any_number_of_threads() {
 }
 
 #[test]
+fn parts_are_found_in_folders_and_by_globs() {
+    let fleet = Fleet::plan(&DUMPS, &[]);
+    fs::create_dir(fleet.at("parts")).unwrap();
+    for number in 1..=3 {
+        fleet.part(&["--shard", &format!("{number}/3")], &format!("parts/{number}.part"));
+    }
+    fs::write(fleet.at("parts/notes.txt"), "no part").unwrap();
+    let json = ["--format", "json"];
+    let whole = fleet.one_run(&json);
+    for parts in ["parts", "parts/", "parts/*.part"] {
+        assert_equal(&whole, &fleet.merge(&[fleet.at(parts)], &json), parts);
+    }
+    let twice = fleet.merge(&[fleet.at("parts"), fleet.at("parts/1.part")], &json);
+    assert!(message(&twice).contains("1.part") && twice.status.code() == Some(3), "{}", message(&twice));
+    let output = fleet.at("parts/1.part");
+    let over = fleet.merge(&[fleet.at("parts")], &["--partial", "-o", output.to_str().unwrap()]);
+    assert!(message(&over).contains("also read by this command"), "{}", message(&over));
+
+    fs::create_dir(fleet.at("empty")).unwrap();
+    let none = fleet.merge(&[fleet.at("empty")], &json);
+    assert!(message(&none).contains("no partial report") && none.status.code() == Some(2), "{}", message(&none));
+    let none = fleet.merge(&[fleet.at("empty/*.part")], &json);
+    assert!(message(&none).contains("no matching file") && none.status.code() == Some(3), "{}", message(&none));
+}
+
+#[test]
+fn shards_may_count_from_zero() {
+    let fleet = Fleet::plan(&DUMPS, &[]);
+    for index in 0..2 {
+        let part = fleet.part(&["--shard-index", &format!("{index}/2")], &format!("{index}.part"));
+        let same = fleet.part(&["--shard", &format!("{}/2", index + 1)], &format!("{index}.same"));
+        assert!(fs::read(part).unwrap() == fs::read(same).unwrap());
+    }
+    for flags in [&["--shard-index", "2/2"][..], &["--shard-index", "x/2"], &["--shard-index", "0/2", "--shard", "1/2"]]
+    {
+        assert_eq!(fleet.try_part(flags, &fleet.at("x")).status.code(), Some(2), "{flags:?}");
+    }
+}
+
+#[test]
 fn a_missing_part_makes_the_report_incomplete_and_is_named() {
     let fleet = Fleet::plan(&DUMPS, &[]);
     let parts = fleet.parts(5);

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::groups::*;
-use super::values::{shard, share, size};
+use super::values::{shard, shard_index, share, size};
 use crate::cli::lang::LangArgs;
 use crate::cli::screen::ScreenArgs;
 use crate::report::{Prefixes, Severity};
@@ -61,8 +61,11 @@ pub struct PartArgs {
     /// Read the files of one of N parts of similar size, such as 3/16
     #[arg(long, value_name = "I/N", requires = "partial", group = "part", value_parser = shard)]
     pub shard: Option<(u64, u64)>,
+    /// Like --shard, but parts count from 0, such as 0/16: for the index of a Kubernetes Job or a job array
+    #[arg(long, value_name = "I/N", requires = "partial", group = "part", conflicts_with = "shard", value_parser = shard_index)]
+    pub shard_index: Option<(u64, u64)>,
     /// Read this file of the plan, counted from 1 (repeatable)
-    #[arg(long, value_name = "K", requires = "partial", group = "part", conflicts_with = "shard")]
+    #[arg(long, value_name = "K", requires = "partial", group = "part", conflicts_with_all = ["shard", "shard_index"])]
     pub file: Vec<usize>,
 }
 
@@ -112,8 +115,9 @@ pub const PLANNED: [&str; 39] = [
 /// `rdblens merge`
 #[derive(Debug, Args)]
 pub struct MergeArgs {
-    /// Partial reports written by `rdblens analyze --partial` or `rdblens merge --partial`
-    #[arg(required = true, value_name = "PART", value_hint = clap::ValueHint::FilePath)]
+    /// Partial reports written by `rdblens analyze --partial` or `rdblens merge --partial`: files, folders with *.part files, globs,
+    /// or objects such as s3://bucket/parts/
+    #[arg(required = true, value_name = "PART", value_hint = clap::ValueHint::AnyPath)]
     pub parts: Vec<PathBuf>,
     /// Plan that the partial reports were made with
     #[arg(long, value_name = "PLAN.json", required = true, value_hint = clap::ValueHint::FilePath)]
@@ -173,10 +177,11 @@ mod tests {
     #[test]
     fn every_flag_of_analyze_is_decided_by_the_plan_or_says_how_to_read_and_write() {
         /// Flags that figures do not depend on.
-        const OWN: [&str; 21] = [
+        const OWN: [&str; 22] = [
             "partial",
             "plan",
             "shard",
+            "shard_index",
             "file",
             "part",
             "no_mmap",

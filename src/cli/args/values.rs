@@ -145,6 +145,16 @@ pub(super) fn shard(text: &str) -> Result<(u64, u64), String> {
     }
 }
 
+/// Parses one of several parts that count from 0, `0/16`, as [`shard`] does.
+pub(super) fn shard_index(text: &str) -> Result<(u64, u64), String> {
+    let parse = |text: &str| text.parse::<u64>().ok();
+    let numbers = text.split_once('/').and_then(|(index, count)| Some((parse(index)?, parse(count)?)));
+    match numbers {
+        Some((index, count)) if index < count => Ok((index + 1, count)),
+        _ => Err("expected an index from 0 and the number of parts, such as 0/16".to_owned()),
+    }
+}
+
 /// Parses a share between 0 and 1.
 pub(super) fn share(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
