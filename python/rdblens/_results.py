@@ -10,6 +10,10 @@ from typing import Any
 from . import _native
 
 
+# Bytes of files for a task of an engine: some seconds of reading, against a quarter of a second that a task costs.
+GROUP_BYTES = 256 << 20
+
+
 def _named(fields: dict[str, Any]) -> SimpleNamespace:
     return SimpleNamespace(**fields)
 
@@ -118,6 +122,25 @@ class Plan(_Result):
     def shard(self, number: int, count: int) -> list[int]:
         """Positions of the files of the part with this number (from 1) of several of similar size."""
         return _native.shard(self._json, number, count)
+
+    def groups(self, size: int = GROUP_BYTES) -> list[list[int]]:
+        """Positions of files for tasks of an engine: several small files of together `size` bytes, or one larger one.
+
+        Every file that could be read is in one group; the groups are in the order of the files.
+        """
+        groups: list[list[int]] = []
+        room = 0
+        for number, file in enumerate(self.files):
+            if file.unreadable is not None:
+                continue
+            # A file of unknown size is a task of its own.
+            taken = size if file.size is None else file.size
+            if not groups or taken > room:
+                groups.append([])
+                room = size
+            groups[-1].append(number)
+            room -= taken
+        return groups
 
     def __repr__(self) -> str:
         return f"<rdblens.Plan of {len(self)} files>"

@@ -111,6 +111,19 @@ def test_parts_give_the_report_of_one_run(seed: int) -> None:
     assert sorted(plan.shard(1, 2) + plan.shard(2, 2)) == list(range(len(plan)))
 
 
+def test_groups_take_several_small_files_or_one_large(tmp_path: Path) -> None:
+    plan = rdblens.plan(SHARDS)
+    sizes = [file.size for file in plan.files]
+    assert plan.groups() == [list(range(len(SHARDS)))]
+    assert plan.groups(1) == [[number] for number in range(len(SHARDS))]
+    room = max(sizes) + min(sizes)
+    groups = plan.groups(room)
+    assert [number for group in groups for number in group] == list(range(len(SHARDS)))
+    assert all(len(group) == 1 or sum(sizes[number] for number in group) <= room for group in groups)
+    (tmp_path / "text.rdb").write_text("no snapshot")
+    assert rdblens.plan([tmp_path / "text.rdb", SHOP]).groups() == [[1]]
+
+
 def test_missing_and_foreign_parts_are_named() -> None:
     plan = rdblens.plan(SHARDS)
     part = rdblens.partial(plan, 0)
