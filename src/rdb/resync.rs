@@ -40,6 +40,8 @@ const INTEGER_SHAPE: u64 = 1;
 const COMPRESSED_SHAPE: u64 = 2;
 /// Number of different shapes above which shapes tell nothing.
 const MAX_SHAPES: usize = 4096;
+/// Length above which a name that is no text needs one as long elsewhere in the file.
+const LONG_BINARY: u64 = 64;
 /// Number of keys from which shares of keys are meaningful.
 const FEW_KEYS: u64 = 16;
 /// Expiries outside of these milliseconds, the years 2001 and 2286, are no evidence of a record.
@@ -128,7 +130,8 @@ impl Profile {
     /// The head of one record may be followed by the end of another, or by garbage: then its name takes in whole records, and may
     /// end in the middle of one.
     pub fn is_overlong(&self, key: &KeyFacts) -> bool {
-        key.binary_len > MAX_KEY_LEN.max(self.longest_binary)
+        let usual = if self.is_informed() { LONG_BINARY } else { MAX_KEY_LEN };
+        key.binary_len > usual.max(self.longest_binary)
     }
 
     /// Returns whether a key has no access metadata although nearly all others have.

@@ -214,7 +214,10 @@ impl<'a> Walk<'a> {
                         break failed(error, false);
                     }
                     let facts = KeyFacts::of(&entry);
-                    if self.is_behind_gap() && self.profile.is_overlong(&facts) {
+                    if self.is_behind_gap()
+                        && self.profile.is_overlong(&facts)
+                        && !self.is_one_of_many(&scanner, &entry)
+                    {
                         break failed(overlong_key(&entry), false);
                     }
                     if let Err(error) = verify_value(&mut scanner, &entry, &mut self.verify) {
@@ -291,6 +294,13 @@ impl<'a> Walk<'a> {
     fn may_be_written(&self, entry: &KeyEntry<'_>, has_enterprise_prefix: bool) -> Result<()> {
         let is_foreign = has_enterprise_prefix && !self.about.enterprise && self.profile.is_informed();
         if is_foreign { Err(foreign_record(entry.offset)) } else { Ok(()) }
+    }
+
+    /// Returns whether the name of the key behind an overlong one is overlong, too, as with many keys that were named alike.
+    fn is_one_of_many(&self, scanner: &Scanner<'a>, entry: &KeyEntry<'a>) -> bool {
+        let mut ahead = scanner.clone();
+        let next = ahead.skip_value(entry).and_then(|()| ahead.next_item());
+        matches!(next, Ok(FileItem::Key(next)) if self.profile.is_overlong(&KeyFacts::of(&next)))
     }
 
     /// Adds a key whose framing is intact.
