@@ -139,6 +139,11 @@ impl Profile {
         !key.has_access && self.keys >= FEW_KEYS && self.with_access > self.keys / 10 * 9
     }
 
+    /// Returns whether no key is known.
+    pub fn is_empty(&self) -> bool {
+        self.keys == 0
+    }
+
     /// Returns whether enough keys are known to judge others.
     pub fn is_informed(&self) -> bool {
         self.keys >= FEW_KEYS

@@ -32,6 +32,8 @@ pub struct Templates {
     bytes: usize,
     /// True if the format of the file has no templates: other programs use their type bytes for other things.
     foreign: bool,
+    /// True if some templates of the file are lost.
+    incomplete: bool,
 }
 
 /// Field names of a template.
@@ -44,6 +46,8 @@ pub struct HashTemplate {
     names: Vec<u8>,
     /// End of each name in `names`.
     ends: Vec<usize>,
+    /// True if the names are lost, and only their number is known.
+    lost: bool,
 }
 
 impl Templates {
@@ -53,7 +57,7 @@ impl Templates {
     pub const FOREIGN: &'static Templates = &Templates::empty(true);
 
     const fn empty(foreign: bool) -> Templates {
-        Templates { list: Vec::new(), places: BTreeMap::new(), bytes: 0, foreign }
+        Templates { list: Vec::new(), places: BTreeMap::new(), bytes: 0, foreign, incomplete: false }
     }
 
     /// Returns the table to start with in a file with this header.
@@ -65,6 +69,40 @@ impl Templates {
     /// Returns whether the format of the file has no templates.
     pub fn are_foreign(&self) -> bool {
         self.foreign
+    }
+
+    /// Marks the table as one of which templates are lost.
+    pub fn set_incomplete(&mut self) {
+        self.incomplete = true;
+    }
+
+    /// Returns whether templates of the file are lost.
+    pub fn are_incomplete(&self) -> bool {
+        self.incomplete
+    }
+
+    /// Gives a template whose names are lost one field more; adds it first unless it was the last one that was added.
+    pub fn add_lost_field(&mut self, id: u64) {
+        if self.list.last().is_none_or(|last| !last.lost || last.id != id) {
+            self.add(HashTemplate { id, lost: true, ..HashTemplate::default() });
+        }
+        if let Some(template) = self.list.last_mut() {
+            // Names that differ, and that are in order.
+            template.push(&template.len().to_be_bytes());
+        }
+    }
+
+    /// Returns the table without stand-ins.
+    #[must_use]
+    pub fn without_stand_ins(&self) -> Templates {
+        let mut kept = Templates::empty(self.foreign);
+        self.list.iter().filter(|template| !template.lost).cloned().for_each(|template| kept.add(template));
+        kept
+    }
+
+    /// Returns the bytes of all names.
+    pub fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// Returns the number of templates.
@@ -145,7 +183,7 @@ fn unknown(id: u64, offset: u64) -> Error {
 impl HashTemplate {
     /// Reads `n, name[n]`; fails if the names take more than `most` bytes.
     fn read(id: u64, cursor: &mut Cursor<'_>, most: usize) -> Result<HashTemplate> {
-        let mut template = HashTemplate { id, place: 0, names: Vec::new(), ends: Vec::new() };
+        let mut template = HashTemplate { id, ..HashTemplate::default() };
         let mut scratch = Scratch::default();
         for _ in 0..count(cursor)? {
             let name = cursor.string().within(Reading::TemplateField)?;
@@ -164,7 +202,7 @@ impl HashTemplate {
 
     /// Unpacks names stored as one listpack, of limited size as others are.
     pub fn of_listpack(blob: RawString<'_>) -> Result<HashTemplate> {
-        let mut template = HashTemplate { id: 0, place: 0, names: Vec::new(), ends: Vec::new() };
+        let mut template = HashTemplate::default();
         if blob.len() > limits::MAX_TEMPLATE_BYTES as u64 {
             return Err(too_long(blob.offset));
         }
@@ -197,6 +235,11 @@ impl HashTemplate {
 
     fn has_names_of(&self, other: &HashTemplate) -> bool {
         (&self.names, &self.ends) == (&other.names, &other.ends)
+    }
+
+    /// Returns whether the names are lost.
+    pub fn is_lost(&self) -> bool {
+        self.lost
     }
 
     /// Returns the id by which keys refer to the template.
@@ -357,6 +400,13 @@ impl<'t> TemplateNames<'t> {
             TemplateNames::Own(own) => own,
         };
         Some(template.bytes() as u64)
+    }
+
+    /// Returns whether the field names of an unpacked hash are lost.
+    pub fn are_lost(self, bytes: &[u8]) -> bool {
+        let TemplateNames::Shared(all) = self else { return false };
+        let is_lost = |id| all.place(id).and_then(|place| all.at(place)).is_none_or(HashTemplate::is_lost);
+        all.incomplete && first_id(bytes).is_some_and(is_lost)
     }
 
     /// Returns the template and the values of an unpacked hash. `bytes` is the listpack, at `offset` of the file.

@@ -12,6 +12,7 @@
 
 mod databases;
 mod duplicates;
+mod lost_templates;
 mod parts;
 mod prefix;
 mod walk;

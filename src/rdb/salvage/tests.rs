@@ -113,6 +113,34 @@ fn lost_database_switch_is_inferred() {
 }
 
 #[test]
+fn lost_template_costs_only_the_hashes_that_refer_to_it() {
+    let template = |id: u8| [&[0xF2, id, 2][..], b"\x02id\x04name"].concat();
+    let packed = |id: u8| [&[15, 15, 0, 0, 0, 3, 0, id, 1][..], b"\x81a\x02\x81b\x02\xff"].concat();
+    let hash = |number: u8| {
+        let id = number % 5;
+        let key = |form: &str| [&[9][..], format!("{form}:{number:02}").as_bytes()].concat();
+        [&[30][..], &key("packed"), &packed(id), &[32], &key("values"), &[id], b"\x01x\x01y"].concat()
+    };
+    let head: Vec<u8> = (0..5).flat_map(template).collect();
+    let keys: Vec<u8> =
+        (10..60).flat_map(|number| [string(&format!("text:{number}"), "value"), hash(number)].concat()).collect();
+    let whole = [b"REDIS0015", &head[..], b"\xfe\x00\xfb\x40\x96\x00", &keys, b"\xff", &[0; 8]].concat();
+    let all = records(&whole);
+    assert_eq!(all.len(), 150);
+    let len = template(0).len();
+    for lost in 0..5 {
+        let mut damaged = whole.clone();
+        damaged[9 + lost * len..9 + (lost + 1) * len].fill(0x77);
+        let (survey, out) = saved(&damaged);
+        let kept = records(&out);
+        let refers = |key: &[u8]| !key.starts_with(b"text") && usize::from(key[key.len() - 1] - b'0') % 5 == lost;
+        let expected: Vec<_> = all.iter().filter(|(_, key, _)| !refers(key)).cloned().collect();
+        assert_eq!(kept, expected, "template {lost}");
+        assert_eq!(survey.gaps.iter().filter(|gap| matches!(gap.kind, GapKind::Value(_))).count(), 20);
+    }
+}
+
+#[test]
 fn head_of_one_record_and_tail_of_another_are_no_key() {
     let behind = strings(1, "cart", 200)[5..].to_vec();
     // The head takes in the records up to the name of one, whose value follows.

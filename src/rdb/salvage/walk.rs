@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::databases::{databases, infer_databases};
 use super::duplicates::{duplicates, without};
+use super::lost_templates::{resume_head, stand_in};
 use super::parts::{Parts, count_keys};
 use super::zeros::ZeroedBlocks;
 use super::{GapKind, Stretch, Survey, name, prefix};
@@ -20,6 +21,7 @@ use crate::rdb::resync::{KeyFacts, Profile, Resync, fields_look_like_keys, is_en
 use crate::rdb::scan::{FileItem, KeyEntry, ScanState, Scanner};
 use crate::rdb::string::{RawString, StringForm};
 use crate::rdb::template::Templates;
+use crate::rdb::value_type::ValueType;
 use crate::rdb::verify::Verify;
 use crate::wording::wording;
 
@@ -27,6 +29,8 @@ use crate::wording::wording;
 const SUSPICIOUS: usize = 6;
 /// Number of false records to accept behind a gap if fields of hashes cannot look like keys.
 const FALSE_STARTS: u32 = 3;
+/// Number of lost templates whose number of fields cannot be found after which no other is looked for.
+const MOST_UNKNOWN_TEMPLATES: u32 = 64;
 /// Number of keys behind a gap after which they are accepted in files of strings whose names have nothing in common.
 const MANY_STRINGS: u32 = 64;
 /// Bytes near the end of a file in which a record that is cut off says nothing about its predecessor.
@@ -80,6 +84,13 @@ enum Stop {
     },
     /// An EOF opcode that is not at the end of the file: the records before it are part of a value.
     Embedded(usize),
+    /// A compact hash whose template is lost, with it the number of the values that begin at `values`.
+    LostTemplate {
+        at: usize,
+        id: u64,
+        values: usize,
+        error: Error,
+    },
 }
 
 /// Evidence for an item before a failure.
@@ -111,6 +122,8 @@ pub(super) struct Walk<'a> {
     leading: Option<Leading>,
     has_expiries: bool,
     zeros: ZeroedBlocks,
+    /// Number of lost templates whose number of fields could not be found.
+    unknown_templates: u32,
     ended: bool,
     end: usize,
     /// Where the last scanner stopped, perhaps inside an item.
@@ -138,6 +151,7 @@ impl<'a> Walk<'a> {
             leading: None,
             has_expiries: false,
             zeros: ZeroedBlocks::default(),
+            unknown_templates: 0,
             ended: false,
             end: bytes.len(),
             reached: start,
@@ -158,6 +172,11 @@ impl<'a> Walk<'a> {
                     self.drop_pieces();
                     (at, at, end_inside(at))
                 }
+                Stop::LostTemplate { at: hash, id, values, .. } if self.has_stand_in(id, values) => {
+                    at = hash;
+                    continue;
+                }
+                Stop::LostTemplate { at, error, .. } => (self.retract(resumed, at, true), at, error),
             };
             self.settle_all();
             // A gap that no accepted key has ended goes on.
@@ -170,6 +189,14 @@ impl<'a> Walk<'a> {
                 true => None,
                 false => self.resync.find(search_from + 1, failed, self.templates.as_ref(), &self.profile),
             };
+            if self.may_be_among_templates() {
+                Arc::make_mut(self.templates.get_or_insert_default()).set_incomplete();
+                if let Some(resumed) = resume_head(self.bytes, search_from + 1..found.unwrap_or(self.bytes.len())) {
+                    self.parts.push_framing_gap(gap_start..resumed, self.settled_db, error);
+                    at = resumed;
+                    continue;
+                }
+            }
             let Some(found) = found else {
                 return self.parts.push_framing_gap(gap_start..self.bytes.len(), self.settled_db, error);
             };
@@ -220,8 +247,12 @@ impl<'a> Walk<'a> {
                     {
                         break failed(overlong_key(&entry), false);
                     }
+                    let mut value = scanner.cursor().clone();
                     if let Err(error) = verify_value(&mut scanner, &entry, &mut self.verify) {
                         let _ = self.verify.finish();
+                        if let Some(id) = lost_template(&entry, &mut value, scanner.templates()) {
+                            break Stop::LostTemplate { at: boundary, id, values: at + value.consumed(), error };
+                        }
                         break failed(error, self.profile.trusts(&facts));
                     }
                     last = Some(entry.key);
@@ -303,11 +334,30 @@ impl<'a> Walk<'a> {
         matches!(next, Ok(FileItem::Key(next)) if self.profile.is_overlong(&KeyFacts::of(&next)))
     }
 
+    /// Returns whether templates may be damaged: those of a file stand before its first key.
+    fn may_be_among_templates(&self) -> bool {
+        let has_templates = !Templates::before(self.header).are_foreign();
+        has_templates && self.profile.is_empty() && self.announced.is_empty() && !self.parts.are_full()
+    }
+
+    /// Returns whether a lost template could be given the number of values that such a hash has.
+    fn has_stand_in(&mut self, id: u64, values: usize) -> bool {
+        let Some(templates) = &mut self.templates else { return false };
+        let found = self.unknown_templates < MOST_UNKNOWN_TEMPLATES
+            && stand_in(self.bytes, values, id, templates, &mut self.resync, &self.profile);
+        self.unknown_templates += u32::from(!found);
+        found
+    }
+
     /// Adds a key whose framing is intact.
     fn key(&mut self, range: Range<usize>, entry: &KeyEntry<'_>, facts: KeyFacts) {
         let notes = self.verify.finish();
         let is_empty = matches!(&notes, Ok(notes) if notes.empty);
-        let fault = notes.and_then(|_| match entry.key.form {
+        let fault = notes.and_then(|notes| match entry.key.form {
+            _ if notes.lost_template => Err(Error::corrupt(
+                entry.offset,
+                wording!("its field names lie in a damaged part of the file", "其字段名位于文件的损坏部分"),
+            )),
             StringForm::Lzf { .. } => entry.key.to_bytes().map(|_| ()).within(Reading::Key),
             StringForm::Plain(_) | StringForm::Int(_) => Ok(()),
         });
@@ -474,7 +524,10 @@ impl<'a> Walk<'a> {
     pub fn finish(mut self) -> Survey {
         let Parts { mut pieces, mut gaps, has_framing_gap, .. } = self.parts;
         infer_databases(&mut pieces, &gaps, &self.announced);
-        self.about.templates = self.templates;
+        self.about.templates = self.templates.map(|templates| match templates.are_incomplete() {
+            true => Arc::new(templates.without_stand_ins()),
+            false => templates,
+        });
         let mut stretches: Vec<Stretch> = pieces.into_iter().map(|piece| piece.stretch).collect();
         if has_framing_gap {
             let found = duplicates(self.bytes, &self.about, &stretches);
@@ -500,6 +553,13 @@ fn end_inside(at: usize) -> Error {
 
 fn foreign_record(offset: u64) -> Error {
     Error::corrupt(offset, wording!("a record of another version or server", "其他版本或其他服务器的记录"))
+}
+
+/// Returns the id of the lost template of a compact hash, whose value `input` is at, leaving it at the first value.
+fn lost_template(entry: &KeyEntry<'_>, input: &mut Cursor<'_>, templates: &Templates) -> Option<u64> {
+    let is_reference = entry.value_type == ValueType::HashTemplateArrayRef && templates.are_incomplete();
+    let id = is_reference.then(|| input.length().ok()).flatten()?;
+    templates.get(id, entry.offset).is_err().then_some(id)
 }
 
 fn overlong_key(entry: &KeyEntry<'_>) -> Error {

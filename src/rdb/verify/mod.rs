@@ -18,6 +18,7 @@ use stream::StreamCheck;
 use unique::Unique;
 
 use super::header::Family;
+use super::packed::listpack;
 use super::string::RawString;
 use super::template::{self, HashTemplate, TemplateNames};
 use super::value_type::ValueType;
@@ -61,6 +62,8 @@ pub struct Notes {
     pub odd_stream: bool,
     /// A score is a text that servers read in part, or as 0.
     pub odd_score: bool,
+    /// The field names are those of a template that lies in a damaged part of the file.
+    pub lost_template: bool,
 }
 
 impl Verify {
@@ -326,11 +329,17 @@ impl Visit for Verify {
 
     fn template(&mut self, template: &HashTemplate) {
         self.elements = template.len() as u64;
+        self.notes.lost_template |= template.is_lost();
     }
 
     fn template_blob(&mut self, names: TemplateNames<'_>, blob: RawString<'_>) {
         self.check_large(blob, Reading::Listpack);
+        let notes = &mut self.notes;
         let check = |bytes: &[u8]| {
+            if names.are_lost(bytes) {
+                notes.lost_template = true;
+                return listpack::Elements::new(bytes, blob.offset)?.try_for_each(|value| value.map(|_| ()));
+            }
             let (template, mut values) = names.unpack(bytes, blob.offset)?;
             if matches!(names, TemplateNames::Own(own) if !own.is_sorted()) {
                 return Err(template::unsorted(blob.offset));
