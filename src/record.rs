@@ -1,8 +1,10 @@
 //! Record of one key, the interface between reading and everything that follows.
 
+use serde::{Deserialize, Serialize};
+
 pub use crate::memory::{Encoding, ModuleFacts, Quantization, StreamFacts, TemplateUse};
 pub use crate::rdb::kind::{Kind, ModuleName};
-use crate::rdb::payload::PACKED_GAIN;
+use crate::rdb::payload::{PACKED_GAIN, Payload};
 use crate::rdb::peek::RawValue;
 use crate::units::{Bytes, Millis};
 
@@ -62,8 +64,35 @@ impl Record<'_> {
     }
 
     /// Returns a copy that knows the payload.
-    pub(crate) fn with_payload(&self, payload: Bytes) -> Self {
+    pub(crate) fn with_payload(&self, payload: Payload) -> Self {
         Record { value: ValueFacts { payload: Some(payload), ..self.value }, ..self.clone() }
+    }
+
+    /// Returns the payload of a collection. Reads its blobs unless it is known.
+    pub(crate) fn collection_payload(&self) -> Option<Payload> {
+        match (self.kind, self.value.payload) {
+            (Kind::String | Kind::Module, _) => None,
+            (_, Some(known)) => Some(known),
+            (_, None) => self.raw?.payload(),
+        }
+    }
+
+    /// Returns the lengths of the elements of a collection whose payload is known. Reads nothing.
+    pub(crate) fn element_lengths(&self) -> Option<ElementLengths> {
+        self.value.payload.and_then(|payload| self.lengths_of(payload))
+    }
+
+    /// Returns the lengths of the elements of a collection. Reads its blobs unless its payload is known.
+    pub(crate) fn find_element_lengths(&self) -> Option<ElementLengths> {
+        self.collection_payload().and_then(|payload| self.lengths_of(payload))
+    }
+
+    fn lengths_of(&self, payload: Payload) -> Option<ElementLengths> {
+        if matches!(self.kind, Kind::String | Kind::Module) {
+            return None;
+        }
+        let mean = payload.mean(self.kind, self.length?)?;
+        Some(ElementLengths { longest: Bytes(payload.longest), mean: Bytes(mean) })
     }
 
     /// Returns the [payload](crate::rdb::payload) in bytes if it exceeds `limit`; `None` if not, and for modules and damaged
@@ -73,8 +102,8 @@ impl Record<'_> {
     pub(crate) fn payload_over(&self, limit: u64) -> Option<u64> {
         let payload = match (self.kind, self.value.payload) {
             (Kind::String, _) => self.length,
-            (_, Some(known)) => Some(known.0),
-            (_, None) => self.packed_payload(limit),
+            (_, Some(known)) => Some(known.bytes),
+            (_, None) => self.packed_payload(limit).map(|payload| payload.bytes),
         };
         payload.filter(|&payload| payload > limit)
     }
@@ -86,7 +115,7 @@ impl Record<'_> {
     }
 
     /// Returns the payload of a value stored in blobs, unless their sizes show that it is within `limit`. Reads the blobs.
-    pub(crate) fn packed_payload(&self, limit: u64) -> Option<u64> {
+    pub(crate) fn packed_payload(&self, limit: u64) -> Option<Payload> {
         if self.shared_payload_at_most().is_some_and(|most| most <= limit) {
             return None;
         }
@@ -109,11 +138,21 @@ pub struct ValueFacts {
     pub compressed: Option<Bytes>,
     /// Payload of a collection that is stored element by element; `None` if it is stored in blobs that have not been read:
     /// see [`Record::payload_over`].
-    pub payload: Option<Bytes>,
+    pub payload: Option<Payload>,
     /// Packed form of a collection slightly above a packing limit; computed only on request.
     pub compact: Option<Compact>,
     /// Template of a compact hash.
     pub template: Option<TemplateUse>,
+}
+
+/// Lengths of the elements of a collection: of its strings as clients see them. A hash has one for each field and its value
+/// together, a stream for each entry, a sorted set for each member without its score.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct ElementLengths {
+    /// The longest.
+    pub longest: Bytes,
+    /// The mean, rounded.
+    pub mean: Bytes,
 }
 
 /// Encoding and memory that a collection would have if packing limits were higher.

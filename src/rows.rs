@@ -34,7 +34,7 @@ use crate::analyze::{Plan, Progress, Snapshot, pool};
 use crate::error::{Error, Result};
 use crate::pattern::PatternBuf;
 use crate::record::Record;
-use crate::render::rows::{RecordLines, RecordRow, RowFormat, RowMaker};
+use crate::render::rows::{LENGTHS, RecordLines, RecordRow, RowFormat, RowMaker};
 
 pub use crate::analyze::row_filter::{PolicyConditions, RowConditions};
 pub use crate::render::rows::{Column, ColumnChoice, ColumnType, Columns, RowColumns, Values};
@@ -47,6 +47,14 @@ pub struct RowReader<'p> {
     progress: &'p dyn Progress,
     threads: ThreadPool,
     with: RowColumns,
+}
+
+/// Parts of rows that take time to find.
+#[derive(Debug, Clone, Copy)]
+struct RowParts {
+    pattern: bool,
+    /// Lengths of elements.
+    elements: bool,
 }
 
 /// Result of reading rows.
@@ -125,7 +133,8 @@ impl<'p> RowReader<'p> {
             }
             chunks.iter_mut().next_back().into_iter().for_each(|columns| columns.push(row));
         };
-        self.read(choice.has("pattern"), make, push, |chunks, mut left| {
+        let parts = RowParts { pattern: choice.has("pattern"), elements: LENGTHS.iter().any(|name| choice.has(name)) };
+        self.read(parts, make, push, |chunks, mut left| {
             for mut columns in chunks {
                 columns.truncate(left);
                 left -= columns.len();
@@ -150,25 +159,27 @@ impl<'p> RowReader<'p> {
         mut out: impl FnMut(&[u8]) -> io::Result<()> + Send,
     ) -> Result<(RowsRead, io::Result<()>)> {
         let push = |lines: &mut RecordLines, row: &RecordRow<'_>| lines.push(row, format);
-        self.read(true, RecordLines::default, push, |lines, rows| out(lines.first(rows)))
+        self.read(RowParts { pattern: true, elements: true }, RecordLines::default, push, |lines, rows| {
+            out(lines.first(rows))
+        })
     }
 
-    /// Reads the rows into some `T`, and passes each `T` on with the number of its rows that count. With `named` rows have
-    /// patterns. May be called once.
+    /// Reads the rows into some `T`, and passes each `T` on with the number of its rows that count. May be called
+    /// once.
     fn read<T: Send>(
         &mut self,
-        named: bool,
+        parts: RowParts,
         make: impl Fn() -> T + Sync,
         push: impl Fn(&mut T, &RecordRow<'_>) + Sync,
         mut out: impl FnMut(T, usize) -> io::Result<()> + Send,
     ) -> Result<(RowsRead, io::Result<()>)> {
         let (masker, filter) = (self.setup.masker(), self.setup.filter()?);
         let filter: Option<&RowFilter<'_>> = filter.as_ref();
-        let maker = RowMaker::new(self.setup.classifier(), masker.as_ref());
+        let maker = RowMaker::new(self.setup.classifier(), masker.as_ref()).with_elements(parts.elements);
         let reading = self.snapshot.reading(&self.plan.read);
         let name_files = self.snapshot.is_sharded();
         let classify = |record: &Record<'_>, pattern: &mut PatternBuf| {
-            if named {
+            if parts.pattern {
                 maker.classify(record, pattern);
             }
         };

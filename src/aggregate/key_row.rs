@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::parts::{RankedKey, TopList};
-use crate::record::{Encoding, Kind, Record};
+use crate::record::{ElementLengths, Encoding, Kind, Record};
 use crate::report::KeyRow;
 use crate::units::{Bytes, Millis};
 
@@ -16,6 +16,7 @@ pub(super) struct KeyFacts {
     memory: Bytes,
     expires_at: Option<Millis>,
     file: usize,
+    elements: Option<ElementLengths>,
 }
 
 impl KeyFacts {
@@ -27,6 +28,7 @@ impl KeyFacts {
             memory: record.memory,
             expires_at: record.expires_at,
             file: record.file,
+            elements: record.element_lengths(),
         }
     }
 }
@@ -38,7 +40,9 @@ pub(super) fn rows(top: TopList<KeyFacts>) -> Vec<KeyRow> {
 
 fn row(ranked: RankedKey<KeyFacts>) -> KeyRow {
     let RankedKey { weight: _, db, key, facts } = ranked;
-    let KeyFacts { kind, encoding, length, memory, expires_at, file } = facts;
+    let KeyFacts { kind, encoding, length, memory, expires_at, file, elements } = facts;
     let memory = memory.known();
-    KeyRow { db, key: key.as_ref().into(), kind, encoding, length, memory, expires_at, source: None, file }
+    let (longest_element, mean_element) = elements.map(|of| (of.longest, of.mean)).unzip();
+    let key = key.as_ref().into();
+    KeyRow { db, key, kind, encoding, length, memory, expires_at, source: None, longest_element, mean_element, file }
 }

@@ -89,6 +89,11 @@ impl BigKeyStats {
         self.allowed.is_exceeded(record)
     }
 
+    /// Returns whether a key is big and would enter the list.
+    pub fn takes(&self, record: &Record<'_>) -> bool {
+        self.list.takes(record.memory.0, record.db, record.key) && self.counts(record)
+    }
+
     /// Returns a length and a memory up to which no key of this type counts as big, as far as its payload allows.
     pub fn allowed(&self, kind: Kind) -> (u64, Bytes) {
         (self.allowed.length[kind as usize], self.allowed.memory)
@@ -121,6 +126,7 @@ impl Aggregate for BigKeyStats {
 mod tests {
     use super::super::testing::{NOW, OwnedRecord, check_laws, observe_all, samples};
     use super::*;
+    use crate::rdb::payload::Payload;
     use crate::rdb::peek::RawValue;
     use crate::rdb::template::Templates;
     use crate::rdb::value_type::ValueType;
@@ -151,7 +157,7 @@ mod tests {
         let rules = BigRules { payload: Some(Bytes(10_240)), ..BigRules::default() };
         let set = |name, payload| {
             let mut set = OwnedRecord::of(name, Kind::Set, Encoding::Hashtable, 500, 50_000);
-            set.rest.value.payload = Some(Bytes(payload));
+            set.rest.value.payload = Some(Payload { bytes: payload, longest: 0 });
             set
         };
         let stream = OwnedRecord::of("stream", Kind::Stream, Encoding::Stream, 6_000, 900_000);

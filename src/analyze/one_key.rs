@@ -18,7 +18,7 @@ use crate::policy::KeyJudgement;
 use crate::policy::rules::type_::near_compact_limit;
 use crate::rdb::batch::Batch;
 use crate::rdb::file_info::FileInfo;
-use crate::record::{Encoding, ModuleFacts, Record};
+use crate::record::{ElementLengths, Encoding, ModuleFacts, Record};
 use crate::units::Bytes;
 
 /// Facts about one key that its value alone does not tell.
@@ -32,6 +32,8 @@ pub struct KeyFacts {
     pub module: Option<ModuleFacts>,
     /// Encoding on the server.
     pub encoding: Encoding,
+    /// Lengths of its elements, if it is a collection.
+    pub elements: Option<ElementLengths>,
     /// Pattern of the name.
     pub pattern: String,
     /// What the policy says.
@@ -82,6 +84,7 @@ pub fn facts(
             memory: record.known_memory(),
             module: record.module_facts.copied(),
             encoding: record.encoding,
+            elements: record.find_element_lengths(),
             judgement: questions.checks.explain(record, &pattern),
             pattern: pattern.text,
         });

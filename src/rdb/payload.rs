@@ -5,6 +5,9 @@
 //! where the stream stores them once. Consumer groups, field expiries and indexes of arrays are not content. Nothing is known
 //! of modules.
 //!
+//! The length of an element is its part of that, without the score or id: a hash has one for each field and its value
+//! together, a stream for each entry.
+//!
 //! [`RawValue::payload`] decodes one blob at a time and keeps none.
 
 use super::cursor::Cursor;
@@ -34,15 +37,59 @@ const DELETED: i64 = 1;
 /// The entry has the fields of the master entry.
 const SAME_FIELDS: i64 = 2;
 
+/// Payload of a value, and the length of its longest element.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Payload {
+    /// Bytes of all content.
+    pub bytes: u64,
+    /// Bytes of the longest element; of a string, all of it.
+    pub longest: u64,
+}
+
+impl Payload {
+    /// Adds an element and the score or id that it has.
+    #[inline(always)]
+    pub fn add(&mut self, element: u64, beside: u64) {
+        self.add_many(element, beside, 1);
+    }
+
+    /// Adds `count` elements of this length.
+    #[inline(always)]
+    pub fn add_many(&mut self, element: u64, beside: u64, count: u64) {
+        self.bytes = self.bytes.saturating_add(element.saturating_add(beside).saturating_mul(count));
+        // Rarely true: a branch takes fewer instructions than storing the greater of both.
+        if element > self.longest {
+            self.longest = element;
+        }
+    }
+
+    fn merge(&mut self, other: Payload) {
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.longest = self.longest.max(other.longest);
+    }
+
+    /// Returns the mean length of `count` elements of a value of this type, rounded; `None` without elements.
+    pub fn mean(&self, kind: Kind, count: u64) -> Option<u64> {
+        let beside = match kind {
+            Kind::Zset => SCORE_BYTES,
+            Kind::Stream => ENTRY_ID_BYTES,
+            Kind::String | Kind::List | Kind::Set | Kind::Hash | Kind::Module | Kind::Array => 0,
+        };
+        let elements = self.bytes.saturating_sub(beside.saturating_mul(count));
+        elements.saturating_add(count / 2).checked_div(count)
+    }
+}
+
 impl RawValue<'_> {
-    /// Returns the payload in bytes; `None` for modules and damaged values.
-    pub fn payload(&self) -> Option<u64> {
+    /// Returns the payload; `None` for modules and damaged values.
+    pub fn payload(&self) -> Option<Payload> {
         if self.value_type.kind() == Kind::Module {
             return None;
         }
-        let mut sum = PayloadSum { value_type: self.value_type, bytes: 0, damaged: false, scratch: Scratch::default() };
+        let (payload, scratch) = (Payload::default(), Scratch::default());
+        let mut sum = PayloadSum { value_type: self.value_type, payload, damaged: false, scratch };
         walk(self.value_type, self.templates, &mut Cursor::new(self.bytes, 0), &mut sum).ok()?;
-        (!sum.damaged).then_some(sum.bytes)
+        (!sum.damaged).then_some(sum.payload)
     }
 
     /// Returns an upper bound of the payload of a value stored in blobs, given its number of elements. Decodes nothing.
@@ -143,21 +190,21 @@ impl Visit for BlobSizes {
 #[derive(Debug)]
 struct PayloadSum {
     value_type: ValueType,
-    bytes: u64,
+    payload: Payload,
     damaged: bool,
     /// Decompressed blob.
     scratch: Scratch,
 }
 
 impl PayloadSum {
-    fn add(&mut self, bytes: u64) {
-        self.bytes = self.bytes.saturating_add(bytes);
+    fn add(&mut self, element: u64) {
+        self.payload.add(element, 0);
     }
 
     /// Adds the payload of a blob, which `measure` computes.
-    fn add_blob(&mut self, blob: RawString<'_>, measure: impl FnOnce(&[u8]) -> Result<u64>) {
+    fn add_blob(&mut self, blob: RawString<'_>, measure: impl FnOnce(&[u8]) -> Result<Payload>) {
         match blob.decode(&mut self.scratch).and_then(measure) {
-            Ok(bytes) => self.add(bytes),
+            Ok(payload) => self.payload.merge(payload),
             Err(_) => self.damaged = true,
         }
     }
@@ -181,7 +228,7 @@ impl Visit for PayloadSum {
     }
 
     fn scored_len(&mut self, member: u64) {
-        self.add(member.saturating_add(SCORE_BYTES));
+        self.payload.add(member, SCORE_BYTES);
     }
 
     fn element(&mut self, element: RawString<'_>) {
@@ -203,9 +250,9 @@ impl Visit for PayloadSum {
     fn template_blob(&mut self, names: TemplateNames<'_>, blob: RawString<'_>) {
         self.add_blob(blob, |bytes| {
             let (template, mut values) = names.unpack(bytes, 0)?;
-            let mut sum = 0u64;
+            let mut sum = Payload::default();
             template.pairs(&mut values, 0, |field, value| {
-                sum = sum.saturating_add(field.len() as u64).saturating_add(value.len());
+                sum.add((field.len() as u64).saturating_add(value.len()), 0);
             })?;
             Ok(sum)
         });
@@ -214,31 +261,33 @@ impl Visit for PayloadSum {
     fn blob(&mut self, blob: RawString<'_>) {
         match self.value_type {
             ValueType::SetIntset => self.add_blob(blob, |bytes| {
-                Ok(intset::numbers(bytes, 0)?.map(|number| PackedElement::Int(number).len()).sum())
+                elements(intset::numbers(bytes, 0)?.map(|number| Ok(PackedElement::Int(number).len())))
             }),
             ValueType::HashZipmap => self.add_blob(blob, |bytes| {
-                zipmap::Pairs::new(bytes, 0)?
-                    .map(|pair| pair.map(|(field, value)| (field.len() + value.len()) as u64))
-                    .sum()
+                let pairs = zipmap::Pairs::new(bytes, 0)?;
+                elements(pairs.map(|pair| pair.map(|(field, value)| (field.len() + value.len()) as u64)))
             }),
-            ValueType::ListZiplist | ValueType::HashZiplist => {
-                self.add_blob(blob, |bytes| lengths(ziplist::Entries::new(bytes, 0)?));
+            ValueType::ListZiplist => self.add_blob(blob, ziplist_elements),
+            ValueType::HashZiplist => {
+                self.add_blob(blob, |bytes| grouped(ziplist::Entries::new(bytes, 0)?, 2, 0, 0));
             }
+            ValueType::HashListpack => self.add_blob(blob, |bytes| listpack_elements(bytes, 2)),
             ValueType::ZsetZiplist => self.add_blob(blob, |bytes| scored(ziplist::Entries::new(bytes, 0)?)),
             ValueType::ZsetListpack => self.add_blob(blob, |bytes| scored(listpack::Elements::new(bytes, 0)?)),
             ValueType::HashListpackEx | ValueType::HashListpackExPreGa => {
-                self.add_blob(blob, |bytes| without_expiries(listpack::Elements::new(bytes, 0)?));
+                // Each field and value is followed by an expiry.
+                self.add_blob(blob, |bytes| grouped(listpack::Elements::new(bytes, 0)?, 2, 1, 0));
             }
-            // Hashes and sets; no other layout is a single blob.
-            _ => self.add_blob(blob, listpack_lengths),
+            // Sets; no other layout is a single blob.
+            _ => self.add_blob(blob, |bytes| listpack_elements(bytes, 1)),
         }
     }
 
     fn node(&mut self, node: ListNode, blob: RawString<'_>) {
         match node {
             ListNode::Plain => self.add(blob.len()),
-            ListNode::Ziplist => self.add_blob(blob, |bytes| lengths(ziplist::Entries::new(bytes, 0)?)),
-            ListNode::Listpack => self.add_blob(blob, listpack_lengths),
+            ListNode::Ziplist => self.add_blob(blob, ziplist_elements),
+            ListNode::Listpack => self.add_blob(blob, |bytes| listpack_elements(bytes, 1)),
         }
     }
 
@@ -260,37 +309,55 @@ pub fn array_item(item: ModuleItem<'_>) -> u64 {
     }
 }
 
-/// Adds up the lengths of all elements of a listpack.
-fn listpack_lengths(bytes: &[u8]) -> Result<u64> {
-    let mut elements = listpack::Elements::new(bytes, 0)?;
-    let mut sum = 0;
-    while let Some(len) = elements.next_len()? {
-        sum += len;
+/// Adds up the elements of a listpack, each of which takes `parts` of its entries.
+#[inline]
+fn listpack_elements(bytes: &[u8], parts: u64) -> Result<Payload> {
+    let mut entries = listpack::Elements::new(bytes, 0)?;
+    let mut sum = Payload::default();
+    while let Some(mut element) = entries.next_len()? {
+        for _ in 1..parts {
+            element += entries.next_len()?.unwrap_or(0);
+        }
+        sum.add(element, 0);
     }
     Ok(sum)
 }
 
-/// Adds up the lengths of all elements.
-fn lengths<'a>(elements: impl Iterator<Item = Result<PackedElement<'a>>>) -> Result<u64> {
-    elements.map(|element| element.map(|element| element.len())).sum()
+fn ziplist_elements(bytes: &[u8]) -> Result<Payload> {
+    grouped(ziplist::Entries::new(bytes, 0)?, 1, 0, 0)
+}
+
+/// Adds up elements of these lengths.
+fn elements(lengths: impl Iterator<Item = Result<u64>>) -> Result<Payload> {
+    let mut sum = Payload::default();
+    for len in lengths {
+        sum.add(len?, 0);
+    }
+    Ok(sum)
 }
 
 /// Adds up members, which alternate with scores.
-fn scored<'a>(mut elements: impl Iterator<Item = Result<PackedElement<'a>>>) -> Result<u64> {
-    let mut sum = 0;
-    while let Some(member) = elements.next() {
-        sum += member?.len() + SCORE_BYTES;
-        elements.next().transpose()?;
-    }
-    Ok(sum)
+fn scored<'a>(entries: impl Iterator<Item = Result<PackedElement<'a>>>) -> Result<Payload> {
+    grouped(entries, 1, 1, SCORE_BYTES)
 }
 
-/// Adds up fields and values, which an expiry follows.
-fn without_expiries<'a>(mut elements: impl Iterator<Item = Result<PackedElement<'a>>>) -> Result<u64> {
-    let mut sum = 0;
-    while let Some(field) = elements.next() {
-        sum += field?.len() + elements.next().transpose()?.map_or(0, |value| value.len());
-        elements.next().transpose()?;
+/// Adds up elements of `parts` entries each, which are followed by `skipped` others. Those count `beside` bytes.
+fn grouped<'a>(
+    mut entries: impl Iterator<Item = Result<PackedElement<'a>>>,
+    parts: usize,
+    skipped: usize,
+    beside: u64,
+) -> Result<Payload> {
+    let mut sum = Payload::default();
+    while let Some(first) = entries.next() {
+        let mut element = first?.len();
+        for _ in 1..parts {
+            element += entries.next().transpose()?.map_or(0, |part| part.len());
+        }
+        for _ in 0..skipped {
+            entries.next().transpose()?;
+        }
+        sum.add(element, beside);
     }
     Ok(sum)
 }
@@ -304,12 +371,12 @@ fn without_expiries<'a>(mut elements: impl Iterator<Item = Result<PackedElement<
 struct StreamNode<'a>(listpack::Elements<'a>);
 
 impl StreamNode<'_> {
-    fn payload(mut self) -> Result<u64> {
+    fn payload(mut self) -> Result<Payload> {
         self.numbers(2)?;
         let shared = self.number()?;
         let names = self.texts(shared)?;
         self.numbers(1)?;
-        let mut sum: u64 = 0;
+        let mut sum = Payload::default();
         while let Some(flags) = self.0.next().transpose()? {
             let PackedElement::Int(flags) = flags else { return Err(Self::malformed()) };
             self.numbers(2)?;
@@ -321,7 +388,7 @@ impl StreamNode<'_> {
             };
             self.numbers(1)?;
             if flags & DELETED == 0 {
-                sum = sum.saturating_add(fields.saturating_add(ENTRY_ID_BYTES));
+                sum.add(fields, ENTRY_ID_BYTES);
             }
         }
         Ok(sum)
@@ -358,7 +425,17 @@ mod tests {
     use crate::rdb::template::Templates;
 
     fn payload(value_type: ValueType, bytes: &[u8]) -> Option<u64> {
+        sizes(value_type, bytes).map(|payload| payload.bytes)
+    }
+
+    fn sizes(value_type: ValueType, bytes: &[u8]) -> Option<Payload> {
         RawValue { value_type, bytes, templates: Templates::NONE }.payload()
+    }
+
+    /// Returns the lengths of the longest element and of the mean one of so many.
+    fn lengths(value_type: ValueType, bytes: &[u8], count: u64) -> (u64, u64) {
+        let payload = sizes(value_type, bytes).unwrap();
+        (payload.longest, payload.mean(value_type.kind(), count).unwrap())
     }
 
     /// Returns a listpack of these encoded elements, as a string of the file.
@@ -409,6 +486,7 @@ mod tests {
         // Length, last id, no groups.
         let stream = [&node[..], b"\x02\x05\x03\x00"].concat();
         assert_eq!(payload(ValueType::Stream(1), &stream), Some((16 + 4 + 2) + (16 + 1 + 1)));
+        assert_eq!(lengths(ValueType::Stream(1), &stream, 2), (6, 4));
         // Cut inside an entry.
         let cut = [&b"\x01\x10"[..], &[0; 16], &listpack(&elements[..8]), b"\x02\x05\x03\x00"].concat();
         assert_eq!(payload(ValueType::Stream(1), &cut), None);
@@ -419,6 +497,24 @@ mod tests {
         let array = [&b"\x02\x00\x00\x00\x03abc\x05\x01"[..], &(-12i64).to_le_bytes()].concat();
         assert_eq!(payload(ValueType::Array, &array), Some(3 + 3));
         assert_eq!(payload(ValueType::Module2, b"\x81\0\0\0\0\0\0\0\x09\0"), None);
+    }
+
+    #[test]
+    fn an_element_is_a_member_without_its_score_and_a_field_with_its_value() {
+        let texts: [&[u8]; 4] = [b"\x81a\x02", b"\x82bc\x03", b"\x7f\x01", b"\xdf\xff\x02"]; // a, bc, 127, -1
+        assert_eq!(lengths(ValueType::SetListpack, &listpack(&texts), 4), (3, 2));
+        assert_eq!(lengths(ValueType::HashListpack, &listpack(&texts), 2), (5, 4));
+        assert_eq!(lengths(ValueType::ZsetListpack, &listpack(&texts), 2), (3, 2));
+        assert_eq!(lengths(ValueType::HashListpackExPreGa, &listpack(&texts[..3]), 1), (3, 3));
+        let nodes = [&b"\x02\x01\x05plain\x02"[..], &listpack(&texts)].concat();
+        assert_eq!(lengths(ValueType::ListQuicklist2, &nodes, 5), (5, 3));
+        assert_eq!(lengths(ValueType::Set, b"\x03\x01a\xc0\x07\xc0\xff", 3), (2, 1));
+        assert_eq!(lengths(ValueType::Zset2, &[&b"\x01\x02ab"[..], &[0; 8]].concat(), 1), (2, 2));
+        assert_eq!(lengths(ValueType::HashZipmap, b"\x08\x01\x01a\x02\0bc\xff", 1), (3, 3));
+        assert_eq!(lengths(ValueType::SetIntset, b"\x0c\x02\0\0\0\x02\0\0\0\xff\xff\x2c\x01", 2), (3, 3));
+        // Nothing has no mean, and a count that is not true does no harm.
+        assert_eq!(Payload::default().mean(Kind::Set, 0), None);
+        assert_eq!(Payload { bytes: 9, longest: 1 }.mean(Kind::Zset, u64::MAX), Some(0));
     }
 
     #[test]

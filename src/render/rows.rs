@@ -18,7 +18,7 @@ use crate::record::{Kind, ModuleFacts, Quantization, Record};
 use crate::report::base64;
 use crate::units::{Bytes, Millis};
 
-pub use column_list::{Column, ColumnChoice, ColumnType};
+pub use column_list::{Column, ColumnChoice, ColumnType, LENGTHS};
 pub use columns::{Columns, Values};
 #[cfg(feature = "parquet")]
 pub use parquet::ParquetFile;
@@ -98,6 +98,10 @@ pub struct RecordRow<'a> {
     source: Option<&'a str>,
     #[serde(flatten)]
     module_facts: Option<&'a ModuleFacts>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    longest_element: Option<Bytes>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mean_element: Option<Bytes>,
     #[serde(flatten)]
     labels: Option<KeyLabels<'a>>,
 }
@@ -111,12 +115,19 @@ pub(super) fn as_base64<S: Serializer>(bytes: &Option<&[u8]>, to: S) -> Result<S
 pub struct RowMaker<'c> {
     classifier: &'c Classifier,
     masker: Option<&'c Masker<'c>>,
+    /// True if rows have the lengths of elements.
+    elements: bool,
 }
 
 impl<'c> RowMaker<'c> {
     /// Returns a maker of rows whose patterns come from `classifier`, or from `masker` if names are to be masked.
     pub fn new(classifier: &'c Classifier, masker: Option<&'c Masker<'c>>) -> Self {
-        RowMaker { classifier, masker }
+        RowMaker { classifier, masker, elements: true }
+    }
+
+    /// Leaves out the lengths of elements unless `wanted`: for packed values they take a second look.
+    pub fn with_elements(self, wanted: bool) -> Self {
+        RowMaker { elements: wanted, ..self }
     }
 
     /// Classifies the key of a record for [`RowMaker::row`], unless masking does so itself.
@@ -138,6 +149,7 @@ impl<'c> RowMaker<'c> {
         let masked = self.masker.map(|masker| masker.mask(record.key, &mut Scratch::default()));
         let key = masked.as_ref().map_or(record.key, |masked| &masked.key);
         let text = std::str::from_utf8(key).ok();
+        let elements = if self.elements { record.find_element_lengths() } else { None };
         see(&RecordRow {
             db: record.db,
             key: text,
@@ -158,6 +170,8 @@ impl<'c> RowMaker<'c> {
             pending: record.stream.map(|stream| stream.pending),
             source,
             module_facts: record.module_facts,
+            longest_element: elements.map(|of| of.longest),
+            mean_element: elements.map(|of| of.mean),
             labels,
         });
     }
@@ -175,7 +189,7 @@ impl RecordLines {
     /// Returns the text before the first row.
     pub fn head(format: RowFormat, columns: RowColumns) -> Vec<u8> {
         let mut head = Vec::new();
-        let facts = || COLUMNS.into_iter().chain(ModuleFacts::NUMBERS).chain(["quantization"]);
+        let facts = || COLUMNS.into_iter().chain(ModuleFacts::NUMBERS).chain(["quantization"]).chain(LENGTHS);
         match format {
             RowFormat::Ndjson => {}
             RowFormat::Csv => match columns {
@@ -239,7 +253,8 @@ fn write_csv(row: &RecordRow<'_>, out: &mut Vec<u8>) {
         text(row.source),
     ];
     let quantization = text(facts.quantization.map(Quantization::name));
-    let fields = fields.into_iter().chain(facts.numbers().map(number)).chain([quantization]);
+    let lengths = [row.longest_element, row.mean_element].map(|length| number(length.map(|length| length.0)));
+    let fields = fields.into_iter().chain(facts.numbers().map(number)).chain([quantization]).chain(lengths);
     match row.labels {
         None => write_csv_record(fields, out),
         Some(KeyLabels { breaks, owner, class }) => {
@@ -324,7 +339,7 @@ mod tests {
         assert_eq!((&row["owner"], &row["class"]), (&"=team".into(), &serde_json::Value::Null));
         let text = labeled(RowFormat::Csv, b"a:1", None, Some(labels));
         let mut lines = text.lines();
-        assert!(lines.next().unwrap().ends_with(",quantization,breaks,owner,class"));
+        assert!(lines.next().unwrap().ends_with(",mean_element,breaks,owner,class"));
         assert!(lines.next().unwrap().ends_with(",big.string ttl.missing,'=team,"), "{text}");
         let nothing = labeled(RowFormat::Csv, b"a:1", None, Some(KeyLabels::default()));
         assert!(nothing.ends_with(",,,\n"), "{nothing}");
@@ -349,7 +364,7 @@ mod tests {
         let mut lines = text.lines();
         assert_eq!(
             lines.next().map(|head| head.split(',').count()),
-            Some(COLUMNS.len() + ModuleFacts::NUMBERS.len() + 1)
+            Some(COLUMNS.len() + ModuleFacts::NUMBERS.len() + 1 + LENGTHS.len())
         );
         let row = lines.next().unwrap();
         assert!(row.starts_with("3,\"'=cmd|' /C calc'!A0,\"\"x\"\"\",,string,"), "{row}");

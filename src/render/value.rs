@@ -85,6 +85,7 @@ mod samples {
             memory: Some(Bytes(1_536)),
             module: None,
             encoding: Encoding::Listpack,
+            elements: None,
             pattern: "k:{int}".to_owned(),
             judgement,
         };

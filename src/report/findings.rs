@@ -70,6 +70,13 @@ pub struct KeyRow {
     /// The file it is in, when there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
+    /// Bytes of its longest element, if it is a collection: of a hash, a field and its value together; of a stream, the
+    /// fields and values of an entry; of a sorted set, a member without its score.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub longest_element: Option<Bytes>,
+    /// Bytes of its mean element, rounded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean_element: Option<Bytes>,
     /// Position of that file among the inputs.
     #[serde(skip)]
     pub file: usize,

@@ -29,6 +29,7 @@ mod dashboards;
 mod dictionary;
 mod division;
 mod docs;
+mod element_lengths;
 mod fleet;
 mod formats;
 mod fuzz;

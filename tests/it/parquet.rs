@@ -48,7 +48,7 @@ fn rows(file: Vec<u8>) -> Vec<Value> {
 /// Converts rows of NDJSON to the column names and null values of Parquet.
 fn expected(lines: &[u8]) -> Vec<Value> {
     const OPTIONAL: [&str; 6] = ["key_bytes", "module", "fields_with_ttl", "groups", "pending", "source"];
-    let facts = ["quantization"].iter().chain(&ModuleFacts::NUMBERS);
+    let facts = ["quantization", "longest_element", "mean_element"].iter().chain(&ModuleFacts::NUMBERS);
     let row = |line: &str| {
         let mut row: Value = serde_json::from_str(line).unwrap();
         let fields = row.as_object_mut().unwrap();

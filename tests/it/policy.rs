@@ -18,6 +18,7 @@ use rdblens::internals::pattern::PatternBuf;
 use rdblens::internals::pattern::classify::Classifier;
 use rdblens::internals::policy::file::{self, PatternSyntax};
 use rdblens::internals::policy::{Checks, Context, Severity, presets};
+use rdblens::internals::rdb::payload::Payload;
 use rdblens::internals::record::Kind::{self, Hash, List, Set, Stream, String as Text, Zset};
 use rdblens::internals::record::{Encoding, Record, ValueFacts};
 use rdblens::internals::units::{Bytes, Millis};
@@ -106,7 +107,10 @@ impl Value {
     fn record(&self) -> Record<'static> {
         let Value(kind, length, payload, expires) = *self;
         let expires_at = expires.then_some(Millis(1_700_003_600_000));
-        let value = ValueFacts { payload: (kind != Text).then_some(Bytes(payload)), ..ValueFacts::default() };
+        let value = ValueFacts {
+            payload: (kind != Text).then_some(Payload { bytes: payload, longest: 0 }),
+            ..ValueFacts::default()
+        };
         // Overhead of the server counts for no rule.
         let memory = Bytes(2 * payload);
         Record { kind, length: Some(length), memory, value, expires_at, ..key(b"a:b:c:d") }

@@ -21,8 +21,11 @@ use rdblens::internals::rdb::batch::Batches;
 use rdblens::internals::rdb::scan::FileItem;
 use rdblens::internals::rdb::template::Templates;
 use rdblens::internals::rdb::value_type::ValueType;
-use rdblens::internals::record::Kind;
-use rdblens::internals::show::{Extent, HashField, Looked, Room, Value, collect, decode, decode_value, find};
+use rdblens::internals::record::{ElementLengths, Kind};
+use rdblens::internals::show::{
+    Entry, Extent, HashField, Item, Looked, Room, Value, collect, decode, decode_value, find,
+};
+use rdblens::internals::units::Bytes;
 use rdblens::report::{CheckVerdict, NotCompared};
 use rdblens::{Plan, ReadPlan, Unwatched, for_each_record};
 
@@ -257,6 +260,31 @@ fn elements(value: &Value) -> Option<u64> {
     Some(count as u64)
 }
 
+/// Returns the longest and the mean length of the elements of a decoded collection.
+fn element_lengths(value: &Value) -> Option<ElementLengths> {
+    let len = |text: &[u8]| text.len() as u64;
+    let lengths: Vec<u64> = match value {
+        Value::List(elements) | Value::Set(elements) => elements.iter().map(|element| len(element)).collect(),
+        Value::Zset(members) => members.iter().map(|(member, _)| len(member)).collect(),
+        Value::Hash(fields) => fields.iter().map(|it| len(&it.field) + len(&it.value)).collect(),
+        Value::Stream(stream) => {
+            let entry = |entry: &Entry| entry.fields.iter().map(|(field, value)| len(field) + len(value)).sum();
+            stream.entries.iter().map(entry).collect()
+        }
+        Value::Array(slots) => slots
+            .iter()
+            .map(|(_, item)| match item {
+                Item::Integer(number) => number.to_string().len() as u64,
+                Item::Float(_) => 8,
+                Item::Text(text) => len(text),
+            })
+            .collect(),
+        Value::Text(_) | Value::Json(_) | Value::Series(_) | Value::Vectors(_) | Value::Module(..) => return None,
+    };
+    let (longest, sum, count) = (*lengths.iter().max()?, lengths.iter().sum::<u64>(), lengths.len() as u64);
+    Some(ElementLengths { longest: Bytes(longest), mean: Bytes((sum + count / 2) / count) })
+}
+
 /// Looking up a key reads the file from its start, so this shows only the types that the crate cannot read and some of
 /// each other type.
 #[test]
@@ -285,6 +313,8 @@ fn every_kind_of_value_is_shown_whole() {
             if let Some(count) = elements(&value) {
                 assert_eq!(Some(count), length, "{}: {}", path.display(), key.escape_ascii());
             }
+            let told = found.facts.as_ref().and_then(|facts| facts.elements);
+            assert_eq!(told, element_lengths(&value), "{}: {}", path.display(), key.escape_ascii());
             if let (Value::Hash(fields), Some(expiring)) = (&value, fields_with_ttl) {
                 let count = fields.iter().filter(|field| field.expires_at.is_some()).count();
                 assert_eq!(count as u64, expiring, "{}: {}", path.display(), key.escape_ascii());

@@ -60,6 +60,13 @@ aggregates! {
     }
 }
 
+impl UnusualKeys {
+    /// Returns whether a key would enter a list of keys.
+    pub fn lists(&self, record: &Record<'_>) -> bool {
+        self.top.takes(record) || self.big_keys.takes(record)
+    }
+}
+
 aggregates! {
     /// Aggregates that observe only keys off the fast path: a usual key is small, is in no list and is no stream.
     UnusualKeys(questions) {

@@ -286,6 +286,9 @@ impl Aggregate for Aggregates {
             return;
         }
         let packed = questions.checks.packed_payload(record);
+        // Listed keys show the lengths of their elements: their blobs are read once for all lists.
+        let is_shown = packed.is_none() && record.value.payload.is_none() && self.unusual_keys.lists(record);
+        let packed = packed.or_else(|| if is_shown { record.collection_payload() } else { None });
         let known = packed.map(|payload| record.with_payload(payload));
         let record = known.as_ref().unwrap_or(record);
         questions.checks.judge_named(record, name.judged, &mut self.judged);

@@ -209,7 +209,7 @@ impl<'f> RecordReader<'f> {
                     value: ValueFacts {
                         may_be_json: measured.text.may_be_json,
                         compressed: measured.text.compressed.map(|bytes| Bytes(bytes.get())),
-                        payload: Some(Bytes(measured.payload)).filter(|payload| payload.0 > 0),
+                        payload: Some(measured.payload).filter(|payload| payload.bytes > 0),
                         compact: None,
                         template: measured.template,
                     },

@@ -9,7 +9,7 @@ impl Meter<'_> {
     #[inline(always)]
     pub(in crate::memory) fn add_member(&mut self, len: u64, beside: &mut [Meter<'_>]) {
         if !self.lengths.count(len) {
-            self.count_payload(len);
+            self.count_element(len);
             self.set.add(self.model, len);
             beside.iter_mut().for_each(|meter| meter.set.add(meter.model, len));
         }
@@ -19,7 +19,7 @@ impl Meter<'_> {
     #[inline(always)]
     pub(in crate::memory) fn add_pair(&mut self, field: u64, value: u64, beside: &mut [Meter<'_>]) {
         if !self.lengths.count_pair(field, value) {
-            self.count_payload(field.saturating_add(value));
+            self.count_element(field.saturating_add(value));
             self.hash.add(self.model, field, value);
             beside.iter_mut().for_each(|meter| meter.hash.add(meter.model, field, value));
         }
@@ -29,7 +29,7 @@ impl Meter<'_> {
     #[inline(always)]
     pub(in crate::memory) fn add_scored(&mut self, member: u64, beside: &mut [Meter<'_>]) {
         if !self.lengths.count(member) {
-            self.count_payload(member.saturating_add(SCORE_BYTES));
+            self.payload.add(member, SCORE_BYTES);
             self.zset.add(self.model, member);
             beside.iter_mut().for_each(|meter| meter.zset.add(meter.model, member));
         }
@@ -69,17 +69,17 @@ impl Meter<'_> {
         let mut lengths = std::mem::take(&mut self.lengths);
         match self.value_type.kind() {
             Kind::Set => lengths.take(|len, count| {
-                self.count_payload(len.saturating_mul(count));
+                self.payload.add_many(len, 0, count);
                 self.set.add_many(self.model, len, count);
                 beside.iter_mut().for_each(|meter| meter.set.add_many(meter.model, len, count));
             }),
             Kind::Zset => lengths.take(|len, count| {
-                self.count_payload(len.saturating_add(SCORE_BYTES).saturating_mul(count));
+                self.payload.add_many(len, SCORE_BYTES, count);
                 self.zset.add_many(self.model, len, count);
                 beside.iter_mut().for_each(|meter| meter.zset.add_many(meter.model, len, count));
             }),
             Kind::Hash => lengths.take_pairs(|field, value, count| {
-                self.count_payload(field.saturating_add(value).saturating_mul(count));
+                self.payload.add_many(field.saturating_add(value), 0, count);
                 self.hash.add_many(self.model, field, value, count);
                 beside.iter_mut().for_each(|meter| meter.hash.add_many(meter.model, field, value, count));
             }),

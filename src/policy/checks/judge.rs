@@ -5,6 +5,7 @@ use crate::pattern::name::KeyName;
 use crate::policy::dictionary::Matched;
 use crate::policy::key_view::KeyView;
 use crate::policy::name_pass::Violations;
+use crate::rdb::payload::Payload;
 use crate::record::{Kind, Record};
 use crate::units::Bytes;
 
@@ -143,10 +144,10 @@ impl Checks {
     /// Returns the payload that rules will ask for, of a value whose blobs have to be read for it.
     ///
     /// To be kept in the record, so that each of them and the list of big keys need not read the blobs again.
-    pub fn packed_payload(&self, record: &Record<'_>) -> Option<Bytes> {
+    pub fn packed_payload(&self, record: &Record<'_>) -> Option<Payload> {
         let sized = &self.sized[record.kind as usize];
         let is_asked = sized.payload < u64::MAX && record.value.payload.is_none() && sized.concerns(record);
-        if is_asked { record.packed_payload(sized.payload).map(Bytes) } else { None }
+        if is_asked { record.packed_payload(sized.payload) } else { None }
     }
 
     /// Returns whether a rule has to look for JSON in the value.

@@ -9,7 +9,9 @@ use crate::policy::KeyView;
 use crate::policy::dictionary::Matched;
 use crate::policy::rule::Violation;
 use crate::policy::testing::{checks, checks_in, record};
+use crate::rdb::payload::Payload;
 use crate::record::{Record, ValueFacts};
+use crate::units::Bytes;
 
 fn ids(checks: &Checks, name: &[u8]) -> Vec<&'static str> {
     let mut judged = Judged::default();
@@ -285,7 +287,7 @@ proptest! {
         let expires_at = expires.then_some(crate::units::Millis(1));
         // Packed elements gain at most this much.
         let gained = 2 * crate::rdb::payload::PACKED_GAIN * length.unwrap_or(0);
-        let payload = payload.map(|payload| Bytes(payload.min(memory + gained)));
+        let payload = payload.map(|payload| Payload { bytes: payload.min(memory + gained), longest: 0 });
         let value = ValueFacts { payload, ..ValueFacts::default() };
         let record = Record { kind, length, memory: Bytes(memory), expires_at, value, ..record(b"a:b") };
         let view = KeyView { record: &record, context: &checks.context, matched: Matched::default() };

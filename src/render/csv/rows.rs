@@ -99,6 +99,8 @@ pub(super) fn key_row(it: &KeyRow) -> CsvRow {
         .number(it.memory)
         .number(it.expires_at)
         .maybe(it.source.as_deref())
+        .number(it.longest_element)
+        .number(it.mean_element)
 }
 
 pub(super) fn without_ttl(it: &PatternWeight) -> CsvRow {

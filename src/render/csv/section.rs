@@ -82,16 +82,16 @@ sections! {
         "type encoding keys elements string_bytes memory share mean p50 p99 max unknown_keys unknown_bytes",
         report.types.iter().map(type_row);
     BigKeys = "big-keys", "Keys over the limits.",
-        "db key key_base64 type encoding length memory expires_at source",
+        "db key key_base64 type encoding length memory expires_at source longest_element mean_element",
         report.big_keys.list.iter().map(key_row);
     Heaviest = "heaviest", "The heaviest keys.",
-        "db key key_base64 type encoding length memory expires_at source",
+        "db key key_base64 type encoding length memory expires_at source longest_element mean_element",
         report.top.by_memory.iter().map(key_row);
     Longest = "longest", "The longest collections.",
-        "db key key_base64 type encoding length memory expires_at source",
+        "db key key_base64 type encoding length memory expires_at source longest_element mean_element",
         report.top.by_length.iter().map(key_row);
     ByType = "by-type", "The heaviest keys of each type.",
-        "db key key_base64 type encoding length memory expires_at source",
+        "db key key_base64 type encoding length memory expires_at source longest_element mean_element",
         report.top.by_type.iter().flat_map(|of_type| &of_type.list).map(key_row);
     NoTtl = "no-ttl", "Patterns with keys that never expire.",
         "pattern keys memory example_db example_key example_key_base64 example_memory",

@@ -48,7 +48,13 @@ const fn optional(name: &'static str, holds: ColumnType) -> Column {
 pub(super) const FIRST: usize = 18;
 
 /// Number of columns without labels.
-const FACTS: usize = FIRST + ModuleFacts::NUMBERS.len() + 1;
+const FACTS: usize = ELEMENTS + LENGTHS.len();
+
+/// Position of the first of [`LENGTHS`].
+pub(super) const ELEMENTS: usize = FIRST + ModuleFacts::NUMBERS.len() + 1;
+
+/// Columns with the lengths of elements, which take a second look at packed values.
+pub const LENGTHS: [&str; 2] = ["longest_element", "mean_element"];
 
 /// All columns, in the order of [`Columns::push`]; the last three are labels.
 pub(super) const COLUMNS: [Column; FACTS + 3] = [
@@ -82,6 +88,8 @@ pub(super) const COLUMNS: [Column; FACTS + 3] = [
     optional("elements", ColumnType::Number),
     optional("levels", ColumnType::Number),
     optional("quantization", ColumnType::Text),
+    optional(LENGTHS[0], ColumnType::Number),
+    optional(LENGTHS[1], ColumnType::Number),
     required("breaks", ColumnType::Texts),
     optional("owner", ColumnType::Text),
     optional("class", ColumnType::Text),

@@ -3,7 +3,7 @@
 use super::RecordRow;
 #[cfg(feature = "parquet")]
 use super::column_list::DIFFERING;
-use super::column_list::{COLUMNS, Column, ColumnChoice, ColumnType, FIRST};
+use super::column_list::{COLUMNS, Column, ColumnChoice, ColumnType, ELEMENTS, FIRST};
 use crate::policy::KeyLabels;
 #[cfg(feature = "parquet")]
 use crate::record::Kind;
@@ -289,6 +289,8 @@ impl Columns {
             let quantization = facts.quantization.map(Quantization::name);
             self.text(FIRST + ModuleFacts::NUMBERS.len(), quantization.map(str::as_bytes));
         }
+        self.number(ELEMENTS, row.longest_element.map(|length| held(length.0)));
+        self.number(ELEMENTS + 1, row.mean_element.map(|length| held(length.0)));
         if let Some(KeyLabels { breaks, owner, class }) = row.labels {
             let labels = COLUMNS.len() - 3;
             self.list(labels, breaks);

@@ -26,6 +26,8 @@ pub(super) fn write_plain(row: &RecordRow<'_>, out: &mut Vec<u8>) -> bool {
         pending,
         source,
         module_facts: None,
+        longest_element,
+        mean_element,
         labels: None,
     } = row
     else {
@@ -50,6 +52,10 @@ pub(super) fn write_plain(row: &RecordRow<'_>, out: &mut Vec<u8>) -> bool {
     }
     if source.is_some() {
         line.text(r#","source":"#, source);
+    }
+    let lengths = [(r#","longest_element":"#, longest_element), (r#","mean_element":"#, mean_element)];
+    for (name, length) in lengths.into_iter().filter(|(_, length)| length.is_some()) {
+        line.number(name, length.map(|length| length.0));
     }
     line.out.push(b'}');
     true
@@ -103,6 +109,7 @@ mod tests {
             (length, memory, idle) in any::<(Option<u64>, Option<u64>, Option<u64>)>(),
             (expires_at, freq) in any::<(Option<i64>, Option<u8>)>(),
             (fields_with_ttl, groups, pending) in any::<(Option<u64>, Option<u64>, Option<u64>)>(),
+            (longest, mean) in any::<(Option<u64>, Option<u64>)>(),
             kind in 0..Kind::ALL.len(),
         ) {
             let row = RecordRow {
@@ -125,6 +132,8 @@ mod tests {
                 pending,
                 source: source.as_deref(),
                 module_facts: None,
+                longest_element: longest.map(Bytes),
+                mean_element: mean.map(Bytes),
                 labels: None,
             };
             let (mut expected, mut written) = (Vec::new(), b"before".to_vec());

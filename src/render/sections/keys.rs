@@ -8,8 +8,8 @@ use crate::report::{KeyRow, Report};
 
 /// Explains the column of that name.
 pub(super) const LENGTH: Text = Text {
-    en: "Length: elements of a collection, bytes of a string.",
-    zh: "长度为元素数，string 为字节数。",
+    en: "Length: elements of a collection, bytes of a string. An element of a hash is a field and its value.",
+    zh: "长度为元素数，string 为字节数。hash 的元素为字段及其值。",
 };
 
 /// Builds a table of the first `most` keys.
@@ -23,6 +23,8 @@ pub(super) fn table(label: &str, report: &Report, keys: &[impl std::borrow::Borr
         .column(Column::text(heads::TYPE), |row| row.borrow().kind)
         .column(Column::text(heads::ENCODING).spare(4), |row| row.borrow().encoding.name())
         .column(Column::number(heads::LENGTH).spare(3), |row| row.borrow().length)
+        .column(Column::number(heads::LONGEST_ELEMENT).spare(6), |row| row.borrow().longest_element)
+        .column(Column::number(heads::MEAN_ELEMENT).spare(7), |row| row.borrow().mean_element)
         .column(Column::number(heads::MEMORY), |row| row.borrow().memory)
         .column(Column::number(heads::SHARE).bars().spare(2), |row| {
             row.borrow().memory.map(|memory| Cell::ShareOf(memory.0, report.totals.memory.0))

@@ -27,6 +27,7 @@ pub const SCHEMA: &str = "rdblens.value/1";
 pub fn write_json(key: &ShownKey<'_>, out: &mut dyn Write) -> io::Result<()> {
     let &ShownKey { found, value, omitted } = key;
     let facts = found.facts.as_ref();
+    let elements = facts.and_then(|facts| facts.elements);
     let document = ValueDocument {
         schema: SCHEMA,
         file: &found.file,
@@ -43,6 +44,8 @@ pub fn write_json(key: &ShownKey<'_>, out: &mut dyn Write) -> io::Result<()> {
         disk: found.disk,
         pattern: facts.map(|facts| facts.pattern.as_str()),
         module_facts: facts.and_then(|facts| facts.module),
+        longest_element: elements.map(|of| of.longest),
+        mean_element: elements.map(|of| of.mean),
         judgement: facts.map(|facts| judgement(&facts.judgement)),
         omitted,
         value: match value {
@@ -84,6 +87,10 @@ struct ValueDocument<'a> {
     pattern: Option<&'a str>,
     #[serde(flatten)]
     module_facts: Option<ModuleFacts>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    longest_element: Option<Bytes>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mean_element: Option<Bytes>,
     #[serde(flatten)]
     judgement: Option<JudgementForm<'a>>,
     omitted: usize,

@@ -49,6 +49,10 @@ fn facts(&ShownKey { found, value, omitted }: &ShownKey<'_>, lang: Lang) -> Vec<
     let more = found.facts.as_ref();
     facts.extend(more.map(|more| (lang.of("encoding", "编码"), more.encoding.name().to_owned())));
     facts.push((lang.of("length", "长度"), length(value, omitted, lang)));
+    facts.extend(more.and_then(|more| more.elements).map(|lengths| {
+        let [longest, mean] = [lengths.longest, lengths.mean].map(|of| human::counted(of.0, nouns::BYTE, lang));
+        (lang.of("elements", "元素"), say!(lang, "longest {longest}, mean {mean}", "最长 {longest}，平均 {mean}"))
+    }));
     facts.extend(more.map(|more| {
         let unknown = || lang.of("unknown", "未知").to_owned();
         let memory = more.memory.map_or_else(unknown, |memory| human::counted(memory.0, nouns::BYTE, lang));

@@ -75,8 +75,10 @@ heads! {
     LEFT_OVER = "left over", "剩余";
     LENGTH_BEFORE = "length before", "此前长度";
     LENGTH = "length", "长度";
+    LONGEST_ELEMENT = "longest element", "最长元素";
     MAX = "max", "最大";
     MEAN = "mean", "平均";
+    MEAN_ELEMENT = "mean element", "平均元素";
     MEMORY = "memory", "内存";
     MEMORY_BEFORE = "memory before", "此前内存";
     MORE_THAN_ONCE = "more than once", "重复";

@@ -83,6 +83,7 @@ mod tests {
     use crate::policy::Context;
     use crate::policy::rule::StoredStrings;
     use crate::policy::testing::{check_record, record};
+    use crate::rdb::payload::Payload;
     use crate::record::{Record, ValueFacts};
     use crate::report::Unknown;
     use crate::units::Bytes;
@@ -96,7 +97,7 @@ mod tests {
         let over = Some(Violation { measured: 10_241, allowed: 10_240 });
         for (payload, expected) in [(10_240, None), (10_241, over)] {
             let memory = Bytes(99_999);
-            let value = ValueFacts { payload: Some(Bytes(payload)), ..ValueFacts::default() };
+            let value = ValueFacts { payload: Some(Payload { bytes: payload, longest: 0 }), ..ValueFacts::default() };
             assert_eq!(check(&Record { kind: Kind::Set, memory, value, ..record(b"a:b") }), expected);
             assert_eq!(check(&Record { memory, length: Some(payload), ..record(b"a:b") }), expected);
         }

@@ -295,6 +295,8 @@ mod tests {
             memory: Some(Bytes(200)),
             expires_at: None,
             source: Some("sample-3.rdb".to_owned()),
+            longest_element: None,
+            mean_element: None,
             file: 3,
         });
         assert_eq!(causes(&report), told(&[("sample-3.rdb", BIG_KEY)]));

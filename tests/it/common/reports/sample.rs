@@ -239,6 +239,8 @@ fn top_keys() -> Vec<KeyRow> {
         memory: Some(Bytes(memory)),
         expires_at: left.map(|left| Millis(CTIME * 1000 + left)),
         source: Some("node-1.rdb".into()),
+        longest_element: (kind != Kind::String).then_some(Bytes(4 * memory / length)),
+        mean_element: (kind != Kind::String).then_some(Bytes(memory / length / 2)),
         file: 0,
     };
     let mut rows = vec![
