@@ -15,7 +15,7 @@ use super::plan::{AtDamage, ReadPlan};
 use super::read::feed::PreparedInput;
 use crate::error::{Error, Result};
 use crate::input::nights::{self, NightFile};
-use crate::input::undated;
+use crate::input::{shown_path, undated};
 use crate::report::{Warning, WarningKind};
 use crate::units::Millis;
 
@@ -54,6 +54,9 @@ pub struct Night {
 struct Candidate {
     file: NightFile,
     name: String,
+    /// Its path, and that of its folder, as they are shown.
+    path: String,
+    folder: String,
     /// When it was created, in seconds, if it says so.
     created: Option<i64>,
     /// Last date in its path, as `20261117`.
@@ -76,10 +79,13 @@ pub fn nights<P: AsRef<Path>>(arguments: &[P], plan: &ReadPlan, may_lack_shards:
 }
 
 impl Candidate {
-    fn new(file: NightFile, plan: &ReadPlan) -> Candidate {
-        let name = file.name();
+    fn new(mut file: NightFile, plan: &ReadPlan) -> Candidate {
+        let name = plan.shown(file.name());
+        let path = plan.shown(shown_path(&file.path));
+        let folder = file.path.parent().map(|folder| plan.shown(shown_path(folder))).unwrap_or_default();
+        file.dump.iter_mut().for_each(|dump| dump.name.clone_from(&name));
         let date = undated(&name).1.pop();
-        let mut it = Candidate { file, name, created: None, date, of_report: None, error: None };
+        let mut it = Candidate { file, name, path, folder, created: None, date, of_report: None, error: None };
         let Some(dump) = &it.file.dump else {
             it.read_report();
             return it;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
-use crate::input::{OpenOptions, StoreSettings, Window};
+use crate::input::{OpenOptions, StoreSettings, Window, shown_path};
 use crate::limits::Budget;
 use crate::mask::Secret;
 use crate::memory::{Allocator, Server, ServerConfig, WhatIf};
@@ -50,6 +50,8 @@ pub struct ReadPlan {
     pub inputs: InputCheck,
     /// Settings of object stores, in place of variables of the environment.
     pub stores: StoreSettings,
+    /// Folders that are shown by other names, such as one that an archive is unpacked into by the name of the archive.
+    pub shown_as: Vec<(PathBuf, String)>,
 }
 
 /// Demand on several inputs of one run.
@@ -74,6 +76,17 @@ pub enum AtDamage {
     Stop,
     /// Go on behind it: all sound records count.
     Salvage,
+}
+
+impl ReadPlan {
+    /// Returns a name of a file as it is shown: see [`ReadPlan::shown_as`].
+    pub(crate) fn shown(&self, name: String) -> String {
+        let below = |folder: &PathBuf| {
+            name.strip_prefix(&shown_path(folder)).filter(|rest| rest.is_empty() || rest.starts_with(['/', '\\']))
+        };
+        let shown = self.shown_as.iter().find_map(|(folder, shown)| Some(format!("{shown}{}", below(folder)?)));
+        shown.unwrap_or(name)
+    }
 }
 
 impl InputCheck {
@@ -117,6 +130,7 @@ impl ReadPlan {
             separators: vec![":".to_owned()],
             inputs: InputCheck::default(),
             stores: StoreSettings::default(),
+            shown_as: Vec::new(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! `rdblens compare`: compares snapshots or nights, oldest first.
 
+mod archives;
 mod series;
 
 use std::path::Path;

@@ -6,9 +6,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempDir};
 
-/// Temporary files that exist now. Held while one is created or renamed, so that a signal finds all or none of it.
+/// Temporary files and folders that exist now. Held while one is created or renamed, so that a signal finds all or none of it.
 static NAMED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 fn named() -> MutexGuard<'static, BTreeSet<PathBuf>> {
@@ -75,12 +75,45 @@ impl Drop for TemporaryFile {
     }
 }
 
-/// Removes all temporary files. None is created before the guard is dropped.
+/// Temporary folder that is removed with all that is in it.
+#[derive(Debug)]
+pub struct TemporaryFolder(Option<TempDir>);
+
+impl TemporaryFolder {
+    /// Creates a folder in `folder`.
+    pub fn new_in(folder: &Path) -> io::Result<TemporaryFolder> {
+        signals::watch();
+        let mut named = named();
+        let created = tempfile::Builder::new().prefix(".rdblens-").tempdir_in(folder)?;
+        named.insert(created.path().to_owned());
+        Ok(TemporaryFolder(Some(created)))
+    }
+
+    /// Returns its path.
+    pub fn path(&self) -> &Path {
+        self.0.as_ref().map_or(Path::new(""), TempDir::path)
+    }
+}
+
+impl Drop for TemporaryFolder {
+    fn drop(&mut self) {
+        if let Some(folder) = self.0.take() {
+            let mut named = named();
+            let path = folder.path().to_owned();
+            drop(folder);
+            named.remove(&path);
+        }
+    }
+}
+
+/// Removes all temporary files and folders. None is created before the guard is dropped.
 #[cfg(unix)]
 pub fn remove_all() -> impl Drop {
     let named = named();
     for path in &*named {
-        let _ = std::fs::remove_file(path);
+        if std::fs::remove_file(path).is_err() {
+            let _ = std::fs::remove_dir_all(path);
+        }
     }
     named
 }

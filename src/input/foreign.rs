@@ -30,10 +30,11 @@ pub(super) fn error(magic: &[u8], place: u64) -> Option<Error> {
         return Some(zip(magic, place));
     }
     if magic.get(TAR - 5..TAR) == Some(b"ustar") {
-        let what = wording!("a tar archive; archives are not unpacked", "tar 归档；不会解包归档");
+        let what = wording!("a tar archive, not a snapshot", "tar 归档，不是快照");
         return Some(Error::unsupported(place, what).with_remedy(wording!(
-            "write the snapshot in it to a pipe: `tar -xOf ARCHIVE NAME.rdb | rdblens … -`",
-            "请从管道传入其中的快照：`tar -xOf ARCHIVE NAME.rdb | rdblens … -`"
+            "write the snapshot in it to a pipe: `tar -xOf ARCHIVE NAME.rdb | rdblens … -`; of nights in an archive, `rdblens \
+             compare` takes the whole",
+            "请从管道传入其中的快照：`tar -xOf ARCHIVE NAME.rdb | rdblens … -`；若归档中是多个时间点，可直接用 `rdblens compare`"
         )));
     }
     if text.starts_with(b"{") || text.starts_with(b"[") {

@@ -3,6 +3,7 @@
 //!
 //! Of the RDB format, only the magic is known here.
 
+pub mod archive;
 pub mod block;
 pub mod body;
 pub mod container;

@@ -90,7 +90,7 @@ fn alone(dump: Option<Input>, path: PathBuf, argument: usize) -> NightFile {
 }
 
 /// Returns what a glob matches, sorted, or the argument itself.
-fn matching(argument: &Path) -> Result<Vec<PathBuf>> {
+pub fn matching(argument: &Path) -> Result<Vec<PathBuf>> {
     let pattern = argument.to_str().filter(|text| is_glob(text) && !argument.exists());
     let Some(paths) = pattern.and_then(|pattern| glob::glob(pattern).ok()) else {
         return Ok(vec![argument.to_owned()]);

@@ -337,3 +337,71 @@ fn the_nightly_recipe_survives_a_night_that_fails() {
         assert_eq!((output.status.code(), baseline()), (Some(0), 3900), "{}", text(&output));
     }
 }
+
+/// Packs the folder `nights`.
+fn pack(root: &Path, args: &[&str]) {
+    let packed = std::process::Command::new("tar").current_dir(root).args(args).arg("nights").status();
+    assert!(packed.expect("tar is installed").success(), "{args:?}");
+}
+
+#[test]
+fn an_archive_of_nights_is_compared_as_its_folder_is() {
+    let root = tempfile::tempdir().unwrap();
+    let temp = root.path().join("temp");
+    fs::create_dir(&temp).unwrap();
+    nights(root.path(), in_folders);
+    let flags = ["--format", "json", "--temp-dir", "temp"];
+    let of_folder = compare(root.path(), &[&["nights"], &flags[..]].concat()).stdout;
+    for args in
+        [["-cf", "nights.tar", "--format=ustar"], ["-cf", "nights.tar", "--format=pax"], ["-czf", "nights.tgz", "-v"]]
+    {
+        pack(root.path(), &args);
+        let output = compare(root.path(), &[&[args[1]], &flags[..]].concat());
+        assert_eq!(output.status.code(), Some(0), "{args:?}: {}", text(&output));
+        let shown = String::from_utf8(output.stdout).unwrap().replace(&format!("{}/nights", args[1]), "nights");
+        assert_eq!(shown, String::from_utf8_lossy(&of_folder), "{args:?}");
+        assert_eq!(fs::read_dir(&temp).unwrap().count(), 0, "nothing is left behind");
+    }
+}
+
+#[test]
+fn each_night_may_be_an_archive_of_its_own() {
+    let root = tempfile::tempdir().unwrap();
+    for (night, [one, other]) in nights(root.path(), in_folders).into_iter().enumerate() {
+        let folder = one.parent().unwrap();
+        let archive = format!("backup-2026-11-{}.tar", 17 + night);
+        let names = [&one, &other].map(|path| path.file_name().unwrap().to_owned());
+        let mut packed = std::process::Command::new("tar");
+        packed.arg("-cf").arg(root.path().join(&archive)).arg("-C").arg(folder).args(names);
+        assert!(packed.status().unwrap().success());
+    }
+    let comparison = json(root.path(), &["backup-*.tar"], 0);
+    assert_eq!(keys(&comparison), ALL_KEYS);
+    assert_eq!(names(&comparison, "snapshots")[0], "backup-2026-11-17.tar");
+    let files: Vec<_> =
+        comparison["snapshots"][0]["files"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    assert_eq!(files, ["backup-2026-11-17.tar/shard-1.rdb", "backup-2026-11-17.tar/shard-2.rdb"]);
+}
+
+#[test]
+fn damage_in_an_archive_is_named_by_the_archive() {
+    let root = tempfile::tempdir().unwrap();
+    let files = nights(root.path(), in_folders);
+    let whole = fs::read(&files[2][0]).unwrap();
+    fs::write(&files[2][0], &whole[..whole.len() / 2]).unwrap();
+    pack(root.path(), &["-cf", "nights.tar"]);
+    let comparison = json(root.path(), &["nights.tar"], 0);
+    assert_eq!(names(&comparison, "left_out"), ["nights.tar/nights/2026-11-19"]);
+    assert!(!text(&compare(root.path(), &["nights.tar"])).contains(".rdblens-"), "no temporary path is shown");
+
+    let archive = fs::read(root.path().join("nights.tar")).unwrap();
+    fs::write(root.path().join("cut.tar"), &archive[..archive.len() / 2]).unwrap();
+    let cut = compare(root.path(), &["cut.tar"]);
+    assert_eq!(cut.status.code(), Some(3));
+    assert!(text(&cut).contains("cut.tar: byte 0x"), "{}", text(&cut));
+    let small = compare(root.path(), &["nights.tar", "--max-temp", "100KB"]);
+    assert_eq!(small.status.code(), Some(3));
+    assert!(text(&small).contains("--max-temp"), "{}", text(&small));
+    let analyzed = run(rdblens().current_dir(root.path()).args(["analyze", "nights.tar"]));
+    assert!(text(&analyzed).contains("`rdblens compare`"), "{}", text(&analyzed));
+}

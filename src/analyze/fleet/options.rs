@@ -40,6 +40,7 @@ pub fn options_of(plan: &Plan) -> Result<FleetOptions> {
         division: _,
         separators,
         inputs,
+        shown_as: _,
     } = read;
     let Selection { databases, kinds, match_globs, regexes, no_expired } = selection;
     let BigLimits { string_bytes, elements, memory } = big;
@@ -113,6 +114,7 @@ pub fn plan_of(options: &FleetOptions, how: &ReadPlan) -> Result<Plan> {
         separators: options.separators.clone(),
         inputs: inputs.ok_or_else(|| unknown("the check of inputs", &options.inputs))?,
         stores: how.stores.clone(),
+        shown_as: how.shown_as.clone(),
     };
     let policy = match &options.policy_text {
         None => PolicySource::Preset(options.policy.clone()),

@@ -231,19 +231,18 @@ fn drop_repeated(list: &mut [Night]) {
 
 impl Candidate {
     fn name_of_night(&self) -> String {
-        shown_path(&self.file.path)
+        self.path.clone()
     }
 }
 
 /// Returns the name of a night: its file, else the folder of its files, or their date.
 fn name_of(files: &[Candidate]) -> String {
-    let folder = |candidate: &Candidate| candidate.file.path.parent().map(shown_path).unwrap_or_default();
     match files {
         [] => String::new(),
         [alone] => alone.name_of_night(),
         [first, rest @ ..] => {
-            let place = folder(first);
-            let is_one = !place.is_empty() && rest.iter().all(|other| folder(other) == place);
+            let place = first.folder.clone();
+            let is_one = !place.is_empty() && rest.iter().all(|other| other.folder == place);
             let dates: BTreeSet<&String> = files.iter().filter_map(|file| file.date.as_ref()).collect();
             let in_place = undated(&place).1;
             match dates.first() {

@@ -174,7 +174,8 @@ impl Snapshot {
         let mut options = plan.open.clone();
         let resolved = inputs.len();
         options.budget = options.budget.shared_by(resolved);
-        for (index, input) in inputs.into_iter().enumerate() {
+        for (index, mut input) in inputs.into_iter().enumerate() {
+            input.name = plan.shown(input.name);
             let name = input.name.clone();
             let opened = open_input(index, input, &options, plan).map(|(facts, file, prepared)| {
                 progress.expect(prepared.size.unwrap_or_default());

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use super::PATTERNS;
+use super::archives::unpacked;
 use crate::analyze::nights::{Night, Nights, nights};
 use crate::analyze::{self, InputCheck, Plan};
 use crate::cli::args::CompareArgs;
@@ -25,10 +26,12 @@ pub(super) struct Compared {
 }
 
 /// Reads the nights and compares the first with the last.
-pub(super) fn series(args: &CompareArgs, plan: Plan, rows: Option<usize>) -> Result<Compared> {
+pub(super) fn series(args: &CompareArgs, mut plan: Plan, rows: Option<usize>) -> Result<Compared> {
     debug_assert_eq!(plan.top, PATTERNS);
     let quiet = args.read.input.quiet;
-    let Nights { list, grouped } = nights(&args.read.input.inputs, &plan.read, args.allow_missing)?;
+    // The folders of archives last until all nights are read.
+    let unpacked = unpacked(&args.read.input.inputs, &mut plan.read, quiet)?;
+    let Nights { list, grouped } = nights(&unpacked.inputs, &plan.read, args.allow_missing)?;
     let mut series = Series { grouped, ..Series::new(plan) };
     let found = list.len();
     for night in list {
