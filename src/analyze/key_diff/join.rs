@@ -1,6 +1,7 @@
 //! Join of the keys of both sides, part by part.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use hashbrown::HashTable;
 
@@ -45,65 +46,89 @@ pub struct Comparing {
 }
 
 /// Keys of a part that have been met so far.
-#[derive(Debug, Default)]
+///
+/// Records stay as they are stored until all are there: to find the two of a key takes their hashes only.
+#[derive(Debug)]
 pub struct Join<'a> {
     table: HashTable<usize>,
     met: Vec<Met<'a>>,
+    /// Keys that a side has more than once, by place in `met`.
+    repeated: BTreeMap<usize, [Option<Copies>; 2]>,
 }
 
+/// A key, and its first record on each side.
 #[derive(Debug)]
 struct Met<'a> {
     hash: u128,
-    db: u64,
-    name: Cow<'a, [u8]>,
-    sides: [Option<Copies>; 2],
+    sides: [Option<Cow<'a, [u8]>>; 2],
 }
 
+/// Usual bytes of a record. Tables grow where records are shorter.
+const USUAL_RECORD: usize = 64;
+
 impl<'a> Join<'a> {
-    /// Adds a key, whose name `keep` makes last.
-    pub fn add<'s>(&mut self, key: StoredKey<'s>, keep: impl FnOnce(&'s [u8]) -> Cow<'a, [u8]>) {
+    /// Creates a join with room for the keys of so many bytes of records, two of each.
+    pub fn of_bytes(bytes: usize) -> Join<'a> {
+        let keys = bytes / USUAL_RECORD / 2;
+        Join { table: HashTable::with_capacity(keys), met: Vec::with_capacity(keys), repeated: BTreeMap::new() }
+    }
+
+    /// Adds the record of a key, which `keep` makes last.
+    pub fn add<'s>(&mut self, record: &'s [u8], keep: impl FnOnce(&'s [u8]) -> Cow<'a, [u8]>) {
+        let Some((hash, side)) = StoredKey::head(record) else { return };
         // The hash is keyed at random and wide enough to stand for the name.
         let short = |hash: u128| u64::try_from(hash >> 64).unwrap_or_default();
-        let Join { table, met } = self;
-        let found = table.find(short(key.hash), |&at| met.get(at).is_some_and(|known| known.hash == key.hash)).copied();
-        let at = found.unwrap_or_else(|| {
-            let at = met.len();
-            met.push(Met { hash: key.hash, db: key.db, name: keep(key.name), sides: [None; 2] });
-            table.insert_unique(short(key.hash), at, |&at| met.get(at).map_or(0, |known| short(known.hash)));
-            at
-        });
-        let side = usize::from(key.side == Side::After);
-        if let Some(copies) = met.get_mut(at).and_then(|known| known.sides.get_mut(side)) {
-            match copies {
-                None => *copies = Some(Copies::new(key.facts)),
-                Some(copies) => copies.add(key.facts),
+        let Join { table, met, repeated } = self;
+        let side = usize::from(side == Side::After);
+        let found = table.find(short(hash), |&at| met.get(at).is_some_and(|known| known.hash == hash)).copied();
+        let Some((at, known)) = found.and_then(|at| Some((at, met.get_mut(at)?))) else {
+            let mut sides = [None, None];
+            sides[side] = Some(keep(record));
+            table.insert_unique(short(hash), met.len(), |&at| met.get(at).map_or(0, |known| short(known.hash)));
+            return met.push(Met { hash, sides });
+        };
+        if known.sides[side].is_none() {
+            known.sides[side] = Some(keep(record));
+            // One that the other side has more than once.
+            if let Some(copies) = repeated.get_mut(&at) {
+                copies[side] = copies_of(known.sides[side].as_deref());
             }
+        } else if let Some(key) = StoredKey::read(record) {
+            let copies =
+                repeated.entry(at).or_insert_with(|| known.sides.each_ref().map(|it| copies_of(it.as_deref())));
+            copies[side].iter_mut().for_each(|copies| copies.add(key.facts));
         }
     }
 
     /// Returns the sums of all keys, and the keys that differ.
     pub fn finish(self, comparing: &Comparing) -> (JoinSums, Vec<Differing>) {
         let (mut sums, mut differing) = (JoinSums::default(), Vec::new());
-        for Met { db, name, sides, .. } in self.met {
-            for (side, copies) in sides.iter().enumerate() {
+        for (at, Met { sides, .. }) in self.met.into_iter().enumerate() {
+            let repeated = if self.repeated.is_empty() { None } else { self.repeated.get(&at) };
+            let both = repeated.copied().unwrap_or_else(|| sides.each_ref().map(|it| copies_of(it.as_deref())));
+            for (side, copies) in both.iter().enumerate() {
                 if let Some(copies) = copies {
                     sums.keys[side] += 1;
                     sums.memory[side] = sums.memory[side].saturating_add(copies.facts.memory);
                 }
             }
-            let [before, after] = sides;
+            let [before, after] = both;
             if let (Some(before), Some(after)) = (before, after) {
                 sums.growth += i128::from(after.facts.memory) - i128::from(before.facts.memory);
             }
             let changes = changes(before.as_ref(), after.as_ref(), comparing);
             if changes.is_empty() {
                 sums.equal += 1;
-            } else {
-                differing.push(Differing { db, name: name.into(), changes, before, after });
+            } else if let Some(key) = sides.iter().flatten().find_map(|record| StoredKey::read(record)) {
+                differing.push(Differing { db: key.db, name: key.name.into(), changes, before, after });
             }
         }
         (sums, differing)
     }
+}
+
+fn copies_of(record: Option<&[u8]>) -> Option<Copies> {
+    Some(Copies::new(StoredKey::read(record?)?.facts))
 }
 
 /// Compares the two sides of a key.

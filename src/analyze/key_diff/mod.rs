@@ -144,6 +144,8 @@ struct Counted {
     tallies: Tallies,
     expired: u64,
     unreadable: u64,
+    /// Keys of a batch, empty between batches.
+    keys: Gathered,
 }
 
 impl SideReader<'_> {
@@ -170,11 +172,10 @@ impl SideReader<'_> {
     }
 
     fn read_batch(&self, side: Side, work: &FileBatch, reading: ReadOptions<'_>, counted: &mut Counted) {
-        let Counted { tallies, expired, unreadable } = counted;
+        let Counted { tallies, expired, unreadable, keys } = counted;
         let mut room = ContentRoom::new(work.file.budget.part());
         let tally = tallies.entry(work.file.index).or_default();
         let before = tally.keys;
-        let mut keys = Gathered::default();
         read_batch(&work.batch, &work.file, reading, tally, |record, _| {
             if matches!((record.expires_at, reading.reference), (Some(at), Some(reference)) if at < reference) {
                 *expired += 1;
@@ -200,7 +201,7 @@ impl SideReader<'_> {
             Continue::Yes
         });
         self.progress.keys(tally.keys - before);
-        let block = keys.into();
+        let block = keys.take_block();
         // What another thread left half done on panicking is never read.
         let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
         if let Ok(known) = &mut *store
@@ -211,48 +212,62 @@ impl SideReader<'_> {
     }
 }
 
+/// Fewest parts that are joined at once: threads that wait for the slowest of few parts lose time.
+const AT_ONCE: usize = 16;
+
 /// Joins both sides, and adds the keys that differ to `sorter`.
 fn join(mut store: KeyStore, comparing: &Comparing, sorter: &mut Sorter) -> Result<JoinSums> {
     let mut sums = JoinSums::default();
-    if store.settle()? {
-        // One part per thread, so that only their differing keys are in memory.
-        let at_once = rayon::current_num_threads();
-        let parts: Vec<usize> = (0..PARTS).collect();
-        for parts in parts.chunks(at_once) {
-            let joined: Vec<(JoinSums, Vec<Differing>)> =
-                parts.par_iter().map(|part| join_in_memory(&store, *part, comparing)).collect();
-            for (of_part, differing) in joined {
-                sums.merge(of_part);
-                sorter.add(differing)?;
-            }
-        }
-        return Ok(sums);
-    }
-    for part in 0..PARTS {
-        let passes = store.passes(part);
-        for pass in 0..passes {
-            let number = part as u64 * passes + pass;
-            let mut join = Join::default();
-            store.on_disk(part, |record| {
-                let key = StoredKey::read(record).filter(|key| part_of(key.hash, PARTS as u64 * passes) == number);
-                if let Some(key) = key {
-                    join.add(key, |name| Cow::Owned(name.to_vec()));
-                }
-            })?;
-            let (of_pass, differing) = join.finish(comparing);
-            sums.merge(of_pass);
-            sorter.add(differing)?;
+    let mut take = |joined: Result<Joined>| {
+        let (of_part, differing) = joined?;
+        sums.merge(of_part);
+        sorter.add(differing)
+    };
+    let in_memory = store.settle()?;
+    // Some parts per thread, so that only their differing keys are in memory.
+    let at_once = rayon::current_num_threads().max(AT_ONCE);
+    let mut part = 0;
+    while part < PARTS {
+        let parts = if in_memory { part..PARTS.min(part + at_once) } else { part..store.end_of_fitting(part, at_once) };
+        part = parts.end;
+        if in_memory {
+            let joined: Vec<_> =
+                parts.into_par_iter().map(|part| Ok(join_in_memory(&store, part, comparing))).collect();
+            joined.into_iter().try_for_each(&mut take)?;
+        } else if parts.len() > 1 {
+            let joined: Vec<_> =
+                parts.into_par_iter().map(|part| join_on_disk(&store, part, 0, 1, comparing)).collect();
+            joined.into_iter().try_for_each(&mut take)?;
+        } else {
+            // It may be larger than the memory.
+            let passes = store.passes(parts.start);
+            (0..passes).try_for_each(|pass| take(join_on_disk(&store, parts.start, pass, passes, comparing)))?;
         }
     }
     Ok(sums)
 }
 
-fn join_in_memory(store: &KeyStore, part: usize, comparing: &Comparing) -> (JoinSums, Vec<Differing>) {
-    let mut join = Join::default();
-    for key in store.in_memory(part).flat_map(Frames).filter_map(StoredKey::read) {
-        join.add(key, Cow::Borrowed);
+/// Sums of some keys, and those that differ.
+type Joined = (JoinSums, Vec<Differing>);
+
+fn join_in_memory(store: &KeyStore, part: usize, comparing: &Comparing) -> Joined {
+    let mut join = Join::of_bytes(store.in_memory(part).map(<[u8]>::len).sum());
+    for record in store.in_memory(part).flat_map(Frames) {
+        join.add(record, Cow::Borrowed);
     }
     join.finish(comparing)
+}
+
+/// Joins the keys of a part that one of several passes over it takes.
+fn join_on_disk(store: &KeyStore, part: usize, pass: u64, passes: u64, comparing: &Comparing) -> Result<Joined> {
+    let number = part as u64 * passes + pass;
+    let mut join = Join::of_bytes(0);
+    store.on_disk(part, |record| {
+        if StoredKey::head(record).is_some_and(|(hash, _)| part_of(hash, PARTS as u64 * passes) == number) {
+            join.add(record, |record| Cow::Owned(record.to_vec()));
+        }
+    })?;
+    Ok(join.finish(comparing))
 }
 
 /// Refuses options that leave out some keys of one side only.

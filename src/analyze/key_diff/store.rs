@@ -1,9 +1,10 @@
 //! Keys of both sides, divided into parts by the hash of their names, in memory and beyond a limit on disk.
 
 use std::fs::File;
-use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use super::stored::{LENGTH, StoredKey};
 use crate::error::{Error, ErrorKind, Result};
@@ -35,8 +36,15 @@ impl Gathered {
         self.keys.push((part % PARTS, self.bytes.len()));
     }
 
-    /// Orders the keys by part.
-    fn into_block(self) -> Block {
+    /// Takes the keys out, ordered by part, and leaves the buffers for the next batch.
+    pub fn take_block(&mut self) -> KeyBlock {
+        let block = self.by_part();
+        self.bytes.clear();
+        self.keys.clear();
+        KeyBlock(block)
+    }
+
+    fn by_part(&self) -> Block {
         let ranges = || {
             let mut start = 0;
             self.keys.iter().map(move |&(part, end)| (part, std::mem::replace(&mut start, end)..end))
@@ -85,7 +93,8 @@ pub struct KeyStore {
     largest: u64,
     blocks: Vec<Block>,
     held: usize,
-    file: Option<File>,
+    /// Read by several threads.
+    file: Option<Mutex<File>>,
     /// For each run, the range of each part in the file.
     runs: Vec<Vec<Range<u64>>>,
     written: u64,
@@ -123,9 +132,10 @@ impl KeyStore {
             return Err(needs_more_space(most));
         }
         if self.file.is_none() {
-            self.file = Some(tempfile::tempfile_in(&self.dir)?);
+            self.file = Some(Mutex::new(tempfile::tempfile_in(&self.dir)?));
         }
         let Some(file) = &mut self.file else { return Ok(()) };
+        let file = file.get_mut().unwrap_or_else(PoisonError::into_inner);
         let mut writer = BufWriter::with_capacity(1 << 20, file);
         let mut run = Vec::with_capacity(PARTS);
         for part in 0..PARTS {
@@ -168,14 +178,28 @@ impl KeyStore {
         self.runs.iter().filter_map(move |run| run.get(part)).cloned()
     }
 
+    /// Returns the end of the parts on disk from `first` on that fit the memory together: at least one, at most `most`.
+    pub fn end_of_fitting(&self, first: usize, most: usize) -> usize {
+        let size = |part| self.ranges(part).map(|range| range.end - range.start).sum::<u64>();
+        let mut room = self.most as u64;
+        let fits = |part: &usize| match room.checked_sub(size(*part)) {
+            Some(left) => {
+                room = left;
+                true
+            }
+            None => false,
+        };
+        let fitting = (first..PARTS.min(first + most)).take_while(fits).count();
+        first + fitting.max(1)
+    }
+
     /// Passes the records of a part on disk to `see`.
     pub fn on_disk(&self, part: usize, mut see: impl FnMut(&[u8])) -> Result<()> {
-        let Some(mut file) = self.file.as_ref() else { return Ok(()) };
+        let Some(file) = self.file.as_ref() else { return Ok(()) };
         let mut record = Vec::new();
-        for range in self.ranges(part) {
-            file.seek(SeekFrom::Start(range.start))?;
-            let mut left = range.end - range.start;
-            let mut reader = BufReader::with_capacity(1 << 18, file);
+        for Range { start, end } in self.ranges(part) {
+            let mut reader = BufReader::with_capacity(1 << 18, SharedFile { file, at: start, end });
+            let mut left = end - start;
             while left > 0 {
                 let mut len = [0; LENGTH];
                 reader.read_exact(&mut len)?;
@@ -189,15 +213,27 @@ impl KeyStore {
     }
 }
 
+/// A range of a file that several threads read.
+struct SharedFile<'f> {
+    file: &'f Mutex<File>,
+    at: u64,
+    end: u64,
+}
+
+impl Read for SharedFile<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let most = usize::try_from(self.end - self.at).unwrap_or(usize::MAX).min(into.len());
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        file.seek(SeekFrom::Start(self.at))?;
+        let read = file.read(&mut into[..most])?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}
+
 /// Keys of a batch, ready to be added.
 #[derive(Debug)]
 pub struct KeyBlock(Block);
-
-impl From<Gathered> for KeyBlock {
-    fn from(keys: Gathered) -> KeyBlock {
-        KeyBlock(keys.into_block())
-    }
-}
 
 /// Returns the error for a comparison that needs a larger temporary file.
 pub fn needs_more_space(most: u64) -> Error {

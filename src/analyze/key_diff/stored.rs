@@ -83,6 +83,14 @@ pub fn framed(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
 }
 
 impl<'a> StoredKey<'a> {
+    /// Reads the hash and the side of a key without its length.
+    #[inline]
+    pub fn head(record: &[u8]) -> Option<(u128, Side)> {
+        let mut fields = Fields(record);
+        let hash = u128::from_le_bytes(*fields.take()?);
+        Some((hash, if fields.byte()? == AFTER { Side::After } else { Side::Before }))
+    }
+
     /// Reads a key without its length.
     pub fn read(record: &'a [u8]) -> Option<StoredKey<'a>> {
         let mut fields = Fields(record);

@@ -19,9 +19,10 @@
 //!
 //! Hashes have a random key: without it, no values can be made that collide. No hash may reach a report.
 
+mod mixer;
 mod stream;
 
-use std::hash::{BuildHasher, RandomState};
+use mixer::Mixer;
 
 use super::cursor::Cursor;
 use super::packed::{PackedElement, Packing, incomplete, intset, listpack, ziplist, zipmap};
@@ -43,7 +44,7 @@ pub struct ContentHasher {
     /// For the second text of a part.
     second: NameHasher,
     /// Hashes of names are linear, so sums of them do not tell `{a: 1, b: 2}` from `{a: 2, b: 1}`.
-    mix: RandomState,
+    mix: Mixer,
     field_expiries: FieldExpiries,
 }
 
@@ -62,7 +63,7 @@ impl ContentHasher {
         ContentHasher {
             first: NameHasher::random(),
             second: NameHasher::random(),
-            mix: RandomState::new(),
+            mix: Mixer::random(),
             field_expiries,
         }
     }
@@ -87,7 +88,7 @@ impl ContentHasher {
 
     #[inline]
     fn mixed(&self, hash: u128) -> u64 {
-        self.mix.hash_one(hash)
+        self.mix.mixed(upper(hash))
     }
 }
 
