@@ -113,6 +113,20 @@ fn lost_database_switch_is_inferred() {
 }
 
 #[test]
+fn expiry_that_a_damaged_value_takes_in_stays_with_its_key() {
+    let expiry = [&[0xFC][..], &2_000_000_000_000_i64.to_le_bytes()].concat();
+    let sound = [&expiry[..], &[0xF9, 7], &string("user:77", "value")].concat();
+    // An intset of five numbers out of order, four and a half of which belong to the next record.
+    let intset = b"\x0b\x03set\x12\x02\0\0\0\x05\0\0\0\x01";
+    let damaged = file(&[&strings(0, "user", 60)[..], intset, &sound, &strings(1, "cart", 60)].concat());
+    let (survey, out) = saved(&damaged);
+    let kept = records(&out);
+    assert!(kept.iter().any(|(_, key, record)| key == b"user:77" && *record == sound));
+    assert_eq!(kept.len(), 121);
+    assert!(matches!(&survey.gaps[..], [gap] if gap.kind == GapKind::Value(b"set".to_vec())));
+}
+
+#[test]
 fn lost_template_costs_only_the_hashes_that_refer_to_it() {
     let template = |id: u8| [&[0xF2, id, 2][..], b"\x02id\x04name"].concat();
     let packed = |id: u8| [&[15, 15, 0, 0, 0, 3, 0, id, 1][..], b"\x81a\x02\x81b\x02\xff"].concat();

@@ -363,13 +363,15 @@ impl<'a> Walk<'a> {
         });
         let fault = fault.and_then(|()| self.zeros.check(entry, self.bytes.get(range.clone()).unwrap_or_default()));
         self.has_expiries |= entry.expires_at.is_some();
-        let lost_start =
-            self.leading.as_ref().and_then(|gap| prefix::start(self.bytes, gap.gap_start..range.start, entry));
+        let lost_start = self.damage_before(range.start).and_then(|gap| prefix::start(self.bytes, gap, entry));
         let range = lost_start.unwrap_or(range.start)..range.end;
         if self.is_rejected(&range, entry, &facts) {
             return;
         }
         self.end_leading(range.start);
+        if let (Some(start), Some(before)) = (lost_start, self.marks.back_mut()) {
+            before.range.end = before.range.end.min(start);
+        }
         let kind = match fault {
             Ok(()) => {
                 let expires = entry.expires_at.is_some() || lost_start.is_some();
@@ -378,6 +380,16 @@ impl<'a> Walk<'a> {
             Err(error) => MarkKind::Damaged { key: name(&entry.key), error: error.or_at(entry.offset) },
         };
         self.mark(Mark { range, db: self.db, kind });
+    }
+
+    /// Returns the damage that ends at `at`, which may have taken in the expiry of the record there: a gap, or a damaged value, whose
+    /// length may be that of another record.
+    fn damage_before(&self, at: usize) -> Option<Range<usize>> {
+        match (&self.leading, self.marks.back()) {
+            (Some(gap), _) => Some(gap.gap_start..at),
+            (None, Some(Mark { range, kind: MarkKind::Damaged { .. }, .. })) if range.end == at => Some(range.clone()),
+            _ => None,
+        }
     }
 
     /// Returns whether a key right behind a gap does not look like the keys elsewhere, and stays in the gap.
