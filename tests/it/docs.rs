@@ -63,6 +63,14 @@ fn the_readme_is_the_same_in_both_languages() {
 }
 
 #[test]
+fn the_page_on_fleets_is_the_same_in_both_languages() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
+    let [english, chinese] = ["fleet.md", "fleet.zh.md"].map(|name| fs::read_to_string(root.join(name)).unwrap());
+    assert_eq!(outline(&english), outline(&chinese));
+    assert!(english.contains("(fleet.zh.md)") && chinese.contains("(fleet.md)"));
+}
+
+#[test]
 fn every_dependency_is_listed_with_its_reason() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let manifest: toml::Table = fs::read_to_string(root.join("Cargo.toml")).unwrap().parse().unwrap();
@@ -106,7 +114,9 @@ fn outline(page: &str) -> Vec<String> {
             }
             let links = line.split("](").skip(1).filter_map(|rest| rest.split(')').next());
             outline.extend(
-                links.filter(|link| link.starts_with("docs/") || link.starts_with("testdata/")).map(str::to_owned),
+                links
+                    .filter(|link| link.starts_with("docs/") || link.starts_with("testdata/"))
+                    .map(|link| link.replace(".zh.md", ".md")),
             );
         }
     }
