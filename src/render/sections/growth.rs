@@ -37,14 +37,23 @@ pub(super) fn headline(report: &Report, since: &Since, lang: Lang) -> String {
         let span = now.saturating_mul(1000).checked_sub(then.0).filter(|span| *span > 0)?;
         Some(span.unsigned_abs())
     });
-    sentence(&since.report, since.before, since.after, span, lang)
+    sentence(&since.report, [since.before, since.after], span, " ", lang)
 }
 
-/// Says by how much the memory grew since the snapshot `name`, `span` milliseconds ago.
-pub(super) fn sentence(name: &str, before: Weight, after: Weight, span: Option<u64>, lang: Lang) -> String {
-    let span = span.map(|span| human::duration(span, lang)).map(|span| say!(lang, " in {span}", "在 {span}内"));
-    let (span, share) = (span.unwrap_or_default(), share(before.memory.0, after.memory.0, lang));
-    let size = human::bytes(after.memory.0.abs_diff(before.memory.0));
+/// Says by how much the memory grew since the snapshot `name`, `span` milliseconds ago. `joint` is between a figure and its unit.
+pub(super) fn sentence(
+    name: &str,
+    [before, after]: [Weight; 2],
+    span: Option<u64>,
+    joint: &'static str,
+    lang: Lang,
+) -> String {
+    let joined = |figure: String| figure.replace(' ', joint);
+    let (bytes, keys) = (|bytes| joined(human::bytes(bytes)), |keys| joined(human::counted(keys, nouns::KEY, lang)));
+    let span = span.map(|span| joined(human::duration(span, lang)));
+    let span = span.map(|span| say!(lang, " in {span}", "在 {span}内")).unwrap_or_default();
+    let share = share([before.memory.0, after.memory.0], joined, lang);
+    let size = bytes(after.memory.0.abs_diff(before.memory.0));
     let change = match after.memory.cmp(&before.memory) {
         std::cmp::Ordering::Greater => {
             say!(lang, "the memory of the keys grew by {size}{share}{span}", "key 的内存{span}增长 {size}{share}")
@@ -60,17 +69,17 @@ pub(super) fn sentence(name: &str, before: Weight, after: Weight, span: Option<u
         lang,
         "Since {name} {change}: {} before, {} now; {} before, {} now.",
         "与 {name} 相比，{change}：此前 {}，当前 {}；此前 {}，当前 {}。",
-        human::bytes(before.memory.0),
-        human::bytes(after.memory.0),
-        human::counted(before.keys, nouns::KEY, lang),
-        human::counted(after.keys, nouns::KEY, lang),
+        bytes(before.memory.0),
+        bytes(after.memory.0),
+        keys(before.keys),
+        keys(after.keys),
         name = inline(name),
     )
 }
 
 /// Returns ` (+7.3 %)`, or nothing if there is no change to tell.
-fn share(before: u64, after: u64, lang: Lang) -> String {
-    let change = human::change(before, after);
+fn share([before, after]: [u64; 2], joined: impl Fn(String) -> String, lang: Lang) -> String {
+    let change = joined(human::change(before, after));
     if before == 0 || before == after { String::new() } else { say!(lang, " ({change})", "（{change}）") }
 }
 

@@ -8,6 +8,9 @@ use crate::render::{Lang, human};
 use crate::report::{Comparison, SnapshotRow, Weight};
 use crate::units::{Bytes, Millis};
 
+/// Space between a figure and its unit, at which no line breaks.
+const JOINT: &str = "\u{a0}";
+
 /// Builds the head.
 pub(super) fn headline(comparison: &Comparison, lang: Lang) -> Headline {
     let incomplete = comparison.snapshots.iter().filter(|row| !row.complete).count();
@@ -38,7 +41,7 @@ pub(super) fn headline(comparison: &Comparison, lang: Lang) -> Headline {
         facts: (!share.is_empty()).then(|| say!(lang, "memory {share}", "内存 {share}").into()).into_iter().collect(),
         selection: None,
         answers: None,
-        sentence: growth::sentence(&first, before, after, comparison.span(), lang).into(),
+        sentence: growth::sentence(&first, [before, after], comparison.span(), JOINT, lang).into(),
         tiles: tiles(comparison, after.memory, lang),
         trend: chart(comparison, lang),
         points: Vec::new(),
