@@ -1,7 +1,8 @@
 //! Progress bar on standard error, shown only on a terminal.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, Once, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -9,12 +10,20 @@ use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::analyze::Progress;
 use crate::analyze::read::chunk_list::DivisionCounts;
 
+/// Function that returns the bytes read from an input since its last call, until the input is closed.
+type Watched = Box<dyn Fn() -> Option<u64> + Send>;
+
+/// Time between two looks at slow inputs.
+const LOOK: Duration = Duration::from_millis(100);
+
 /// Progress bar with bytes, rate, remaining time and keys.
-#[derive(Debug)]
 pub struct ProgressLine {
     bar: ProgressBar,
     keys: AtomicU64,
-    bytes: AtomicU64,
+    bytes: Arc<AtomicU64>,
+    /// Inputs that are asked how far they are.
+    watched: Arc<Mutex<Vec<Watched>>>,
+    watcher: Once,
     /// Bytes read in a second pass for cluster slots.
     again: AtomicU64,
     began: Instant,
@@ -32,8 +41,28 @@ impl ProgressLine {
             bar.enable_steady_tick(Duration::from_millis(200));
             bar.set_style(style("{spinner} {bytes} at {binary_bytes_per_sec}, {msg} keys"));
         }
-        let [keys, bytes, again] = [const { AtomicU64::new(0) }; 3];
-        ProgressLine { bar, keys, bytes, again, began: Instant::now(), divided: Mutex::default() }
+        let [keys, again] = [const { AtomicU64::new(0) }; 2];
+        let (bytes, watched, watcher) = (Arc::default(), Arc::default(), Once::new());
+        ProgressLine { bar, keys, bytes, watched, watcher, again, began: Instant::now(), divided: Mutex::default() }
+    }
+
+    /// Starts a thread that asks the watched inputs how far they are, until this is dropped.
+    fn start_watcher(&self) {
+        let (bar, bytes, watched) = (self.bar.clone(), Arc::clone(&self.bytes), Arc::downgrade(&self.watched));
+        let look = move || {
+            while let Some(watched) = watched.upgrade() {
+                watched.lock().unwrap_or_else(PoisonError::into_inner).retain(|read| {
+                    let more = read();
+                    bytes.fetch_add(more.unwrap_or_default(), Ordering::Relaxed);
+                    bar.inc(more.unwrap_or_default());
+                    more.is_some()
+                });
+                drop(watched);
+                thread::sleep(LOOK);
+            }
+        };
+        // Without the thread, the bar moves by batches.
+        let _ = thread::Builder::new().name("progress".to_owned()).spawn(look);
     }
 
     /// Formats the read statistics. They differ from run to run, so no report contains them.
@@ -93,6 +122,13 @@ impl Progress for ProgressLine {
         self.bar.inc(bytes);
     }
 
+    fn watch(&self, read: Watched) {
+        if !self.bar.is_hidden() {
+            self.watched.lock().unwrap_or_else(PoisonError::into_inner).push(read);
+            self.watcher.call_once(|| self.start_watcher());
+        }
+    }
+
     fn read_again(&self, bytes: u64) {
         self.again.fetch_add(bytes, Ordering::Relaxed);
     }
@@ -109,5 +145,12 @@ impl Progress for ProgressLine {
         if !self.bar.is_hidden() {
             self.bar.set_message(HumanCount(all).to_string());
         }
+    }
+}
+
+/// Inputs are functions, of which there is nothing to show.
+impl std::fmt::Debug for ProgressLine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ProgressLine").field("keys", &self.keys).field("bytes", &self.bytes).finish_non_exhaustive()
     }
 }

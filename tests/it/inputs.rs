@@ -4,12 +4,66 @@ use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::Output;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use rdblens::{Plan, Progress, ReadPlan, analyze};
 use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::common::program::{rdblens, run, run_with_input, run_within, testdata};
+
+/// Progress that asks the watched inputs only when it is told to.
+#[derive(Default)]
+struct Asking {
+    bytes: AtomicU64,
+    watched: Mutex<Vec<Box<dyn Fn() -> Option<u64> + Send>>>,
+}
+
+impl Asking {
+    fn ask(&self) -> u64 {
+        let mut watched = self.watched.lock().unwrap();
+        watched.retain(|read| read().map(|more| self.bytes.fetch_add(more, Ordering::Relaxed)).is_some());
+        self.bytes.load(Ordering::Relaxed)
+    }
+}
+
+impl Progress for Asking {
+    fn bytes(&self, bytes: u64) {
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    fn watch(&self, read: Box<dyn Fn() -> Option<u64> + Send>) {
+        self.watched.lock().unwrap().push(read);
+    }
+}
+
+#[test]
+fn bytes_of_a_slow_pipe_are_known_before_its_first_batch_is_whole() {
+    let folder = Folder::new(&[]);
+    let made = std::process::Command::new("mkfifo").arg(folder.path("pipe.rdb")).status().unwrap();
+    assert!(made.success());
+    let dump = fs::read(testdata().join("dumps/shop.rdb")).unwrap();
+    let (begin, rest) = dump.split_at(200_000);
+    let (progress, pipe) = (Asking::default(), folder.path("pipe.rdb"));
+    let plan = Plan::new(ReadPlan::new(std::env::temp_dir()));
+    std::thread::scope(|scope| {
+        let report = scope.spawn(|| analyze(&[&pipe], &plan, &progress).map(|report| report.totals.keys));
+        let mut writer = fs::OpenOptions::new().write(true).open(&pipe).unwrap();
+        writer.write_all(begin).unwrap();
+        let known = (0..300).any(|_| {
+            std::thread::sleep(Duration::from_millis(100));
+            progress.ask() > 100_000
+        });
+        assert!(known, "{} bytes", progress.ask());
+        writer.write_all(rest).unwrap();
+        drop(writer);
+        assert_eq!(report.join().unwrap().unwrap(), 5257);
+    });
+    assert_eq!(progress.ask(), dump.len() as u64, "each byte once");
+    assert!(progress.watched.lock().unwrap().is_empty(), "the input is closed");
+}
 
 fn status(output: &Output) -> i32 {
     output.status.code().expect("not ended by a signal")

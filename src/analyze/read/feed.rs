@@ -70,8 +70,23 @@ impl ReadAgain {
 struct OpenFile {
     batches: Batches,
     /// Bytes read from the file, if they differ from those of the snapshot.
-    read: Option<Arc<AtomicU64>>,
+    read: Option<Arc<ReadBytes>>,
     reported: u64,
+}
+
+/// Bytes read from a file, and how many of them were announced.
+#[derive(Debug)]
+struct ReadBytes {
+    read: Arc<AtomicU64>,
+    announced: AtomicU64,
+}
+
+impl ReadBytes {
+    /// Returns the bytes that were not announced, as they are now.
+    fn take(&self) -> u64 {
+        let now = self.read.load(Ordering::Relaxed);
+        now.saturating_sub(self.announced.fetch_max(now, Ordering::Relaxed))
+    }
 }
 
 impl OpenFile {
@@ -81,13 +96,14 @@ impl OpenFile {
         let dragonfly = consumed.is_some();
         let read = if is_mapped { consumed } else { Some(opened.consumed) };
         let batches = Batches::open(body)?;
+        let read = read.map(|read| Arc::new(ReadBytes { read, announced: AtomicU64::new(0) }));
         Ok(OpenFile { batches: if dragonfly { batches.of_dragonfly() } else { batches }, read, reported: 0 })
     }
 
     /// Returns the bytes of the file read since the last call.
     fn advance(&mut self, batch: Option<&Batch>) -> u64 {
         let now = match (&self.read, batch) {
-            (Some(read), _) => read.load(Ordering::Relaxed),
+            (Some(read), _) => return read.take(),
             (None, Some(batch)) => batch.base + batch.bytes.len() as u64,
             (None, None) => self.reported,
         };
@@ -295,7 +311,12 @@ impl<'p> Feed<'p> {
         while self.active.len() < self.at_once {
             let Some((file, prepared)) = self.waiting.pop_front() else { return };
             match prepared.into_open() {
-                Ok(open) => self.active.push_back((file, open)),
+                Ok(open) => {
+                    if let Some(read) = open.read.as_ref().map(Arc::downgrade) {
+                        self.progress.watch(Box::new(move || Some(read.upgrade()?.take())));
+                    }
+                    self.active.push_back((file, open));
+                }
                 Err(error) => self.endings.push((file.index, Err(named(error, &file)))),
             }
         }

@@ -15,6 +15,13 @@ pub trait Progress: Sync {
     fn bytes(&self, bytes: u64) {
         let _ = bytes;
     }
+    /// Hands over a function that returns the bytes read from an input since its last call, `None` once the input is closed.
+    ///
+    /// For inputs that may be slow: a batch of a pipe may take minutes, and until it is whole nothing else is announced. Bytes
+    /// that it has returned are not passed to [`Progress::bytes`].
+    fn watch(&self, read: Box<dyn Fn() -> Option<u64> + Send>) {
+        drop(read);
+    }
     /// Adds keys read.
     fn keys(&self, keys: u64) {
         let _ = keys;
