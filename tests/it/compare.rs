@@ -204,6 +204,7 @@ fn several_forms_are_written_in_one_pass() {
     let read = |ending: &str| fs::read_to_string(folder.path().join(format!("growth.{ending}"))).unwrap();
     let page = read("html");
     assert!(page.contains("Growth &#60;of&#62; the shop") && page.contains("production"), "no title");
+    assert!(page.contains("(+7.0\u{a0}%) in 3\u{a0}hours"), "a figure stays with its unit");
     for (ending, text) in
         [("txt", "queue:mail"), ("md", "`queue:mail`"), ("csv", "pattern,queue:mail,grown,1,"), ("html", "queue:mail")]
     {
