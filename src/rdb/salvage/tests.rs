@@ -116,14 +116,17 @@ fn lost_database_switch_is_inferred() {
 fn expiry_that_a_damaged_value_takes_in_stays_with_its_key() {
     let expiry = [&[0xFC][..], &2_000_000_000_000_i64.to_le_bytes()].concat();
     let sound = [&expiry[..], &[0xF9, 7], &string("user:77", "value")].concat();
-    // An intset of five numbers out of order, four and a half of which belong to the next record.
-    let intset = b"\x0b\x03set\x12\x02\0\0\0\x05\0\0\0\x01";
-    let damaged = file(&[&strings(0, "user", 60)[..], intset, &sound, &strings(1, "cart", 60)].concat());
-    let (survey, out) = saved(&damaged);
-    let kept = records(&out);
-    assert!(kept.iter().any(|(_, key, record)| key == b"user:77" && *record == sound));
-    assert_eq!(kept.len(), 121);
-    assert!(matches!(&survey.gaps[..], [gap] if gap.kind == GapKind::Value(b"set".to_vec())));
+    // Intsets of numbers out of order, which take in all of the expiry, and all but its last bytes, which read as an empty list.
+    let whole = b"\x0b\x03set\x12\x02\0\0\0\x05\0\0\0\x01";
+    let part = b"\x0b\x03set\x0e\x02\0\0\0\x03\0\0\0";
+    for intset in [&whole[..], part] {
+        let damaged = file(&[&strings(0, "user", 60)[..], intset, &sound, &strings(1, "cart", 60)].concat());
+        let (survey, out) = saved(&damaged);
+        let kept = records(&out);
+        assert!(kept.iter().any(|(_, key, record)| key == b"user:77" && *record == sound));
+        assert_eq!(kept.len(), 121);
+        assert!(matches!(&survey.gaps[..], [gap] if gap.kind == GapKind::Value(b"set".to_vec())));
+    }
 }
 
 #[test]

@@ -363,6 +363,15 @@ impl<'a> Walk<'a> {
         });
         let fault = fault.and_then(|()| self.zeros.check(entry, self.bytes.get(range.clone()).unwrap_or_default()));
         self.has_expiries |= entry.expires_at.is_some();
+        // The last bytes of an expiry read as an empty list without a name.
+        if is_empty
+            && entry.key.is_empty()
+            && let Some(Mark { range: damaged, kind: MarkKind::Damaged { .. }, .. }) = self.marks.back_mut()
+            && damaged.end == range.start
+        {
+            damaged.end = range.end;
+            return;
+        }
         let lost_start = self.damage_before(range.start).and_then(|gap| prefix::start(self.bytes, gap, entry));
         let range = lost_start.unwrap_or(range.start)..range.end;
         if self.is_rejected(&range, entry, &facts) {
