@@ -1,5 +1,7 @@
 //! Record of one key, the interface between reading and everything that follows.
 
+use std::ops::RangeInclusive;
+
 use serde::{Deserialize, Serialize};
 
 pub use crate::memory::{Encoding, ModuleFacts, Quantization, StreamFacts, TemplateUse};
@@ -91,6 +93,9 @@ impl Record<'_> {
         if matches!(self.kind, Kind::String | Kind::Module) {
             return None;
         }
+        if payload.is_bound() {
+            return None;
+        }
         let mean = payload.mean(self.kind, self.length?)?;
         Some(ElementLengths { longest: Bytes(payload.longest), mean: Bytes(mean) })
     }
@@ -121,6 +126,13 @@ impl Record<'_> {
         }
         let raw = self.raw.filter(|raw| raw.payload_at_most(self.length.unwrap_or(u64::MAX)) > limit)?;
         raw.payload()
+    }
+
+    /// Returns bounds of the payload of a list stored in blobs. Reads the sizes of the blobs.
+    pub(crate) fn payload_bounds(&self) -> Option<RangeInclusive<u64>> {
+        let raw = self.raw.filter(|_| self.kind == Kind::List && self.value.payload.is_none())?;
+        let elements = self.length?;
+        Some(raw.payload_at_least(elements)..=raw.payload_at_most(elements))
     }
 
     /// Returns whether the value is a HyperLogLog. Reads the value.

@@ -94,6 +94,11 @@ impl BigKeyStats {
         self.list.takes(record.memory.0, record.db, record.key) && self.counts(record)
     }
 
+    /// Returns the payload up to which no key counts as big by its payload.
+    pub fn allowed_payload(&self) -> u64 {
+        self.allowed.payload
+    }
+
     /// Returns a length and a memory up to which no key of this type counts as big, as far as its payload allows.
     pub fn allowed(&self, kind: Kind) -> (u64, Bytes) {
         (self.allowed.length[kind as usize], self.allowed.memory)

@@ -11,8 +11,8 @@ use crate::record::{Encoding, Kind, Record};
 use crate::report::Weight;
 use crate::units::Bytes;
 
-/// Number of groups: type and encoding, each with and without expiry.
-const GROUPS: usize = 2 * CELLS;
+/// Number of groups: type and encoding, each with and without expiry, and with and without prices under alternatives.
+const GROUPS: usize = 4 * CELLS;
 
 /// Size of the cache of violated rule sets; few different sets occur.
 const RULES: usize = 8;
@@ -27,7 +27,7 @@ pub struct UsualBuffer {
     broken: [(u64, Weight); RULES],
 }
 
-/// Keys of one type and encoding, either all with an expiry or all without.
+/// Keys of one type and encoding, all or none of which expire, and all or none of which have prices under alternatives.
 #[derive(Debug, Clone, Copy, Default)]
 struct UsualGroup {
     /// Keys below both this length and a memory are of usual size.
@@ -50,15 +50,20 @@ pub struct UsualSums {
     pub name_bytes: Bytes,
     /// Bytes that the allocator hands out.
     pub allocated: Bytes,
+    /// Memory under the first alternative.
+    pub alternative: Bytes,
+    /// Bytes that the allocator hands out under it.
+    pub allocated_elsewhere: Bytes,
 }
 
-/// Usual keys of one type and encoding, either all with an expiry or all without.
+/// Usual keys of one type and encoding, all or none of which expire, and all or none of which have prices under alternatives.
 #[derive(Debug, Clone, Copy)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct UsualKeys {
     pub kind: Kind,
     pub encoding: Encoding,
     pub expires: bool,
+    pub has_alternatives: bool,
     pub sums: UsualSums,
 }
 
@@ -71,7 +76,8 @@ impl UsualKeys {
 
 #[inline]
 fn group(record: &Record<'_>) -> usize {
-    2 * cell_of(record.kind, record.encoding) + usize::from(record.expires_at.is_some())
+    let (expires, priced) = (record.expires_at.is_some(), !record.alternatives.is_empty());
+    4 * cell_of(record.kind, record.encoding) + 2 * usize::from(priced) + usize::from(expires)
 }
 
 impl Default for UsualBuffer {
@@ -112,6 +118,10 @@ impl UsualBuffer {
         sums.disk += record.disk;
         sums.name_bytes += Bytes(record.key.len() as u64);
         sums.allocated += record.allocated;
+        if let ([memory, ..], [allocated, ..]) = (record.alternatives, record.allocated_elsewhere) {
+            sums.alternative += *memory;
+            sums.allocated_elsewhere += *allocated;
+        }
         if rules != 0 {
             // The upper three bits of the product select one of the eight entries.
             let broken = &mut self.broken[(rules.wrapping_mul(FACTOR) >> 61) as usize % RULES];
@@ -133,8 +143,14 @@ impl UsualBuffer {
     pub fn hand_over(&mut self, mut keys: impl FnMut(UsualKeys), mut broken: impl FnMut(u64, Weight)) {
         for place in self.filled.drain(..) {
             let sums = std::mem::take(&mut self.groups[place].sums);
-            let (kind, encoding) = (place / 2 / Encoding::ALL.len(), place / 2 % Encoding::ALL.len());
-            keys(UsualKeys { kind: Kind::ALL[kind], encoding: Encoding::ALL[encoding], expires: place % 2 == 1, sums });
+            let (kind, encoding) = (place / 4 / Encoding::ALL.len(), place / 4 % Encoding::ALL.len());
+            keys(UsualKeys {
+                kind: Kind::ALL[kind],
+                encoding: Encoding::ALL[encoding],
+                expires: place % 2 == 1,
+                has_alternatives: place / 2 % 2 == 1,
+                sums,
+            });
         }
         for (rules, tally) in &mut self.broken {
             broken(*rules, std::mem::take(tally));

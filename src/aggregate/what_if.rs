@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use serde::{Deserialize, Serialize};
 
 use super::Aggregate;
+use super::usual::UsualKeys;
 use crate::record::{Kind, Record};
 use crate::report::{Unknown, Weight, WhatIfType};
 use crate::units::Bytes;
@@ -55,6 +56,39 @@ impl WhatIfStats {
         }
     }
 
+    /// Adds usual keys under the first alternative. Under the others, each is added by [`WhatIfStats::observe_others`].
+    pub fn add_usual(&mut self, keys: &UsualKeys) {
+        let (Some(by_kind), Some(allocated)) = (self.others.first_mut(), self.allocated.first_mut()) else { return };
+        let (kind, sums) = (keys.kind as usize, &keys.sums);
+        if !keys.has_alternatives {
+            return self.unknown.merge(Unknown { keys: sums.keys.keys, stored_bytes: sums.disk });
+        }
+        self.base[kind].merge(sums.keys);
+        self.allocated_now += sums.allocated;
+        by_kind[kind] += sums.alternative;
+        *allocated += sums.allocated_elsewhere;
+    }
+
+    /// Adds a usual key under the alternatives after the first.
+    #[inline]
+    pub fn observe_others(&mut self, record: &Record<'_>) {
+        if self.others.len() > 1 {
+            self.add_from(1, record);
+        }
+    }
+
+    /// Adds a key under the alternatives from number `first` on.
+    #[inline(never)]
+    fn add_from(&mut self, first: usize, record: &Record<'_>) {
+        let kind = record.kind as usize;
+        let sums = self.others.iter_mut().zip(&mut self.allocated);
+        let sizes = record.alternatives.iter().zip(record.allocated_elsewhere);
+        for ((by_kind, allocated), (memory, bytes)) in sums.zip(sizes).skip(first) {
+            by_kind[kind] += *memory;
+            *allocated += *bytes;
+        }
+    }
+
     /// Returns the sums, or `None` if no alternative was requested.
     pub fn finish(self) -> Option<WhatIfSums> {
         if self.others.is_empty() {
@@ -82,7 +116,6 @@ impl WhatIfStats {
 }
 
 impl Aggregate for WhatIfStats {
-    #[inline]
     fn observe(&mut self, record: &Record<'_>) {
         if self.others.is_empty() {
             return; // the common case
@@ -93,20 +126,7 @@ impl Aggregate for WhatIfStats {
         let kind = record.kind as usize;
         self.allocated_now += record.allocated;
         self.base[kind].add(record.memory);
-        // Fast path for one alternative, as a policy asks for one.
-        if let ([by_kind], [allocated], [memory], [bytes]) =
-            (&mut self.others[..], &mut self.allocated[..], record.alternatives, record.allocated_elsewhere)
-        {
-            by_kind[kind] += *memory;
-            *allocated += *bytes;
-            return;
-        }
-        let sums = self.others.iter_mut().zip(&mut self.allocated);
-        let sizes = record.alternatives.iter().zip(record.allocated_elsewhere);
-        for ((by_kind, allocated), (memory, bytes)) in sums.zip(sizes) {
-            by_kind[kind] += *memory;
-            *allocated += *bytes;
-        }
+        self.add_from(0, record);
     }
 
     fn merge(&mut self, other: Self) {

@@ -132,6 +132,13 @@ impl<'m> Meters<'m> {
         true
     }
 
+    #[inline(never)]
+    fn other_string(&mut self, value: RawString<'_>) {
+        if !self.set_sizes(|meter, base, found| meter.string_size(base.current().0, &value, found)) {
+            self.wake_for(|meter| meter.string(value));
+        }
+    }
+
     /// Wakes the meters of the alternatives for a value that the base meter has seen.
     #[cold]
     fn wake_for(&mut self, mut see: impl FnMut(&mut Meter<'m>)) {
@@ -179,12 +186,17 @@ impl Visit for Meters<'_> {
         }
     }
 
-    #[inline]
+    #[inline(always)] // for nearly every key
     fn string(&mut self, value: RawString<'_>) {
         self.base.string(value);
-        if !self.set_sizes(|meter, base, found| meter.string_size(base.current().0, &value, found)) {
-            self.wake_for(|meter| meter.string(value));
+        // Fast path for one alternative, as a policy asks for one.
+        if let ([meter], [memory], [allocated]) = (&self.others[..], &mut self.memory[..], &mut self.allocated[..])
+            && let Some(size) = self.base.found().and_then(|found| meter.text_size(self.base.current().0, found))
+        {
+            (*memory, *allocated) = (size.memory, size.allocated);
+            return;
         }
+        self.other_string(value);
     }
 
     #[inline]

@@ -100,6 +100,17 @@ struct ShortFrame {
     outside: u32,
     object: u32,
     slack: i32,
+    /// Strings that are embedded beside such a key; `None` if their length alone does not tell.
+    embedding: Option<ShortEmbedding>,
+}
+
+/// Strings that are embedded beside a short key.
+#[derive(Debug, Clone, Copy)]
+struct ShortEmbedding {
+    /// Bytes before the string.
+    frame: u32,
+    /// Strings shorter than this are embedded.
+    lengths: u32,
 }
 
 /// Price of one part of a table element.
@@ -275,6 +286,11 @@ mod tests {
             for (len, expires) in (0..300).flat_map(|len| [(len, false), (len, true)]) {
                 let key = price::Key { len, expires };
                 assert_eq!(model.frame(key), model.computed_frame(key), "{name} {len}");
+                if let layout::ShortStrings::Joint(embedding) = &model.layout.short {
+                    let values = (0..200).map(|len| (model.embedded(embedding, key, len), len));
+                    let computed = (0..200).map(|len| (model.computed_embedded(embedding, key, len), len));
+                    assert!(values.eq(computed), "{name} {len}");
+                }
             }
             for (field, value) in
                 (0..150).flat_map(|field| [0, 1, 31, 32, 99, 127, 128, 999].map(|value| (field, value)))

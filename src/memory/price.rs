@@ -4,7 +4,7 @@ use super::growth::{Growth, TableKind, occupied};
 use super::layout::*;
 use super::rax::TreeShape;
 use super::slack::gap;
-use super::{ElementPrice, Model, ShortFrame, ShortPrices};
+use super::{ElementPrice, Model, ShortEmbedding, ShortFrame, ShortPrices};
 
 /// Key properties that affect memory.
 #[derive(Debug, Clone, Copy, Default)]
@@ -197,7 +197,7 @@ impl Model {
     pub(super) fn frame(&self, key: Key) -> FrameSize {
         let short = usize::try_from(key.len).ok().and_then(|len| self.frames[usize::from(key.expires)].get(len));
         match short {
-            Some(&ShortFrame { outside, object, slack }) => {
+            Some(&ShortFrame { outside, object, slack, .. }) => {
                 FrameSize { outside: outside.into(), object: object.into(), slack: slack.into() }
             }
             None => self.computed_frame(key),
@@ -207,16 +207,30 @@ impl Model {
     /// Precomputes the frames of short keys.
     pub(super) fn short_frames(&self) -> [[ShortFrame; ShortPrices::STRINGS]; 2] {
         // Sizes of keys this short fit 32 bits by a wide margin.
-        let short = |FrameSize { outside, object, slack }| {
+        let short = |key: Key| {
+            let FrameSize { outside, object, slack } = self.computed_frame(key);
             Some(ShortFrame {
                 outside: u32::try_from(outside).ok()?,
                 object: u32::try_from(object).ok()?,
                 slack: i32::try_from(slack).ok()?,
+                embedding: self.short_embedding(key),
             })
         };
-        [false, true].map(|expires| {
-            std::array::from_fn(|len| short(self.computed_frame(Key { len: len as u64, expires })).unwrap_or_default())
-        })
+        [false, true]
+            .map(|expires| std::array::from_fn(|len| short(Key { len: len as u64, expires }).unwrap_or_default()))
+    }
+
+    /// Precomputes which strings are embedded beside a short key.
+    fn short_embedding(&self, key: Key) -> Option<ShortEmbedding> {
+        let ShortStrings::Joint(embedding) = &self.layout.short else { return None };
+        if embedding.expiry == EmbeddedExpiry::Later {
+            return None; // Of two strings, the longer one may be embedded.
+        }
+        let fits = |len: &u64| self.computed_embedded(embedding, key, *len).is_some();
+        let lengths = (0..=embedding.longest).take_while(fits).count();
+        let expiry = if key.expires { 8 } else { 0 };
+        let frame = embedding.object + 1 + self.inner_sds(key.len) + expiry;
+        Some(ShortEmbedding { frame: u32::try_from(frame).ok()?, lengths: u32::try_from(lengths).ok()? })
     }
 
     #[inline(never)]
@@ -262,6 +276,15 @@ impl Model {
     /// Returns the size of key and embedded value together, or `None` if the value is not embedded.
     #[inline]
     pub(super) fn embedded(&self, embedding: &Embedding, key: Key, len: u64) -> Option<u64> {
+        let short = usize::try_from(key.len).ok().and_then(|len| self.frames[usize::from(key.expires)].get(len));
+        match short.and_then(|frame| frame.embedding) {
+            Some(ShortEmbedding { frame, lengths }) => (len < u64::from(lengths))
+                .then(|| self.usable(u64::from(frame) + (VALUE_INSIDE + len).max(embedding.least))),
+            None => self.computed_embedded(embedding, key, len),
+        }
+    }
+
+    pub(super) fn computed_embedded(&self, embedding: &Embedding, key: Key, len: u64) -> Option<u64> {
         if len > embedding.longest || key.len > embedding.room {
             return None;
         }

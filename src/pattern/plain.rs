@@ -7,8 +7,11 @@
 use super::block::{BLOCK, Block};
 use super::segment::Separators;
 
-/// Longest plain name: bitmaps have one bit for each byte.
-pub const LONGEST: usize = 64;
+/// Longest plain name: bitmaps have one bit for each byte, and one for its end.
+pub const LONGEST: usize = BITS - 1;
+
+/// Bits of a bitmap.
+const BITS: usize = u64::BITS as usize;
 
 /// A plain name.
 #[derive(Debug, Clone, Copy)]
@@ -34,6 +37,12 @@ impl<'a> PlainName<'a> {
         self.separators
     }
 
+    /// Returns the bitmap of the ends of segments: the separators and the end of the name.
+    #[inline]
+    pub fn ends(&self) -> u64 {
+        self.separators | 1 << (self.bytes.len() % BITS)
+    }
+
     /// Returns the number of its segments; at least one.
     #[inline]
     pub fn segment_count(&self) -> u32 {
@@ -47,7 +56,7 @@ impl<'a> PlainName<'a> {
             let (bytes, separators) = left?;
             let end = separators.trailing_zeros() as usize;
             // Without a further separator `end` is 64, and no rest is that long.
-            left = bytes.get(end + 1..).map(|rest| (rest, separators >> (end % LONGEST) >> 1));
+            left = bytes.get(end + 1..).map(|rest| (rest, separators >> (end % BITS) >> 1));
             bytes.get(..end).or(Some(bytes))
         })
     }
@@ -71,7 +80,7 @@ impl<'a> PlainName<'a> {
     #[inline]
     pub fn has_empty_segment(&self) -> bool {
         // A separator comes first (the 1 shifted in), follows another (the shift), or is the last byte.
-        let last = 1 << ((self.bytes.len() - 1) % LONGEST);
+        let last = 1 << ((self.bytes.len() - 1) % BITS);
         self.separators & (self.separators << 1 | 1 | last) != 0
     }
 
@@ -149,7 +158,7 @@ impl PlainReader {
     fn name(bytes: &[u8], told: Told) -> PlainName<'_> {
         let Told { separators, lower } = told;
         // Zeros behind a name are neither.
-        let others = !(separators | lower) & u64::MAX >> (LONGEST - bytes.len());
+        let others = !(separators | lower) & u64::MAX >> (BITS - bytes.len());
         PlainName { bytes, separators, others, segments: 1 + separators.count_ones() }
     }
 }
@@ -165,8 +174,8 @@ impl Told {
     /// Adds those of a block at `place`.
     #[inline]
     fn add(&mut self, block: Told, place: usize) {
-        self.separators |= block.separators << (place % LONGEST);
-        self.lower |= block.lower << (place % LONGEST);
+        self.separators |= block.separators << (place % BITS);
+        self.lower |= block.lower << (place % BITS);
     }
 }
 
@@ -189,7 +198,7 @@ mod tests {
             let separators = divides(separators);
             let of = |is: &dyn Fn(u8) -> bool| {
                 let places = name.iter().enumerate().filter(|(_, byte)| is(**byte));
-                places.fold(0u64, |bits, (place, _)| bits | 1 << (place % LONGEST))
+                places.fold(0u64, |bits, (place, _)| bits | 1 << (place % BITS))
             };
             let is_other = |byte: u8| !separators.contains(byte) && !byte.is_ascii_lowercase();
             let read = PlainReader::new(&separators).read(&name, 99, |_| false);
@@ -198,6 +207,7 @@ mod tests {
                 prop_assert_eq!(read.separators(), of(&|byte| separators.contains(byte)));
                 prop_assert_eq!(read.others, of(&is_other));
                 let segments: Vec<_> = separators.split(&name).collect();
+                prop_assert_eq!(read.ends(), read.separators() | 1 << name.len());
                 prop_assert_eq!(read.segment_count() as usize, segments.len());
                 prop_assert_eq!(read.segments().collect::<Vec<_>>(), segments.clone());
                 let last = segments.last().filter(|_| segments.len() > 1);

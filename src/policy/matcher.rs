@@ -10,6 +10,7 @@
 
 use hashbrown::HashMap;
 
+use super::name_filter::{Marks, NameFilter};
 use crate::pattern::PartKind;
 use crate::pattern::classify::{Classifier, SegmentClass};
 use crate::pattern::name::KeyName;
@@ -175,6 +176,10 @@ impl SegmentPattern {
 /// Automaton over many patterns, each with a target.
 #[derive(Debug, Clone)]
 pub struct Matcher<T> {
+    /// Names that patterns begin with, in either tree.
+    first: NameFilter,
+    /// True if there is no pattern.
+    is_empty: bool,
     /// Patterns without a leading `**`.
     fixed: MatchTree<T>,
     /// Patterns with it, without the `**`.
@@ -227,20 +232,24 @@ impl<T> Default for MatchTree<T> {
 
 impl<T> Default for Matcher<T> {
     fn default() -> Self {
-        Matcher { fixed: MatchTree::default(), floating: MatchTree::default() }
+        Matcher {
+            first: NameFilter::default(),
+            is_empty: true,
+            fixed: MatchTree::default(),
+            floating: MatchTree::default(),
+        }
     }
 }
 
 impl<T: Copy> Matcher<T> {
     /// Adds a pattern with its target.
     pub fn add(&mut self, pattern: &PolicyPattern, target: T) {
+        self.is_empty = false;
+        if let Some(name) = pattern.first_name() {
+            self.first.add(name.as_bytes());
+        }
         let tree = if pattern.floating { &mut self.floating } else { &mut self.fixed };
         tree.add(&pattern.segments, target);
-    }
-
-    /// Returns true if there is no pattern.
-    pub fn is_empty(&self) -> bool {
-        self.fixed.is_empty() && self.floating.is_empty()
     }
 
     /// Appends the targets of all patterns that the name matches, in order of precedence: patterns without a leading `**`, then
@@ -249,7 +258,6 @@ impl<T: Copy> Matcher<T> {
     /// Visits each state at most once per segment of the name, of which classified names have at most 16.
     pub fn find(&self, name: &KeyName<'_>, found: &mut Vec<T>) {
         match name {
-            KeyName::Plain(name) if !self.may_match(name) => {} // the common case
             KeyName::Plain(name) => self.visit(name.segments().map(|name| (name, PartKind::Literal)), found),
             KeyName::Classified(_, pattern) => self.visit(pattern.segments(), found),
         }
@@ -257,24 +265,29 @@ impl<T: Copy> Matcher<T> {
 
     /// Returns false if a name matches no pattern, as far as the filters know.
     #[inline]
-    fn may_match(&self, name: &PlainName<'_>) -> bool {
-        if self.fixed.takes_all || self.floating.takes_all {
-            return true;
+    pub fn may_match(&self, name: &KeyName<'_>) -> bool {
+        if self.is_empty {
+            return false;
         }
-        let (fixed, floating) = (&self.fixed.first, &self.floating.first);
-        let place = |start, end| NameFilter::place(name.bytes().get(start..end).unwrap_or_default());
-        let (mut start, mut separators, mut is_first) = (0, name.separators(), true);
-        while separators != 0 {
-            let end = separators.trailing_zeros() as usize;
-            let place = place(start, end);
-            if floating.holds(place) || is_first && fixed.holds(place) {
+        match name {
+            KeyName::Plain(name) => self.fixed.takes_all || self.floating.takes_all || self.may_match_plain(name),
+            KeyName::Classified(..) => true,
+        }
+    }
+
+    #[inline]
+    fn may_match_plain(&self, name: &PlainName<'_>) -> bool {
+        let (mut start, mut ends) = (0, name.ends());
+        while ends != 0 {
+            let end = ends.trailing_zeros() as usize;
+            let segment = name.bytes().get(start..end).unwrap_or_default();
+            if self.first.may_hold(segment) && (start == 0 || self.floating.first.may_hold(segment)) {
                 return true;
             }
-            (start, is_first) = (end + 1, false);
-            separators &= separators - 1;
+            start = end + 1;
+            ends &= ends - 1;
         }
-        let last = place(start, name.bytes().len());
-        floating.holds(last) || is_first && fixed.holds(last)
+        false
     }
 
     fn visit<'n>(&self, mut left: impl Iterator<Item = (&'n [u8], PartKind)> + Clone, found: &mut Vec<T>) {
@@ -317,7 +330,7 @@ impl<T: Copy> MatchTree<T> {
     /// Returns true if no pattern begins with this name, as far as the filter knows.
     #[inline]
     fn rejects(&self, name: &[u8]) -> bool {
-        !self.first.holds(NameFilter::place(name)) && !self.takes_all
+        !self.first.may_hold(name) && !self.takes_all
     }
 
     fn visit<'n>(&self, at: u32, mut left: impl Iterator<Item = (&'n [u8], PartKind)> + Clone, found: &mut Vec<T>) {
@@ -365,69 +378,6 @@ impl<T: Copy> MatchTree<T> {
             self.states.push(MatchState::default());
         }
         next as usize
-    }
-}
-
-/// Filter over length and three letters of the names that patterns begin with. Presets have some three hundred, of four
-/// thousand bits.
-#[derive(Debug, Clone)]
-struct NameFilter([u64; 64]);
-
-impl Default for NameFilter {
-    fn default() -> Self {
-        NameFilter([0; 64])
-    }
-}
-
-impl NameFilter {
-    fn add(&mut self, name: &[u8]) {
-        let (word, bit) = NameFilter::place(name);
-        self.0[word] |= bit;
-    }
-
-    /// Returns false only if no name with this place was added.
-    #[inline]
-    fn holds(&self, (word, bit): (usize, u64)) -> bool {
-        self.0[word % 64] & bit != 0
-    }
-
-    /// Returns the word and the bit of a name.
-    #[inline]
-    fn place(name: &[u8]) -> (usize, u64) {
-        let letter = |byte: Option<&u8>| u32::from(byte.copied().unwrap_or_default());
-        let letters = letter(name.first()) | letter(name.get(name.len() / 2)) << 8 | letter(name.last()) << 16;
-        // Lengths that are equal modulo 256 share a place.
-        let mixed = (letters | u32::try_from(name.len()).unwrap_or(u32::MAX) << 24).wrapping_mul(0x9e37_79b1) >> 20;
-        (mixed as usize / 64, 1 << (mixed % 64))
-    }
-}
-
-/// Filter over length, first and last letter of names.
-#[derive(Debug, Clone, Copy, Default)]
-struct Marks([u64; MARK_WORDS]);
-
-/// Words of a filter. Presets have some two hundred names, most of which get a bit of their own.
-const MARK_WORDS: usize = 16;
-
-impl Marks {
-    fn add(&mut self, name: &[u8]) {
-        let (word, bit) = Marks::place(name);
-        self.0[word] |= bit;
-    }
-
-    /// Returns false only if the name was not added.
-    #[inline]
-    fn may_hold(&self, name: &[u8]) -> bool {
-        let (word, bit) = Marks::place(name);
-        self.0[word] & bit != 0
-    }
-
-    /// Returns the word and the bit of a name.
-    #[inline]
-    fn place(name: &[u8]) -> (usize, u64) {
-        let letter = |byte: Option<&u8>| usize::from(byte.copied().unwrap_or_default());
-        let (first, last) = (letter(name.first()), letter(name.last()));
-        ((first + 5 * name.len()) % MARK_WORDS, 1 << ((last + 7 * name.len()) % 64))
     }
 }
 

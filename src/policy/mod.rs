@@ -23,6 +23,7 @@ pub mod forest;
 mod key_view;
 mod labels;
 pub mod matcher;
+mod name_filter;
 mod name_pass;
 pub mod need;
 pub mod objects;

@@ -144,12 +144,20 @@ pub struct HarmlessKeys {
     pub unknown_use: bool,
     /// True if only keys comply that are not [slightly above a packing limit](crate::record::ValueFacts::compact).
     pub far_from_compact: bool,
+    /// Lengths below 64 of keys that may not comply, as bits.
+    pub doubtful_lengths: u64,
 }
 
 impl Default for HarmlessKeys {
     /// Returns all keys.
     fn default() -> Self {
-        HarmlessKeys { from: Millis(i64::MIN), to: Millis(i64::MAX), unknown_use: false, far_from_compact: false }
+        HarmlessKeys {
+            from: Millis(i64::MIN),
+            to: Millis(i64::MAX),
+            unknown_use: false,
+            far_from_compact: false,
+            doubtful_lengths: 0,
+        }
     }
 }
 
@@ -161,6 +169,7 @@ impl HarmlessKeys {
             to: self.to.min(other.to),
             unknown_use: self.unknown_use || other.unknown_use,
             far_from_compact: self.far_from_compact || other.far_from_compact,
+            doubtful_lengths: self.doubtful_lengths | other.doubtful_lengths,
         }
     }
 
@@ -171,6 +180,7 @@ impl HarmlessKeys {
         expires
             && (!self.unknown_use || record.idle.is_none() && record.freq.is_none())
             && (!self.far_from_compact || record.value.compact.is_none())
+            && !record.length.is_some_and(|length| length < 64 && self.doubtful_lengths >> length & 1 == 1)
     }
 }
 

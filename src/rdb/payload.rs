@@ -29,6 +29,11 @@ pub const ENTRY_ID_BYTES: u64 = 16;
 /// Maximum number of bytes by which the payload of a packed element exceeds its stored size: eight bytes of an intset hold 20
 /// digits.
 pub const PACKED_GAIN: u64 = 12;
+/// Maximum number of bytes of a list's packed element that are no payload: eight bytes of an integer hold one digit, behind one
+/// byte for its type and before one for its size, or behind five for the size of the element before it.
+const PACKED_LOSS: [u64; 2] = [10, 13];
+/// Size of an empty packed node of a list.
+const EMPTY_NODE: u64 = 11;
 /// Maximum ratio of an element's payload to its size in a listpack: two bytes may hold three digits, ten hold 20.
 const LISTPACK_RATIO: u64 = 2;
 
@@ -42,11 +47,21 @@ const SAME_FIELDS: i64 = 2;
 pub struct Payload {
     /// Bytes of all content.
     pub bytes: u64,
-    /// Bytes of the longest element; of a string, all of it.
+    /// Bytes of the longest element; of a string, all of it. 0 if it is not known, as `bytes` is a lower bound.
     pub longest: u64,
 }
 
 impl Payload {
+    /// Creates a lower bound.
+    pub(crate) fn at_least(bytes: u64) -> Self {
+        Payload { bytes, longest: 0 }
+    }
+
+    /// Returns whether it is a lower bound.
+    pub(crate) fn is_bound(self) -> bool {
+        self.longest == 0 && self.bytes > 0
+    }
+
     /// Adds an element and the score or id that it has.
     #[inline(always)]
     pub fn add(&mut self, element: u64, beside: u64) {
@@ -112,6 +127,21 @@ impl RawValue<'_> {
         }
     }
 
+    /// Returns a lower bound of the payload of a list, given its number of elements; 0 for other types. Decodes nothing.
+    pub fn payload_at_least(&self, elements: u64) -> u64 {
+        let loss = match self.value_type {
+            ValueType::ListQuicklist2 => PACKED_LOSS[0],
+            ValueType::ListQuicklist => PACKED_LOSS[1],
+            _ => return 0,
+        };
+        let mut blobs = BlobSizes::default();
+        if walk(self.value_type, self.templates, &mut Cursor::new(self.bytes, 0), &mut blobs).is_err() {
+            return 0;
+        }
+        let lost = blobs.number.saturating_mul(EMPTY_NODE).saturating_add(elements.saturating_mul(loss));
+        blobs.sum.saturating_sub(lost)
+    }
+
     /// Returns whether all content is in blobs.
     fn is_packed(&self) -> bool {
         match self.value_type {
@@ -156,12 +186,14 @@ impl RawValue<'_> {
 /// Visitor that adds up the sizes of blobs.
 #[derive(Debug, Default)]
 struct BlobSizes {
+    number: u64,
     sum: u64,
     longest: u64,
 }
 
 impl BlobSizes {
     fn add(&mut self, blob: RawString<'_>) {
+        self.number += 1;
         self.sum = self.sum.saturating_add(blob.len());
         self.longest = self.longest.max(blob.len());
     }
@@ -471,6 +503,26 @@ mod tests {
         let elements: [&[u8]; 2] = [b"\x81a\x02", b"\x07\x01"];
         let nodes = [&b"\x02\x01\x05plain\x02"[..], &listpack(&elements)].concat();
         assert_eq!(payload(ValueType::ListQuicklist2, &nodes), Some(5 + 2));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn payload_of_a_list_is_within_its_bounds(texts in proptest::collection::vec("[0-9-]{0,20}|[a-z]{0,63}", 1..20)) {
+            let entry = |text: &String| match text.parse::<i8>() {
+                // Longer than a server writes it, as a lower bound has to expect.
+                Ok(number) => [&[0xf4], &i64::from(number).to_le_bytes()[..], &[9]].concat(),
+                Err(_) => [&[0x80 | text.len() as u8], text.as_bytes(), &[text.len() as u8 + 1]].concat(),
+            };
+            let node: Vec<u8> = texts.iter().take(2).flat_map(entry).collect();
+            let (elements, len) = (texts.len().min(2), node.len() as u8 + 7);
+            let node = [&[0x40, len, len, 0, 0, 0, elements as u8, 0], &node[..], b"\xff"].concat();
+            let plain = [&[1, texts[0].len() as u8], texts[0].as_bytes()].concat();
+            let value = [&[2, 2], &node[..], &plain].concat();
+            let raw = RawValue { value_type: ValueType::ListQuicklist2, bytes: &value, templates: Templates::NONE };
+            let (payload, elements) = (raw.payload().unwrap().bytes, elements as u64 + 1);
+            proptest::prop_assert!((raw.payload_at_least(elements)..=raw.payload_at_most(elements)).contains(&payload));
+            proptest::prop_assert_eq!(RawValue { value_type: ValueType::Set, ..raw }.payload_at_least(elements), 0);
+        }
     }
 
     #[test]

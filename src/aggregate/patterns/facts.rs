@@ -7,13 +7,14 @@ use super::examples::{Candidate, Examples, beginning, example};
 use super::{ExpiryTiming, TokenPlan};
 use crate::aggregate::parts::{ColdKeys, RankedKey};
 use crate::pattern::tree::Payload;
+use crate::policy::evidence::ids::IdPlace;
 use crate::policy::evidence::{Expiries, IdSample, Secrets, Tokens};
 use crate::policy::sensitive::Inspection;
 use crate::policy::{Judged, UsualJudged, Violation};
 use crate::rdb::peek::PeekBuffers;
 use crate::record::{Kind, Record};
 use crate::report::{Example, Unknown, Weight};
-use crate::units::Bytes;
+use crate::units::{Bytes, Millis};
 
 /// Sums and examples of the keys of one pattern.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -215,16 +216,23 @@ impl PatternFacts {
             return false;
         }
         self.add(record);
-        if !record.alternatives.is_empty() {
-            self.add_alternatives(record.memory, record.alternatives);
+        // One alternative is what a policy asks for.
+        match (&mut *self.alternatives, record.alternatives) {
+            (_, []) => {}
+            ([now, then], [memory]) => {
+                *now += record.memory;
+                *then += *memory;
+            }
+            _ => self.add_alternatives(record.memory, record.alternatives),
         }
         let measured = judged.measured();
-        self.each_broken(rules, |broken, bit| {
-            broken.weight.merge(Weight { keys: 1, memory: record.memory });
-            if measured >> bit & 1 == 1 {
-                broken.worst = worse(broken.worst, judged.violation(bit));
+        // All these rules have an entry: a key without one may become an example.
+        for broken in self.broken.iter_mut().filter(|broken| rules >> broken.rule & 1 == 1) {
+            broken.weight.add(record.memory);
+            if measured >> broken.rule & 1 == 1 {
+                broken.worst = worse(broken.worst, judged.violation(usize::from(broken.rule)));
             }
-        });
+        }
         true
     }
 
@@ -333,9 +341,16 @@ impl PatternFacts {
     #[inline]
     pub fn time(&mut self, record: &Record<'_>, timing: ExpiryTiming) -> usize {
         let Some(at) = record.expires_at.filter(|&at| at >= timing.reference) else { return 0 };
-        let new = if self.expiries.is_none() { size_of::<Expiries>() } else { 0 };
-        let expiries = self.expiries.get_or_insert_with(|| Box::new(Expiries::new(timing.most)));
-        new + expiries.add(record.key, record.memory, at)
+        match &mut self.expiries {
+            Some(expiries) => expiries.add(record.key, record.memory, at),
+            None => self.time_first(record, at, timing.most),
+        }
+    }
+
+    #[cold]
+    fn time_first(&mut self, record: &Record<'_>, at: Millis, most: usize) -> usize {
+        let expiries = self.expiries.insert(Box::new(Expiries::new(most)));
+        size_of::<Expiries>() + expiries.add(record.key, record.memory, at)
     }
 
     /// Reduces the kept expiries to at most `most`. Returns their heap bytes.
@@ -351,10 +366,17 @@ impl PatternFacts {
     }
 
     /// Samples the id of a key. Returns the growth in heap bytes.
-    #[inline]
-    pub fn sample_id(&mut self, id: [&[u8]; 2], most: usize) -> usize {
-        let new = if self.ids.is_none() { size_of::<IdSample>() } else { 0 };
-        new + self.ids.get_or_insert_with(|| Box::new(IdSample::new(most))).add(id)
+    #[inline(always)] // for nearly every string
+    pub fn sample_id(&mut self, id: IdPlace, name: &[u8], most: usize) -> usize {
+        match &mut self.ids {
+            Some(ids) => ids.add(id, name),
+            None => self.sample_first_id(id, name, most),
+        }
+    }
+
+    #[cold]
+    fn sample_first_id(&mut self, id: IdPlace, name: &[u8], most: usize) -> usize {
+        size_of::<IdSample>() + self.ids.insert(Box::new(IdSample::new(most))).add(id, name)
     }
 
     /// Reduces the sampled ids to at most `most`. Returns their heap bytes.
@@ -404,17 +426,13 @@ impl PatternFacts {
     }
 
     /// Adds memory now and under the alternatives, whose number is the same for all keys of a run.
+    #[inline(never)]
     fn add_alternatives(&mut self, now: Bytes, more: &[Bytes]) {
         let Some((sum, then)) = self.alternatives.split_first_mut() else {
             self.alternatives = std::iter::once(now).chain(more.iter().copied()).collect();
             return;
         };
         *sum += now;
-        // Fast path for one alternative, as a policy asks for one.
-        if let ([then], [memory]) = (&mut *then, more) {
-            *then += *memory;
-            return;
-        }
         then.iter_mut().zip(more).for_each(|(sum, memory)| *sum += *memory);
     }
 
@@ -522,6 +540,9 @@ impl BrokenRule {
 /// Returns the violation that deviates more from its limit.
 #[inline]
 fn worse(one: Violation, other: Violation) -> Violation {
+    if one == other {
+        return one; // as most keys of a pattern deviate by the same
+    }
     let distance = |violation: &Violation| (violation.measured.abs_diff(violation.allowed), *violation);
     std::cmp::max_by_key(one, other, distance)
 }

@@ -276,6 +276,11 @@ impl PatternStats {
         self.tree.holds(leaf)
     }
 
+    /// Returns the largest measure so far among the keys of a pattern that break a rule.
+    pub fn worst(&mut self, leaf: Leaf, rule: usize) -> u64 {
+        self.tree.payload(leaf).map_or(0, |facts| facts.worst(rule).measured)
+    }
+
     /// Adds a key to the leaf of its pattern, which must be valid.
     #[inline]
     pub fn observe_at(&mut self, record: &Record<'_>, leaf: Leaf, id: KnownId, judged: &Judged) {
@@ -329,7 +334,10 @@ impl PatternStats {
         if let Some(timing) = self.timing {
             self.timing_bytes += facts.time(record, timing);
         }
-        if let Some(plan) = self.tokens.filter(|_| judged.is_lock && may_be_lock(record)) {
+        if judged.is_lock
+            && may_be_lock(record)
+            && let Some(plan) = self.tokens
+        {
             self.inspection_bytes += facts.hold(record, plan, &mut self.room);
         }
         true
@@ -405,17 +413,20 @@ fn may_be_lock(record: &Record<'_>) -> bool {
 }
 
 /// Samples the id of a string. Returns the growth in heap bytes.
-#[inline]
+#[inline(always)] // for every key in the fast path
 fn sample_id(facts: &mut PatternFacts, record: &Record<'_>, id: &KnownId, ids: &IdSampling) -> usize {
     if record.kind != Kind::String {
         return 0;
     }
     let place = match id {
-        KnownId::Unknown => ids.finder.place(record.key),
-        KnownId::Nowhere => None,
-        KnownId::At(place) => Some(*place),
+        KnownId::At(place) => *place,
+        KnownId::Nowhere => return 0,
+        KnownId::Unknown => match ids.finder.place(record.key) {
+            Some(place) => place,
+            None => return 0,
+        },
     };
-    place.map_or(0, |place| facts.sample_id(place.pieces(record.key), ids.most))
+    facts.sample_id(place, record.key, ids.most)
 }
 
 impl ShownNames for PatternStats {

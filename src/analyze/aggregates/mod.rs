@@ -147,11 +147,12 @@ impl Aggregates {
 
     /// Hands the sums of usual keys over to the aggregates. Must precede reading these, and the end of the keys' run.
     fn hand_over_usual(&mut self) {
-        let Aggregates { usual, sums, breakdown, violations, .. } = self;
+        let Aggregates { usual, sums, breakdown, violations, what_if, .. } = self;
         usual.hand_over(
             |keys| {
                 sums.add_usual(&keys);
                 breakdown.add_usual(&keys);
+                what_if.add_usual(&keys);
             },
             |rules, keys| violations.add_usual(rules, keys),
         );
@@ -277,7 +278,7 @@ impl Aggregate for Aggregates {
         {
             self.usual.add(record, judged.broken, |rules, keys| self.violations.add_usual(rules, keys));
             self.breakdown.count(record);
-            self.what_if.observe(record);
+            self.what_if.observe_others(record);
             self.every_key.observe(record);
             self.sums.add_expiry(record);
             if !self.defers_slots {
@@ -285,10 +286,13 @@ impl Aggregate for Aggregates {
             }
             return;
         }
-        let packed = questions.checks.packed_payload(record);
         // Listed keys show the lengths of their elements: their blobs are read once for all lists.
-        let is_shown = packed.is_none() && record.value.payload.is_none() && self.unusual_keys.lists(record);
-        let packed = packed.or_else(|| if is_shown { record.collection_payload() } else { None });
+        let is_shown = self.unusual_keys.lists(record);
+        let listed = self.unusual_keys.big_keys.allowed_payload();
+        let patterns = &mut self.patterns;
+        let packed = questions.checks.packed_payload(record, is_shown, listed, |bit| patterns.worst(leaf, bit));
+        let is_unread = is_shown && packed.is_none() && record.value.payload.is_none();
+        let packed = if is_unread { record.collection_payload() } else { packed };
         let known = packed.map(|payload| record.with_payload(payload));
         let record = known.as_ref().unwrap_or(record);
         questions.checks.judge_named(record, name.judged, &mut self.judged);

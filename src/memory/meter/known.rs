@@ -43,26 +43,30 @@ impl Meter<'_> {
     }
 
     /// Returns the size of a string; `found` is that of another meter.
-    #[inline]
     pub(in crate::memory) fn string_size(
         &mut self,
         key: Key,
         value: &RawString<'_>,
         found: &Measured,
     ) -> Option<ValueSize> {
-        // Not the length of `value`, which of an integer is the number of its digits: they would be counted for every string.
-        let len = found.length?;
-        let priced = match found.encoding {
-            Encoding::Int => self.number_price(key, value)?,
-            _ if len > self.model.longest_special => string::raw(self.model, key, len),
-            _ => string::text(self.model, key, len),
-        };
-        Some(self.size(priced))
+        match found.encoding {
+            Encoding::Int => {
+                let priced = string::measure(self.model, key, *value, &mut self.scratch).ok()?;
+                Some(self.size(priced))
+            }
+            _ => self.text_size(key, found),
+        }
     }
 
-    #[inline(never)]
-    fn number_price(&mut self, key: Key, value: &RawString<'_>) -> Option<PricedValue> {
-        string::measure(self.model, key, *value, &mut self.scratch).ok()
+    /// Returns the size of a string that is no integer; `found` is that of another meter.
+    #[inline(always)] // for nearly every string
+    pub(in crate::memory) fn text_size(&self, key: Key, found: &Measured) -> Option<ValueSize> {
+        let len = found.length.filter(|_| found.encoding != Encoding::Int)?;
+        let priced = match len > self.model.longest_special {
+            true => string::raw(self.model, key, len),
+            false => string::text(self.model, key, len),
+        };
+        Some(self.size(priced))
     }
 
     /// Returns the size of a value packed in `blob`, if it stays packed on this server; `found` is that of another meter.

@@ -1,5 +1,7 @@
 //! Checking a key against the rules about keys.
 
+use std::ops::RangeInclusive;
+
 use super::{Checks, Judged, MOST_KEY_CHECKS, NameJudged, PatternTarget, UsualJudged};
 use crate::pattern::name::KeyName;
 use crate::policy::dictionary::Matched;
@@ -34,8 +36,10 @@ impl Checks {
     #[inline(always)] // in the caller, the kind of name is known
     pub fn judge_name(&self, name: &KeyName<'_>, named: &mut NameJudged) {
         named.broken = self.names.broken(name);
-        if !self.matcher.is_empty() {
+        if self.matcher.may_match(name) {
             self.match_pattern(name, named);
+        } else if named.is_matched {
+            named.unmatch();
         }
     }
 
@@ -93,11 +97,34 @@ impl Checks {
             Some(broken) if is_plain && harmless.includes(record) => {
                 Some(UsualJudged { broken, measured: 0, is_lock: false, violations })
             }
+            Some(others) if !named.is_matched && harmless.includes(record) => {
+                self.judge_name_alone(record.kind, named, others, violations)
+            }
             _ => self.judge_varying(record, named, violations),
         }
     }
 
-    /// Slow path of [`Checks::judge_usual`]: a rule has to be asked, or the name violates one or matches a pattern.
+    /// Path of [`Checks::judge_usual`] for a name that violates rules and matches no pattern of the policy; `others` are the bits
+    /// that its key violates besides.
+    fn judge_name_alone<'v>(
+        &self,
+        kind: Kind,
+        named: &NameJudged,
+        others: u64,
+        violations: &'v mut Violations,
+    ) -> Option<UsualJudged<'v>> {
+        let unmeasured = self.measured & !named.broken.counted;
+        if named.broken.bits & (unmeasured | self.saving) != 0 {
+            return None;
+        }
+        let broken = self.most_severe(self.names.broken_as(&named.broken, kind) | others);
+        if broken & self.counting != 0 {
+            self.names.measure(&named.broken, violations);
+        }
+        Some(UsualJudged { broken, measured: broken & self.measuring, is_lock: false, violations })
+    }
+
+    /// Slow path of [`Checks::judge_usual`]: a rule has to be asked, or the name matches a pattern.
     fn judge_varying<'v>(
         &self,
         record: &Record<'_>,
@@ -143,11 +170,39 @@ impl Checks {
 
     /// Returns the payload that rules will ask for, of a value whose blobs have to be read for it.
     ///
-    /// To be kept in the record, so that each of them and the list of big keys need not read the blobs again.
-    pub fn packed_payload(&self, record: &Record<'_>) -> Option<Payload> {
+    /// To be kept in the record, so that each of them and the list of big keys, which are those over `listed`, need not read the
+    /// blobs again.
+    ///
+    /// Unless it has to be `exact`, it may be a lower bound without a longest element, and no blob is read, where that makes no
+    /// difference: by every limit the payload is on the same side as its bound, and `worst`, the largest payload so far among the keys
+    /// of the pattern that violate a rule, is not exceeded.
+    pub fn packed_payload(
+        &self,
+        record: &Record<'_>,
+        exact: bool,
+        listed: u64,
+        mut worst: impl FnMut(usize) -> u64,
+    ) -> Option<Payload> {
         let sized = &self.sized[record.kind as usize];
-        let is_asked = sized.payload < u64::MAX && record.value.payload.is_none() && sized.concerns(record);
-        if is_asked { record.packed_payload(sized.payload) } else { None }
+        if sized.payload == u64::MAX || record.value.payload.is_some() || !sized.concerns(record) {
+            return None;
+        }
+        let bounds = record.payload_bounds().filter(|bounds| {
+            let [least, most] = [*bounds.start(), *bounds.end()];
+            (least > listed) == (most > listed) && sized.broken_by(least) == sized.broken_by(most)
+        });
+        let Some((least, most)) = bounds.map(RangeInclusive::into_inner) else {
+            return record.packed_payload(sized.payload);
+        };
+        let broken = self.most_severe(sized.broken_by(least));
+        if broken == 0 && least <= listed {
+            return None;
+        }
+        match !exact && ones(broken).all(|bit| worst(usize::from(bit)) >= most) {
+            true => Some(Payload::at_least(least)),
+            // Of a damaged value, the bound is known.
+            false => Some(record.packed_payload(sized.payload).unwrap_or(Payload::at_least(least))),
+        }
     }
 
     /// Returns whether a rule has to look for JSON in the value.
@@ -214,14 +269,10 @@ impl Checks {
     }
 
     /// Looks up dictionary entry, TTL class, budget and exemptions of a name.
+    #[inline(never)] // few names come here
     fn match_pattern(&self, name: &KeyName<'_>, named: &mut NameJudged) {
-        named.targets.clear();
-        named.exemptions.clear();
+        named.unmatch();
         self.matcher.find(name, &mut named.targets);
-        (named.matched, named.excuse) = (Matched::default(), 0);
-        if named.targets.is_empty() {
-            return; // the common case
-        }
         let (matched, mut class) = (&mut named.matched, None);
         // The first target of each list takes precedence.
         for target in &named.targets {
@@ -252,6 +303,7 @@ impl Checks {
         let of_entry = || entry.and_then(|entry| self.entry_budgets.get(entry).copied().flatten());
         let of_class = || self.class_budgets.get(usize::from(matched.class?)).copied().flatten();
         matched.budget = matched.budget.or_else(of_entry).or_else(of_class);
+        named.is_matched = *matched != Matched::default() || !named.exemptions.is_empty();
     }
 }
 

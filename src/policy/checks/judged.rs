@@ -14,6 +14,8 @@ use crate::units::Bytes;
 pub struct NameJudged {
     pub(super) broken: NameFailures,
     pub(super) matched: Matched,
+    /// True if it matches a pattern of the policy: an exemption, or something in `matched`.
+    pub(super) is_matched: bool,
     /// Bits that the key is exempt from.
     pub(super) excuse: u64,
     /// Indexes of matching exemptions.
@@ -24,13 +26,15 @@ pub struct NameJudged {
 impl NameJudged {
     /// Returns whether the name violates nothing and matches no pattern of the policy.
     pub fn is_plain(&self) -> bool {
-        self.broken.is_none() && !self.is_matched()
+        self.broken.is_none() && !self.is_matched
     }
 
-    /// Returns whether the name matches a pattern of the policy.
+    /// Clears what the name matches.
     #[inline]
-    pub fn is_matched(&self) -> bool {
-        self.matched != Matched::default() || !self.exemptions.is_empty()
+    pub(super) fn unmatch(&mut self) {
+        (self.matched, self.is_matched, self.excuse) = (Matched::default(), false, 0);
+        self.exemptions.clear();
+        self.targets.clear();
     }
 
     /// Returns the declarations of the policy that the name matches.

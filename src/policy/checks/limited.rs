@@ -1,5 +1,6 @@
 //! Rules that few keys can violate, with cheap tests that clear the other keys.
 
+use super::MOST_KEY_CHECKS;
 use crate::policy::rule::{HarmlessKeys, SizeTest};
 use crate::rdb::payload::PACKED_GAIN;
 use crate::record::Record;
@@ -34,13 +35,15 @@ pub(super) struct SizeRules {
     pub(super) memory: u64,
     /// Smallest limit on the payload.
     pub(super) payload: u64,
+    /// All limits on the payload, with the bits of their rules.
+    pub(super) payloads: Vec<(u64, u8)>,
     /// Bits of the rules.
     pub(super) asked: Vec<u8>,
 }
 
 impl Default for SizeRules {
     fn default() -> Self {
-        SizeRules { length: u64::MAX, memory: u64::MAX, payload: u64::MAX, asked: Vec::new() }
+        SizeRules { length: u64::MAX, memory: u64::MAX, payload: u64::MAX, payloads: Vec::new(), asked: Vec::new() }
     }
 }
 
@@ -49,6 +52,7 @@ impl SizeRules {
     pub(super) fn add(&mut self, test: SizeTest, place: u8, denser: bool) {
         if let SizeTest::Payload(most) = test {
             self.payload = self.payload.min(most);
+            self.payloads.push((most, place));
         }
         match test {
             SizeTest::Length(most) => self.length = self.length.min(most),
@@ -60,6 +64,12 @@ impl SizeRules {
             }
         }
         self.asked.push(place);
+    }
+
+    /// Returns the bits of the rules that a payload violates.
+    pub(super) fn broken_by(&self, payload: u64) -> u64 {
+        let broken = self.payloads.iter().filter(|(most, _)| payload > *most);
+        broken.fold(0, |bits, (_, place)| bits | 1 << (usize::from(*place) % MOST_KEY_CHECKS))
     }
 
     /// Returns whether a key is large enough to violate one of the rules.

@@ -10,6 +10,9 @@ use crate::policy::dictionary::Matched;
 use crate::policy::rule::Violation;
 use crate::policy::testing::{checks, checks_in, record};
 use crate::rdb::payload::Payload;
+use crate::rdb::peek::RawValue;
+use crate::rdb::template::Templates;
+use crate::rdb::value_type::ValueType;
 use crate::record::{Record, ValueFacts};
 use crate::units::Bytes;
 
@@ -299,4 +302,38 @@ proptest! {
         expected.dedup_by_key(|(id, _)| *id);
         prop_assert_eq!(checks.broken_by(&record, &PatternBuf::default()), expected);
     }
+}
+
+/// Returns a list with one packed node of this many strings of 60 bytes.
+fn packed_list(elements: usize) -> Vec<u8> {
+    let node: Vec<u8> = (0..elements).flat_map(|_| [&[0x80 | 60][..], &[b'x'; 60], &[61]].concat()).collect();
+    let len = u32::try_from(node.len() + 7).unwrap();
+    let head = [&[1, 2, 0x80][..], &len.to_be_bytes(), &len.to_le_bytes(), &[elements as u8, 0]].concat();
+    [&head[..], &node, b"\xff"].concat()
+}
+
+#[test]
+fn blobs_are_read_only_where_the_payload_matters() {
+    let checks = checks(
+        "[[rules.\"big.total\"]]\nseverity = \"should\"\nmax = 100\n[[rules.\"big.total\"]]\nseverity = \"must\"\nmax = 4000\n",
+    );
+    let payload = |elements: usize, listed: u64, worst: u64| {
+        let bytes = packed_list(elements);
+        let raw = RawValue { value_type: ValueType::ListQuicklist2, bytes: &bytes, templates: Templates::NONE };
+        let length = Some(elements as u64);
+        let list = Record { kind: Kind::List, length, memory: Bytes(9_999), raw: Some(raw), ..record(b"queue:1") };
+        checks.packed_payload(&list, false, listed, |_| worst).map(|payload| payload.bytes)
+    };
+    let payload = |elements, listed, worst| payload(elements, listed, worst).unwrap_or(0);
+    let never = u64::MAX;
+    // Bounds of 50 elements of 62 bytes: 2,596 to 3,707.
+    assert_eq!((payload(50, never, 0), payload(50, never, 3_706)), (3_000, 3_000));
+    assert_eq!(payload(50, never, 3_707), 2_596);
+    // By another limit, the bounds are on different sides.
+    assert_eq!(payload(50, 2_900, 9_999), 3_000);
+    // The same between 4,000 bytes.
+    assert_eq!(payload(60, never, 9_999), 3_600);
+    assert_eq!(payload(90, never, 9_999), 4_676);
+    // No rule is violated.
+    assert_eq!(payload(1, never, 0), 0);
 }

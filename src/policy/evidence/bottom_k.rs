@@ -111,12 +111,13 @@ fn tail(key: &[u8], len: usize) -> u64 {
     }
 }
 
-/// Hashes the last eight bytes of a key. The result still has to be mixed by [`finish`].
+/// Hashes the first and the last eight bytes of a key. The result still has to be mixed by [`finish`].
 #[inline]
-pub(super) fn hash_tail(seed: u64, key: &[u8]) -> u64 {
-    match key.last_chunk() {
-        Some(tail) => fold(seed, u64::from_le_bytes(*tail)),
-        None => hash(seed, key),
+pub(super) fn hash_ends(seed: u64, key: &[u8]) -> u64 {
+    match (key.first_chunk(), key.last_chunk()) {
+        // Rotated, so that equal ends do not cancel each other out.
+        (Some(first), Some(last)) => fold(seed, u64::from_le_bytes(*first).rotate_left(23) ^ u64::from_le_bytes(*last)),
+        _ => hash(seed, key),
     }
 }
 

@@ -38,7 +38,7 @@ impl Expiries {
     }
 
     /// Adds a key. Returns the growth in bytes.
-    #[inline]
+    #[inline(always)] // for every key that expires
     pub fn add(&mut self, key: &[u8], memory: Bytes, at: Millis) -> usize {
         self.all.add(memory);
         let entry = u64::from(hash(key)) << 32 | u64::from(second(at));

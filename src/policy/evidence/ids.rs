@@ -27,7 +27,7 @@ const LONGEST_WORD: usize = 32;
 /// Sample of the ids of the keys of a pattern.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct IdSample {
-    /// Entries: hash of the last bytes of an id in the upper half, of the whole id in the lower.
+    /// Entries: hash of the ends of an id in the upper half, of the whole id in the lower.
     lowest: BottomK,
 }
 
@@ -46,15 +46,19 @@ impl IdSample {
         IdSample { lowest: BottomK::new(most) }
     }
 
-    /// Adds the id of a key, in two pieces. Returns the growth in bytes.
-    #[inline]
-    pub fn add(&mut self, [before, after]: [&[u8]; 2]) -> usize {
-        let end = if after.is_empty() { before } else { after };
-        let high = bottom_k::finish(bottom_k::hash_tail(SEED, end)) >> 32;
-        // Mostly the last bytes of an id decide that it is not sampled.
+    /// Adds the id of a key. Returns the growth in bytes.
+    #[inline(always)] // for nearly every string
+    pub fn add(&mut self, id: IdPlace, name: &[u8]) -> usize {
+        let high = bottom_k::finish(bottom_k::hash_ends(SEED, id.last_piece(name))) >> 32;
+        // Mostly the ends of an id decide that it is not sampled.
         if self.lowest.highest().is_some_and(|highest| high > highest >> 32) {
             return 0;
         }
+        self.offer(high, id.pieces(name))
+    }
+
+    #[inline(never)]
+    fn offer(&mut self, high: u64, [before, after]: [&[u8]; 2]) -> usize {
         let whole = bottom_k::hash(bottom_k::hash(SEED, before), after);
         self.lowest.offer(high << 32 | bottom_k::finish(whole) >> 32)
     }
@@ -119,11 +123,26 @@ impl IdPlace {
     }
 
     /// Returns the pieces of the id of a name; empty ones beyond its end.
-    #[inline]
     pub fn pieces(self, name: &[u8]) -> [&[u8]; 2] {
+        [self.before(name), self.after(name)]
+    }
+
+    /// Returns the last piece of the id of a name that is not empty.
+    #[inline]
+    pub fn last_piece(self, name: &[u8]) -> &[u8] {
         let (start, end) = self.second;
-        let piece = |start: u32, end: u32| name.get(start as usize..end as usize).unwrap_or_default();
-        [piece(0, self.first), piece(start, end)]
+        if start == end { self.before(name) } else { self.after(name) }
+    }
+
+    #[inline]
+    fn before(self, name: &[u8]) -> &[u8] {
+        name.get(..self.first as usize).unwrap_or_default()
+    }
+
+    #[inline]
+    fn after(self, name: &[u8]) -> &[u8] {
+        let (start, end) = self.second;
+        name.get(start as usize..end as usize).unwrap_or_default()
     }
 }
 
@@ -183,7 +202,7 @@ impl IdFinder {
     }
 
     /// Returns the place of the id: the name without the segment that may be an attribute. `None` if no segment may.
-    #[inline]
+    #[inline(never)] // few names come here: most places are known, or found from bitmaps
     pub fn place(&self, name: &[u8]) -> Option<IdPlace> {
         let (mut name, mut last) = (name, self.last_segment(name)?);
         if last.is_word && names_type(&name[last.start..]) {
@@ -243,7 +262,10 @@ mod tests {
 
     fn sample(most: usize, ids: impl IntoIterator<Item = u32>) -> IdSample {
         let mut sample = IdSample::new(most);
-        ids.into_iter().for_each(|id| _ = sample.add([format!("user:{id}").as_bytes(), b""]));
+        ids.into_iter().for_each(|id| {
+            let name = format!("user:{id}");
+            _ = sample.add(IdPlace::new(name.len(), (0, 0)).unwrap(), name.as_bytes());
+        });
         sample
     }
 
@@ -293,7 +315,10 @@ mod tests {
     fn ids_with_equal_ends_stay_apart() {
         let ending = |tenant: u32| format!("tenant{tenant}:account1");
         let mut one = IdSample::new(8);
-        (0..100).for_each(|tenant| _ = one.add([ending(tenant).as_bytes(), b""]));
+        (0..100).for_each(|tenant| {
+            let name = ending(tenant);
+            _ = one.add(IdPlace::new(name.len(), (0, 0)).unwrap(), name.as_bytes());
+        });
         assert_eq!(one.up_to(u64::MAX).len(), 8);
     }
 

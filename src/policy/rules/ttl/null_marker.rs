@@ -10,8 +10,11 @@
 //! that long. A marker without expiry breaks the rule, too, and measures nothing.
 
 use crate::policy::KeyView;
+use crate::policy::context::Context;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{BuiltRule, KeyRule, Known, Need, Rule, RuleMeta, Severity, Text, Unit, Violation};
+use crate::policy::rule::{
+    BuiltRule, HarmlessKeys, KeyRule, Known, Need, Rule, RuleMeta, Severity, Text, Unit, Violation,
+};
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 
@@ -93,6 +96,10 @@ impl KeyRule for NullMarker {
         // Fast path: hardly any value has the length of a marker.
         let length = key.record.length.filter(|&length| length <= LONGEST as u64)?;
         if self.lengths >> length & 1 == 0 { None } else { self.check_short(key) }
+    }
+
+    fn harmless(&self, _: &Context) -> Option<HarmlessKeys> {
+        Some(HarmlessKeys { doubtful_lengths: self.lengths, ..HarmlessKeys::default() })
     }
 
     fn needs(&self, known: &Known<'_>) -> Option<Need> {

@@ -301,7 +301,7 @@ mod tests {
             let finder = IdFinder::new(&Separators::default(), objects.words_before_ids().clone());
             for id in self.ids.clone() {
                 let name = self.pattern.replace("{int}", &id.to_string());
-                sample.add(finder.place(name.as_bytes())?.pieces(name.as_bytes()));
+                sample.add(finder.place(name.as_bytes())?, name.as_bytes());
             }
             Some(sample)
         }
