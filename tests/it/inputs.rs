@@ -14,11 +14,14 @@ use tempfile::TempDir;
 
 use crate::common::program::{rdblens, run, run_with_input, run_within, testdata};
 
+/// Returns the bytes read since it was called last; `None` once the input is closed.
+type Watched = Box<dyn Fn() -> Option<u64> + Send>;
+
 /// Progress that asks the watched inputs only when it is told to.
 #[derive(Default)]
 struct Asking {
     bytes: AtomicU64,
-    watched: Mutex<Vec<Box<dyn Fn() -> Option<u64> + Send>>>,
+    watched: Mutex<Vec<Watched>>,
 }
 
 impl Asking {
@@ -34,7 +37,7 @@ impl Progress for Asking {
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    fn watch(&self, read: Box<dyn Fn() -> Option<u64> + Send>) {
+    fn watch(&self, read: Watched) {
         self.watched.lock().unwrap().push(read);
     }
 }

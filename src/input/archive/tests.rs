@@ -30,12 +30,15 @@ fn record(name: &str, value: &str) -> Vec<u8> {
     format!("{len} {name}={value}\n").into_bytes()
 }
 
+/// Files of a folder with their sizes, and what was passed over.
+type FilesAndOthers = (Vec<(String, usize)>, Vec<String>);
+
 /// Returns the files that an archive is unpacked to, and what is passed over.
-fn unpacked(archive: &[u8]) -> Result<(Vec<(String, usize)>, Vec<String>)> {
+fn unpacked(archive: &[u8]) -> Result<FilesAndOthers> {
     unpacked_within(archive, 1 << 20)
 }
 
-fn unpacked_within(archive: &[u8], temp: u64) -> Result<(Vec<(String, usize)>, Vec<String>)> {
+fn unpacked_within(archive: &[u8], temp: u64) -> Result<FilesAndOthers> {
     let root = tempfile::tempdir().unwrap();
     let (path, folder) = (root.path().join("nights.tar"), root.path().join("folder"));
     fs::write(&path, archive).unwrap();
