@@ -93,7 +93,8 @@ impl Record<'_> {
         if matches!(self.kind, Kind::String | Kind::Module) {
             return None;
         }
-        if payload.is_bound() {
+        // Only lists have bounds.
+        if self.kind == Kind::List && payload.is_bound() {
             return None;
         }
         let mean = payload.mean(self.kind, self.length?)?;

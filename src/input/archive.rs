@@ -26,6 +26,9 @@ pub const ARCHIVES: [&str; 6] = [".tar", ".tar.gz", ".tgz", ".tar.zst", ".tzst",
 /// Maximum number of files that are unpacked.
 const MOST_FILES: usize = if cfg!(test) { 20 } else { 100_000 };
 
+/// Most folders above a file that is unpacked: they take space that no entry announces.
+const MOST_FOLDERS: usize = 10;
+
 /// Bytes that are read of an uncompressed archive at a time.
 const BUFFER: usize = 256 << 10;
 
@@ -136,6 +139,10 @@ impl<'f> Unpacker<'f> {
 /// Returns whether an entry is named like a snapshot, the manifest of one, or a report.
 fn is_wanted(path: &[u8]) -> bool {
     let path = path_from(path);
+    // Attributes of a file, which macOS stores beside it.
+    if path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"._")) {
+        return false;
+    }
     is_report(&path) || [".manifest"].iter().chain(&ENDINGS).any(|ending| has_ending(&path, ending))
 }
 
@@ -157,7 +164,11 @@ fn place_of(entry: &TarEntry) -> std::result::Result<PathBuf, Wording> {
             _ => return Err(outside()),
         }
     }
-    if path.as_os_str().is_empty() { Err(outside()) } else { Ok(path) }
+    match path.components().count() {
+        0 => Err(outside()),
+        parts if parts > MOST_FOLDERS + 1 => Err(wording!("in too many folders", "目录层级过多")),
+        _ => Ok(path),
+    }
 }
 
 #[cfg(unix)]

@@ -65,12 +65,14 @@ impl Opcode {
             Opcode::Eof
             | Opcode::SelectDb
             | Opcode::ExpireTime
-            // Of version 3: the fast path of the scanner does not see it.
+            // Introduced in version 3, but the scanner's fast path does not come here.
             | Opcode::ExpireTimeMs
+            // Introduced in version 7. Libraries write them behind older versions, and no value depends on them.
+            | Opcode::ResizeDb
+            | Opcode::Aux
             | Opcode::RamLru
             | Opcode::SlotNum
             | Opcode::DfMask => 0,
-            Opcode::ResizeDb | Opcode::Aux => 7,
             Opcode::Freq | Opcode::Idle | Opcode::ModuleAux => 9,
             Opcode::FunctionPreGa | Opcode::Function2 => 10,
             Opcode::SlotInfo => 12,

@@ -57,7 +57,7 @@ impl Payload {
         Payload { bytes, longest: 0 }
     }
 
-    /// Returns whether it is a lower bound.
+    /// Returns whether it is a lower bound, of a list: elements of a list with a payload have bytes.
     pub(crate) fn is_bound(self) -> bool {
         self.longest == 0 && self.bytes > 0
     }

@@ -244,9 +244,9 @@ fn rows_without_a_policy_have_no_labels() {
     let row = &rows(Path::new(SHOP), &["--limit", "1"])[0];
     assert!(row.get("breaks").is_none() && row.get("owner").is_none() && row.get("class").is_none());
     let head = stdout_of(&["keys", SHOP, "--format", "csv", "--limit", "0"]);
-    assert!(head.ends_with(",quantization\n"), "{head}");
+    assert!(head.ends_with(",mean_element\n"), "{head}");
     let head = stdout_of(&["keys", SHOP, "--format", "csv", "--limit", "0", "--policy", "strict"]);
-    assert!(head.ends_with(",quantization,breaks,owner,class\n"), "{head}");
+    assert!(head.ends_with(",mean_element,breaks,owner,class\n"), "{head}");
 }
 
 #[test]

@@ -17,6 +17,10 @@ use crate::wording::wording;
 const BLOCK: usize = 512;
 const BLOCK_BYTES: u64 = BLOCK as u64;
 
+/// Place in the header of a sparse file (GNU) that is not 0 if blocks with more of its map follow; in such a block, of the same.
+const SPARSE_MORE: usize = 482;
+const SPARSE_MAP_MORE: usize = 504;
+
 /// Maximum size of an entry with a name or facts about the next entry.
 const MAX_EXTENSION: u64 = 64 << 10;
 
@@ -81,6 +85,9 @@ impl<R: Read> TarReader<R> {
             self.skip()?;
             let start = self.offset;
             let Some(header) = self.header()? else { return Ok(None) };
+            if header[156] == b'S' && header[SPARSE_MORE] != 0 {
+                self.pass_sparse_map()?;
+            }
             let (kind, stored) = (header[156], size_of(&header).ok_or_else(|| malformed(start))?);
             let size =
                 if matches!(kind, b'L' | b'K' | b'x' | b'g') { stored } else { extension.size.unwrap_or(stored) };
@@ -123,19 +130,24 @@ impl<R: Read> TarReader<R> {
         Ok(())
     }
 
-    /// Reads a header; `None` at the end.
-    fn header(&mut self) -> Result<Option<[u8; BLOCK]>> {
-        let (start, mut header) = (self.offset, [0; BLOCK]);
-        let mut filled = 0;
-        while filled < BLOCK {
-            match self.reader.read(&mut header[filled..]) {
-                Ok(0) => break,
-                Ok(read) => filled += read,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(self.failed(error)),
+    /// Passes over the blocks behind the header of a sparse file that tell where its data are.
+    fn pass_sparse_map(&mut self) -> Result<()> {
+        loop {
+            let start = self.offset;
+            let (block, filled) = self.block()?;
+            if filled < BLOCK {
+                return Err(Error::truncated(start, BLOCK_BYTES, filled as u64));
+            }
+            if block[SPARSE_MAP_MORE] == 0 {
+                return Ok(());
             }
         }
-        self.offset += filled as u64;
+    }
+
+    /// Reads a header; `None` at the end.
+    fn header(&mut self) -> Result<Option<[u8; BLOCK]>> {
+        let start = self.offset;
+        let (header, filled) = self.block()?;
         match filled {
             0 => Ok(None),
             BLOCK if header == [0; BLOCK] => Ok(None),
@@ -143,6 +155,21 @@ impl<R: Read> TarReader<R> {
             BLOCK => Err(malformed(start)),
             less => Err(Error::truncated(start, BLOCK_BYTES, less as u64)),
         }
+    }
+
+    /// Reads a block, or what is left of the archive, and returns how many bytes that is.
+    fn block(&mut self) -> Result<([u8; BLOCK], usize)> {
+        let (mut block, mut filled) = ([0; BLOCK], 0);
+        while filled < BLOCK {
+            match self.reader.read(&mut block[filled..]) {
+                Ok(0) => break,
+                Ok(read) => filled += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.failed(error)),
+            }
+        }
+        self.offset += filled as u64;
+        Ok((block, filled))
     }
 
     /// Reads an entry that says something about the next.

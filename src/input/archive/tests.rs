@@ -104,6 +104,30 @@ fn paths_that_lead_outside_and_links_are_passed_over() {
 }
 
 #[test]
+fn maps_of_sparse_files_are_passed_over() {
+    let mut sparse = header(b"holes.rdb", b'S', b"00000000001\0");
+    sparse[482] = 1;
+    let map = |more: u8| [&[b'7'; 504][..], &[more], &[0; 7]].concat();
+    let archive = [summed(sparse), map(1), map(0), [&b"x"[..], &[0; 511]].concat(), entry(b"sound.rdb", b'0', b"x")];
+    let (files, passed_over) = unpacked(&archive.concat()).unwrap();
+    assert_eq!((names(&files), passed_over.len()), (vec!["sound.rdb"], 1));
+    assert!(unpacked(&archive[..2].concat()).is_err());
+}
+
+#[test]
+fn files_in_many_folders_and_stored_attributes_are_not_unpacked() {
+    let deep = |folders: usize| format!("{}x.rdb", "a/".repeat(folders));
+    let archive = [
+        entry(deep(10).as_bytes(), b'0', b"x"),
+        entry(deep(11).as_bytes(), b'0', b"x"),
+        entry(b"night/._x.rdb", b'0', b"x"),
+    ];
+    let (files, passed_over) = unpacked(&archive.concat()).unwrap();
+    assert_eq!(names(&files), [deep(10)]);
+    assert!(passed_over.len() == 1 && passed_over[0].contains("too many folders"), "{passed_over:?}");
+}
+
+#[test]
 fn long_names_and_sizes_come_before_their_entry() {
     let long = format!("{}/shard.rdb", "night".repeat(40));
     let mut split = header(b"shard.rdb", b'0', b"00000000000\0");

@@ -67,9 +67,10 @@ const NAMES: [&str; 42] = [
 /// Stores whose client knows all names: any name of theirs is passed to it.
 const OPEN_ENDED: [&str; 3] = ["AZURE_", "AZURITE_", "GOOGLE_"];
 
-/// Variables that belong to one set of credentials: if one is given, the others are not taken from the environment.
+/// Variables that belong together, as those of one set of credentials: if one is given, the others are not taken from the
+/// environment. Most have several names, of which the client takes any.
 #[cfg(any(feature = "remote", test))]
-const CREDENTIALS: [&[&str]; 5] = [
+const CREDENTIALS: [&[&str]; 7] = [
     &[
         "AWS_ACCESS_KEY_ID",
         "AWS_SECRET_ACCESS_KEY",
@@ -77,7 +78,13 @@ const CREDENTIALS: [&[&str]; 5] = [
         "AWS_PROFILE",
         "AWS_WEB_IDENTITY_TOKEN_FILE",
         "AWS_ROLE_ARN",
+        "AWS_SHARED_CREDENTIALS_FILE",
+        "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE",
+        "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+        "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
     ],
+    &["AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"],
+    &["AWS_REGION", "AWS_DEFAULT_REGION"],
     &[
         "OSS_ACCESS_KEY_ID",
         "OSS_ACCESS_KEY_SECRET",
@@ -97,14 +104,28 @@ const CREDENTIALS: [&[&str]; 5] = [
     ],
     &[
         "AZURE_STORAGE_ACCOUNT_KEY",
+        "AZURE_STORAGE_ACCESS_KEY",
+        "AZURE_STORAGE_MASTER_KEY",
         "AZURE_STORAGE_SAS_TOKEN",
+        "AZURE_STORAGE_SAS_KEY",
         "AZURE_STORAGE_TOKEN",
+        "AZURE_STORAGE_CLIENT_ID",
+        "AZURE_STORAGE_CLIENT_SECRET",
+        "AZURE_STORAGE_TENANT_ID",
+        "AZURE_STORAGE_AUTHORITY_ID",
         "AZURE_CLIENT_ID",
         "AZURE_CLIENT_SECRET",
         "AZURE_TENANT_ID",
+        "AZURE_AUTHORITY_ID",
         "AZURE_FEDERATED_TOKEN_FILE",
     ],
-    &["GOOGLE_SERVICE_ACCOUNT", "GOOGLE_SERVICE_ACCOUNT_KEY", "GOOGLE_APPLICATION_CREDENTIALS"],
+    &[
+        "GOOGLE_SERVICE_ACCOUNT",
+        "GOOGLE_SERVICE_ACCOUNT_PATH",
+        "GOOGLE_SERVICE_ACCOUNT_KEY",
+        "GOOGLE_APPLICATION_CREDENTIALS",
+        "GOOGLE_BEARER_TOKEN",
+    ],
 ];
 
 impl StoreSettings {

@@ -173,9 +173,8 @@ impl Checks {
     /// To be kept in the record, so that each of them and the list of big keys, which are those over `listed`, need not read the
     /// blobs again.
     ///
-    /// Unless it has to be `exact`, it may be a lower bound without a longest element, and no blob is read, where that makes no
-    /// difference: by every limit the payload is on the same side as its bound, and `worst`, the largest payload so far among the keys
-    /// of the pattern that violate a rule, is not exceeded.
+    /// Unless it has to be `exact`, returns a lower bound without reading blobs if both bounds of the payload violate the same rules
+    /// and the upper one does not exceed `worst`, the largest payload so far among the keys of the pattern that violate a rule.
     pub fn packed_payload(
         &self,
         record: &Record<'_>,
@@ -200,7 +199,7 @@ impl Checks {
         }
         match !exact && ones(broken).all(|bit| worst(usize::from(bit)) >= most) {
             true => Some(Payload::at_least(least)),
-            // Of a damaged value, the bound is known.
+            // A damaged value counts by its bound, as it does where it is not read.
             false => Some(record.packed_payload(sized.payload).unwrap_or(Payload::at_least(least))),
         }
     }

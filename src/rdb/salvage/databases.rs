@@ -149,7 +149,7 @@ pub(super) fn database_behind(
     usual: u64,
     next: Option<u64>,
 ) -> (u64, bool) {
-    let has_room = next.is_none_or(|next| next > db + 1);
+    let has_room = next.is_none_or(|next| next > db.saturating_add(1));
     if !has_room {
         return (db, true);
     }
@@ -163,12 +163,12 @@ pub(super) fn database_behind(
         // Too many for the database: the next one began in the gap, or keys from elsewhere were counted in their place.
         return match (run - left).saturating_add(expected) < expected.abs_diff(left) {
             true => (db, false),
-            false => (db + 1, next == Some(db + 2)),
+            false => (db.saturating_add(1), next == db.checked_add(2)),
         };
     }
     match expected.abs_diff(left - run) <= expected.abs_diff(left) {
         true => (db, false),
-        false => (db + 1, false),
+        false => (db.saturating_add(1), false),
     }
 }
 

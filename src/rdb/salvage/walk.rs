@@ -122,6 +122,9 @@ pub(super) struct Walk<'a> {
     leading: Option<Leading>,
     has_expiries: bool,
     zeros: ZeroedBlocks,
+    /// Bytes behind templates that were searched for a record, and will be once more if one of these is damaged. Not more than
+    /// the file has, or time would grow with the square of its size.
+    searched_again: usize,
     /// Number of lost templates whose number of fields could not be found.
     unknown_templates: u32,
     ended: bool,
@@ -143,6 +146,7 @@ impl<'a> Walk<'a> {
             profile: Profile::default(),
             templates: None,
             marks: VecDeque::new(),
+            searched_again: 0,
             parts: Parts::default(),
             announced: BTreeMap::new(),
             db: Some(FIRST_DATABASE),
@@ -191,7 +195,11 @@ impl<'a> Walk<'a> {
             };
             if self.may_be_among_templates() {
                 Arc::make_mut(self.templates.get_or_insert_default()).set_incomplete();
-                if let Some(resumed) = resume_head(self.bytes, search_from + 1..found.unwrap_or(self.bytes.len())) {
+                let searched_to = found.unwrap_or(self.bytes.len());
+                if self.searched_again <= self.bytes.len()
+                    && let Some(resumed) = resume_head(self.bytes, search_from + 1..searched_to)
+                {
+                    self.searched_again = self.searched_again.saturating_add(searched_to.saturating_sub(resumed));
                     self.parts.push_framing_gap(gap_start..resumed, self.settled_db, error);
                     at = resumed;
                     continue;
