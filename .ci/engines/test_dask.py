@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import BUCKET, SHARDS, by_type, code, kill_one
+from conftest import BUCKET, DRAGONFLY, SHARDS, by_type, code, kill_one
 from dask.distributed import Client, LocalCluster
 
 import rdblens
@@ -34,6 +34,18 @@ def test_rows_have_the_totals_of_analyze(client: Client) -> None:
     assert rows.groupby("type")["memory"].sum().compute().to_dict() == {
         name: memory for name, (_, memory) in by_type(rdblens.analyze(SHARDS)).items()
     }
+
+
+def test_rows_refuse_what_cannot_be_read(tmp_path: Path) -> None:
+    text = tmp_path / "notes.rdb"
+    text.write_text("no snapshot")
+    with pytest.raises(ValueError, match="notes.rdb"):
+        EXAMPLE["rows"]([str(SHARDS[0]), str(text)], columns=["type"])
+
+
+def test_rows_have_keys_of_dragonfly_once(client: Client) -> None:
+    rows = EXAMPLE["rows"](str(DRAGONFLY), columns=["type", "memory"], group_bytes=1)
+    assert len(rows) == rdblens.analyze(DRAGONFLY).totals.keys
 
 
 def test_workers_read_from_a_store(client: Client, storage_options: dict[str, str], night: rdblens.Report) -> None:

@@ -52,7 +52,7 @@ def test_argo(storage_options: dict[str, str], night: rdblens.Report, tmp_path: 
     values = {"workflow.parameters.input": f"s3://{BUCKET}/night/*.rdb.gz", "workflow.parameters.work": f"s3://{BUCKET}/argo"}
     templates = {template["name"]: template for template in text["spec"]["templates"]}
     dag = {task["name"]: task for task in templates["night"]["dag"]["tasks"]}
-    assert [dag["parts"]["depends"], dag["merge"]["depends"]] == ["plan", "parts.Succeeded || parts.Failed"]
+    assert [dag["parts"]["depends"], dag["merge"]["depends"]] == ["plan", "parts.Succeeded || parts.Failed || parts.Errored"]
     env = environment(storage_options)
 
     def execute(template: str, index: int | None = None) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import ray
-from conftest import BUCKET, SHARDS, by_type, code, kill_one
+from conftest import BUCKET, DRAGONFLY, SHARDS, by_type, code, kill_one
 
 import rdblens
 
@@ -34,6 +34,18 @@ def test_rows_have_the_totals_of_analyze() -> None:
     rows = EXAMPLE["rows"]([str(path) for path in SHARDS], columns=["type", "memory"])
     totals = {row["type"]: row["sum(memory)"] for row in rows.groupby("type").sum("memory").take_all()}
     assert totals == {name: memory for name, (_, memory) in by_type(rdblens.analyze(SHARDS)).items()}
+
+
+def test_rows_refuse_what_cannot_be_read(tmp_path: Path) -> None:
+    text = tmp_path / "notes.rdb"
+    text.write_text("no snapshot")
+    with pytest.raises(ValueError, match="notes.rdb"):
+        EXAMPLE["rows"]([str(SHARDS[0]), str(text)], columns=["type"])
+
+
+def test_rows_have_keys_of_dragonfly_once() -> None:
+    rows = EXAMPLE["rows"](str(DRAGONFLY), columns=["type", "memory"], group_bytes=1)
+    assert rows.count() == rdblens.analyze(DRAGONFLY).totals.keys
 
 
 def test_tasks_read_from_a_store(storage_options: dict[str, str], night: rdblens.Report) -> None:

@@ -1,4 +1,4 @@
-"""Spark 4: rows of keys as a data source, and reports that the executors compute.
+"""Spark 4.1 and later: rows of keys as a data source, and reports that the executors compute.
 
 >>> rdblens.spark.register(spark)                                                   # doctest: +SKIP
 >>> spark.read.format("rdblens").load("s3a://backup/2026-11-21/*.rdb")              # doctest: +SKIP
