@@ -366,3 +366,10 @@ fn records_without_elements_are_saved_and_are_no_keys() {
     let (survey, _) = saved(&twice);
     assert_eq!(survey.databases[0].keys, 38);
 }
+
+#[test]
+fn a_name_may_end_one_database_and_begin_the_next() {
+    let items = [&string("config", "1")[..], &[0xfe, 1], &string("config", "2")].concat();
+    let (survey, _) = saved(&file(&items));
+    assert!(survey.is_sound() && survey.keys() == 2);
+}

@@ -221,7 +221,7 @@ impl<'a> Walk<'a> {
         // The table is handed over, not shared: adding a template to a shared table copies it.
         let mut scanner = Scanner::new(Cursor::new(bytes, at as u64), state)
             .with_templates(Templates::before(self.header), self.templates.take());
-        let mut last: Option<RawString<'a>> = None;
+        let mut last: Option<(Option<u64>, RawString<'a>)> = None;
         let mut boundary = at;
         let stop = loop {
             let failed = |error, is_credible| Stop::Failed { at: boundary, error, is_credible };
@@ -263,7 +263,7 @@ impl<'a> Walk<'a> {
                         }
                         break failed(error, self.profile.trusts(&facts));
                     }
-                    last = Some(entry.key);
+                    last = Some((entry.db, entry.key));
                     let end = at + scanner.cursor().consumed();
                     self.key(boundary..end, &entry, facts);
                     boundary = end;
@@ -602,10 +602,10 @@ fn overlong_key(entry: &KeyEntry<'_>) -> Error {
     )
 }
 
-/// Fails if a key equals the one before it: runs of zeros parse as empty keys with empty values.
-fn is_new(entry: &KeyEntry<'_>, last: Option<&RawString<'_>>) -> Result<()> {
+/// Fails if a key equals the one before it in its database: runs of zeros parse as empty keys with empty values.
+fn is_new(entry: &KeyEntry<'_>, last: Option<&(Option<u64>, RawString<'_>)>) -> Result<()> {
     match last {
-        Some(last) if is_same_key(last, &entry.key) => {
+        Some((db, last)) if *db == entry.db && is_same_key(last, &entry.key) => {
             Err(Error::corrupt(entry.offset, wording!("the key occurs twice in a row", "同一个 key 连续出现两次")))
         }
         Some(_) | None => Ok(()),
