@@ -464,7 +464,7 @@ mod tests {
         RawValue { value_type, bytes, templates: Templates::NONE }.payload()
     }
 
-    /// Returns the lengths of the longest element and of the mean one of so many.
+    /// Returns the length of the longest of `count` elements, and their mean length.
     fn lengths(value_type: ValueType, bytes: &[u8], count: u64) -> (u64, u64) {
         let payload = sizes(value_type, bytes).unwrap();
         (payload.longest, payload.mean(value_type.kind(), count).unwrap())

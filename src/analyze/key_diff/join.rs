@@ -67,7 +67,7 @@ struct Met<'a> {
 const USUAL_RECORD: usize = 64;
 
 impl<'a> Join<'a> {
-    /// Creates a join with room for the keys of so many bytes of records, two of each.
+    /// Creates a join with room for the keys of records of `bytes` bytes in total, each of which occurs twice.
     pub fn of_bytes(bytes: usize) -> Join<'a> {
         let keys = bytes / USUAL_RECORD / 2;
         Join { table: HashTable::with_capacity(keys), met: Vec::with_capacity(keys), repeated: BTreeMap::new() }
