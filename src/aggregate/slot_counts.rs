@@ -81,8 +81,12 @@ impl Serialize for SlotCounts {
 
 impl<'de> Deserialize<'de> for SlotCounts {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let slots = Vec::<(u16, SlotShape)>::deserialize(deserializer)?;
+        if !slots.is_sorted_by(|one, next| one.0 < next.0) {
+            return Err(D::Error::custom("the slots are not in ascending order"));
+        }
         let mut counts = SlotCounts::default();
-        for (slot, shape) in Vec::<(u16, SlotShape)>::deserialize(deserializer)? {
+        for (slot, shape) in slots {
             if usize::from(slot) >= SLOTS || shape.expiring > shape.keys {
                 return Err(D::Error::custom("the counts of a slot contradict each other"));
             }

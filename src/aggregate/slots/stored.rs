@@ -49,6 +49,9 @@ impl<'de> Deserialize<'de> for SlotStats {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let StoredSlots { tagged_keys, slots } = StoredSlots::deserialize(deserializer)?;
         let mut stats = SlotStats { tagged_keys, ..SlotStats::new(0) };
+        if !slots.is_sorted_by(|one, next| one.slot < next.slot) {
+            return Err(D::Error::custom("the slots are not in ascending order"));
+        }
         if !slots.is_empty() {
             stats.allocate();
         }
