@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::input::resolve::{entries, is_glob};
+use crate::input::resolve::{entries, glob_paths, is_glob};
 use crate::input::{Input, Location, as_address, resolve, shown_path};
 
 /// Ending of partial reports in a folder, or below a prefix of a store.
@@ -26,13 +26,28 @@ pub fn find(arguments: &[PathBuf]) -> Result<Vec<Input>> {
             parts.extend(resolve(&[&argument])?);
         } else if argument.is_dir() {
             parts.extend(of_folder(&argument)?);
-        } else if !argument.exists() && argument.to_str().is_some_and(is_glob) {
-            parts.extend(resolve(&[&argument])?);
+        } else if !argument.exists()
+            && let Some(pattern) = argument.to_str().filter(|text| is_glob(text))
+        {
+            parts.extend(of_glob(pattern)?);
         } else {
             parts.push(Input::file(argument));
         }
     }
     Ok(parts)
+}
+
+/// Returns the files that a glob matches, and the partial reports of the folders that it matches.
+fn of_glob(pattern: &str) -> Result<Vec<Input>> {
+    let mut found = Vec::new();
+    for path in glob_paths(pattern).map_err(|error| error.in_file(&shown_path(Path::new(pattern))))? {
+        if path.is_dir() {
+            found.extend(of_folder(&path)?);
+        } else if path.is_file() {
+            found.push(Input::file(path));
+        }
+    }
+    Ok(found)
 }
 
 fn of_folder(folder: &Path) -> Result<Vec<Input>> {

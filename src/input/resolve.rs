@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use super::manifest::Manifest;
@@ -124,7 +125,7 @@ pub fn resolve_each_with<P: AsRef<Path>>(arguments: &[P], stores: &StoreSettings
         if let Err(error) = resolve_one(argument, &mut inputs) {
             // An argument fails as a whole, even if some of the files that it names are there.
             inputs.inputs.truncate(before);
-            let name = as_address(argument).map_or_else(|| shown_path(argument), shown);
+            let name = shown_argument(argument);
             failed.push((name.clone(), error.in_file(&name)));
         }
     }
@@ -176,28 +177,55 @@ fn resolve_one(argument: &Path, inputs: &mut Inputs) -> Result<()> {
     }
     match fs::metadata(argument) {
         Ok(_) => resolve_path(argument, inputs),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => match argument.to_str().filter(|text| is_glob(text)) {
-            Some(pattern) => resolve_glob(pattern, inputs),
-            None if is_server(argument) => Err(Error::from(error).with_remedy(wording!(
-                "rdblens reads files, not servers: `redis-cli -u URL --rdb dump.rdb` saves a snapshot of a server",
-                "rdblens 读取文件而不是服务器：`redis-cli -u URL --rdb dump.rdb` 可保存服务器的快照"
-            ))),
-            None => {
-                let Wording { en: near, zh: near_zh } = question(argument);
-                Err(Error::from(error).with_remedy(Wording {
-                    en: format!("{near}no such file; a glob may contain *, ? and [...]"),
-                    zh: format!("{near_zh}没有该文件；通配符可以包含 *、? 和 [...]"),
-                }))
-            }
-        },
+        Err(error) if error.kind() == io::ErrorKind::NotFound => no_such_path(argument, error, inputs),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Returns whether an argument is the address of a server.
+/// Resolves an argument that is no path: a glob, or a mistake.
+fn no_such_path(argument: &Path, error: io::Error, inputs: &mut Inputs) -> Result<()> {
+    if is_server(argument) {
+        return Err(Error::new(ErrorKind::Unreadable(wording!(
+            "this is the address of a server, and rdblens reads snapshots",
+            "这是服务器的地址，而 rdblens 读取快照"
+        )))
+        .with_remedy(wording!(
+            "save one with `redis-cli -u URL --rdb dump.rdb` (or -h HOST -p PORT), then give dump.rdb",
+            "请用 `redis-cli -u URL --rdb dump.rdb`（或 -h HOST -p PORT）保存快照，再指定 dump.rdb"
+        )));
+    }
+    if let Some(pattern) = argument.to_str().filter(|text| is_glob(text)) {
+        return resolve_glob(pattern, inputs);
+    }
+    let Wording { en: near, zh: near_zh } = question(argument);
+    Err(Error::from(error).with_remedy(Wording {
+        en: format!("{near}no such file; a glob may contain *, ? and [...]"),
+        zh: format!("{near_zh}没有该文件；通配符可以包含 *、? 和 [...]"),
+    }))
+}
+
+/// Returns whether an argument that names no file is the address of a server: a URL, or a host and a port.
 fn is_server(argument: &Path) -> bool {
-    const SCHEMES: [&str; 4] = ["redis://", "rediss://", "valkey://", "valkeys://"];
-    argument.to_str().is_some_and(|text| SCHEMES.iter().any(|scheme| text.starts_with(scheme)))
+    const SCHEMES: [&str; 4] = ["redis", "rediss", "valkey", "valkeys"];
+    let Some(text) = argument.to_str() else { return false };
+    if let Some((scheme, _)) = text.split_once("://") {
+        return SCHEMES.iter().any(|known| known.eq_ignore_ascii_case(scheme));
+    }
+    let is_local = |host: &str| host.eq_ignore_ascii_case("localhost");
+    let of_host = |(host, port): (&str, &str)| is_local(host) && port.parse::<u16>().is_ok();
+    text.parse::<SocketAddr>().is_ok() || text.rsplit_once(':').is_some_and(of_host)
+}
+
+/// Returns an argument for messages: without the user and the password that the address of a server may hold.
+fn shown_argument(argument: &Path) -> String {
+    if let Some(address) = as_address(argument) {
+        return shown(address);
+    }
+    let name = shown_path(argument);
+    match name.split_once("://").and_then(|(scheme, rest)| Some((scheme, rest.rsplit_once('@')?.1))) {
+        Some((scheme, host)) if is_server(argument) => format!("{scheme}://{host}"),
+        _ => name,
+    }
 }
 
 /// Returns "did you mean …? " for a missing file, or an empty text if no file has a similar name.
@@ -227,6 +255,13 @@ pub fn is_glob(text: &str) -> bool {
 }
 
 fn resolve_glob(pattern: &str, inputs: &mut Inputs) -> Result<()> {
+    let mut paths = glob_paths(pattern)?;
+    paths.retain(|path| !inputs.passes_over(path));
+    paths.iter().try_for_each(|path| resolve_path(path, inputs).map_err(|error| error.in_file(&shown_path(path))))
+}
+
+/// Returns what a glob matches, sorted by name; fails if that is nothing.
+pub fn glob_paths(pattern: &str) -> Result<Vec<PathBuf>> {
     let invalid =
         |error| Error::new(ErrorKind::Unreadable(wording!("not a valid glob: {error}", "通配符有误：{error}")));
     let paths = glob::glob(pattern).map_err(invalid)?;
@@ -238,9 +273,8 @@ fn resolve_glob(pattern: &str, inputs: &mut Inputs) -> Result<()> {
         return Err(Error::new(nothing)
             .with_remedy(wording!("check the directory part of the glob", "请检查通配符中的目录部分")));
     }
-    paths.retain(|path| !inputs.passes_over(path));
     paths.sort();
-    paths.iter().try_for_each(|path| resolve_path(path, inputs).map_err(|error| error.in_file(&shown_path(path))))
+    Ok(paths)
 }
 
 /// Resolves an existing path.

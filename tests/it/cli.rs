@@ -434,7 +434,20 @@ fn files_that_are_no_snapshots_are_named_for_what_they_are() {
         let output = run_args(&["analyze", &path(input)]);
         assert!(status(&output) != 0 && stderr(&output).contains(said), "{}", stderr(&output));
     }
-    assert!(stderr(&run_args(&["analyze", "redis://cache:6379"])).contains("redis-cli -u URL --rdb dump.rdb"));
+    for server in
+        ["redis://app:secret@cache:6379/0", "VALKEYS://cache", "127.0.0.1:6379", "[::1]:6379", "localhost:6379"]
+    {
+        for args in
+            [&["analyze", server][..], &["keys", server], &["compare", server, server], &["show", server, "key"]]
+        {
+            let output = run_args(args);
+            let said = stderr(&output);
+            assert!(status(&output) >= 2 && said.contains("redis-cli -u URL --rdb dump.rdb"), "{args:?}: {said}");
+            assert!(said.contains(": this is the address of a server") && !said.contains("secret"), "{args:?}: {said}");
+            assert!(!said.contains("No such file"), "{args:?}: {said}");
+        }
+    }
+    assert!(stderr(&run_args(&["analyze", "shop:6379"])).contains("no such file"));
 }
 
 #[test]
