@@ -217,6 +217,7 @@ pub struct SalvageArgs {
 
 /// `rdblens compare`
 #[derive(Debug, Args)]
+#[command(mut_arg("mask", |mask| mask.requires("keys")))]
 pub struct CompareArgs {
     #[command(flatten)]
     pub read: ReadArgs,
@@ -227,6 +228,8 @@ pub struct CompareArgs {
     pub by_key: ByKeyArgs,
     #[command(flatten)]
     pub output: OutputArgs,
+    #[command(flatten)]
+    pub mask: MaskArgs,
     #[command(flatten)]
     pub format: ComparisonFormatArgs,
     /// Maximum rows per list [default: 20; the table shows 10]

@@ -5,7 +5,7 @@ mod series;
 
 use std::path::Path;
 
-use super::args::CompareArgs;
+use super::args::{CompareArgs, ComparedList};
 use super::delivery::ReportDelivery;
 use super::message::notice;
 use super::output::{Outlet, Output};
@@ -16,6 +16,7 @@ use crate::analyze::{self, Plan};
 use crate::error::{Error, Result};
 use crate::input::nights::is_report;
 use crate::input::shown_path;
+use crate::render::csv::ComparisonList;
 use crate::report::{GateRow, GateVerdict, NamedReport};
 use series::{Compared, series};
 
@@ -32,10 +33,13 @@ pub fn run(args: &CompareArgs) -> Result<ExitStatus> {
     let plan = Plan { policy, top: PATTERNS, ..Plan::new(read) };
     let formats = args.format.as_of_report();
     let delivery = ReportDelivery::open(&formats, &args.output, &Outlet::new(&args.output, args.sources()))?;
-    if args.format.section.is_some() && !delivery.writes_lists() {
-        return Err(Error::usage("--section chooses the list of --format csv")
-            .with_hint("add --format csv, or remove --section"));
-    }
+    let list = match chosen_list(args, &delivery)? {
+        None => ComparisonList::default(),
+        Some(ComparedList::Snapshots(list)) => list,
+        Some(list @ ComparedList::Keys(_)) => {
+            return Err(no_such_list(list, "compare", ComparisonList::ALL.map(ComparisonList::name)));
+        }
+    };
     if !args.read.input.quiet {
         delivery.warn();
     }
@@ -43,13 +47,28 @@ pub fn run(args: &CompareArgs) -> Result<ExitStatus> {
     super::print_passed_over(&args.read.input);
     let Compared { comparison, whole } = series(args, plan, rows)?;
     let table = |out: &Output| args.screen.table(out, rows, args.lang.lang());
-    written(delivery.write_comparison(&comparison, args.format.section.unwrap_or_default(), table))?;
+    written(delivery.write_comparison(&comparison, list, table))?;
     let fails = gate_fails(&comparison.gate, args.strict_gate);
     Ok(match whole {
         false => ExitStatus::Incomplete,
         true if fails => ExitStatus::Findings,
         true => ExitStatus::Done,
     })
+}
+
+/// Returns the list that CSV shall consist of.
+pub(super) fn chosen_list(args: &CompareArgs, delivery: &ReportDelivery) -> Result<Option<ComparedList>> {
+    match args.format.section {
+        Some(_) if !delivery.writes_lists() => Err(Error::usage("--section chooses the list of --format csv")
+            .with_hint("add --format csv, or remove --section")),
+        list => Ok(list),
+    }
+}
+
+/// Builds the error for a list that this form of the command does not have.
+pub(super) fn no_such_list<const N: usize>(list: ComparedList, command: &str, own: [&str; N]) -> Error {
+    Error::usage(format!("--section {}: {command} has no such list", list.name()))
+        .with_hint(format!("give one of {}", own.join(", ")))
 }
 
 /// Returns whether the gate fails, and names on standard error the conditions that are broken or were not evaluated.

@@ -3,7 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::args::{CompareArgs, IgnoredFact};
+use super::args::{CompareArgs, ComparedList, ComparisonFormat, IgnoredFact};
+use super::compare::{chosen_list, no_such_list};
 use super::delivery::ReportDelivery;
 use super::message::notice;
 use super::output::{Outlet, Output};
@@ -16,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::input::shown_path;
 use crate::pattern::classify::Classifier;
 use crate::pattern::segment::Separators;
+use crate::render::csv::KeyComparisonList;
 use crate::render::gate::Escapes;
 use crate::render::key_rows::{DifferingRow, DifferingRows};
 use crate::render::rows::RowFormat;
@@ -29,11 +31,17 @@ pub fn run(args: &CompareArgs) -> Result<ExitStatus> {
     let sides = sides(args)?;
     let outlet = Outlet::new(&args.output, args.sources());
     let mut rows = by_key.rows.as_deref().map(|path| rows_to(path, args, &outlet)).transpose()?;
-    let delivery = ReportDelivery::open(&args.format.as_of_report(), &args.output, &outlet)?;
-    if delivery.writes_figures() {
-        return Err(Error::usage("compare --keys writes its sums as table, json, html or markdown")
-            .with_hint("write one row per differing key with --rows FILE.csv"));
-    }
+    let mut formats = args.format.as_of_report();
+    // The mark may be meant for the rows alone.
+    formats.csv.bom &= !rows_are_csv(by_key.rows.as_deref()) || names_csv(args);
+    let delivery = ReportDelivery::open(&formats, &args.output, &outlet)?;
+    let list = match chosen_list(args, &delivery)? {
+        None => KeyComparisonList::default(),
+        Some(ComparedList::Keys(list)) => list,
+        Some(list @ ComparedList::Snapshots(_)) => {
+            return Err(no_such_list(list, "compare --keys", KeyComparisonList::ALL.map(KeyComparisonList::name)));
+        }
+    };
     if !args.read.input.quiet {
         delivery.warn();
     }
@@ -47,6 +55,7 @@ pub fn run(args: &CompareArgs) -> Result<ExitStatus> {
             expiry_tolerance: by_key.expiry_tolerance.unwrap_or_default(),
         },
         top: top.unwrap_or(Plan::USUAL_TOP),
+        mask: plan::mask(&args.mask)?,
     };
     let bar = ProgressLine::new(args.read.input.quiet);
     let mut closed = Ok(());
@@ -60,7 +69,7 @@ pub fn run(args: &CompareArgs) -> Result<ExitStatus> {
     let finished = rows.map_or(Ok(()), |rows| rows.finish().and_then(Output::finish));
     written(closed.and(finished))?;
     let table = |out: &Output| args.screen.table(out, top, args.lang.lang());
-    written(delivery.write_key_comparison(&comparison, table))?;
+    written(delivery.write_key_comparison(&comparison, list, table))?;
     if !args.read.input.quiet {
         for verdict in &verdicts {
             verdict.fault.iter().for_each(print_error);
@@ -69,6 +78,17 @@ pub fn run(args: &CompareArgs) -> Result<ExitStatus> {
         }
     }
     Ok(exit(&comparison, by_key.fail_on_difference))
+}
+
+/// Returns whether the extension of the file of rows stands for CSV.
+fn rows_are_csv(rows: Option<&Path>) -> bool {
+    rows.and_then(Path::extension).is_some_and(|extension| extension.eq_ignore_ascii_case("csv"))
+}
+
+/// Returns whether the sums are to be CSV, by flag or by the name of their file.
+fn names_csv(args: &CompareArgs) -> bool {
+    let formats = &args.format.formats;
+    formats.contains(&ComparisonFormat::Csv) || formats.is_empty() && rows_are_csv(args.output.output.as_deref())
 }
 
 fn exit(comparison: &KeyComparison, fails_on_difference: bool) -> ExitStatus {

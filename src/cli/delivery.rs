@@ -12,12 +12,12 @@ use super::screen::ScreenArgs;
 use super::sources::names_stdout;
 use crate::error::{Error, Result};
 use crate::input::shown_path;
-use crate::render::csv::{ComparisonList, CsvSection};
+use crate::render::csv::{ComparisonList, CsvSection, KeyComparisonList};
 use crate::render::extent::{Extent, Parts};
 use crate::render::gate::Escapes;
 use crate::render::{
-    ComparisonRenderer, DocumentForm, Format, HtmlRenderer, Lang, PageNames, PrometheusRenderer, Renderer,
-    TableOptions, json, write_key_comparison,
+    ComparisonRenderer, Format, HtmlRenderer, KeyComparisonRenderer, Lang, PageNames, PrometheusRenderer, Renderer,
+    TableOptions,
 };
 use crate::report::key_comparison::KeyComparison;
 use crate::report::{Comparison, Report};
@@ -74,11 +74,6 @@ impl ReportDelivery {
         self.parts.iter().any(|(format, _)| matches!(format, Format::Csv(_)))
     }
 
-    /// Returns whether CSV or metrics are among the formats.
-    pub fn writes_figures(&self) -> bool {
-        self.parts.iter().any(|(format, _)| matches!(format, Format::Csv(_) | Format::Prometheus))
-    }
-
     /// Warns of a file whose name promises another format than it will hold.
     pub fn warn(&self) {
         if let Some(warning) = &self.warning {
@@ -115,22 +110,17 @@ impl ReportDelivery {
 }
 
 impl ReportDelivery {
-    /// Writes a comparison key by key in every format.
+    /// Writes a comparison key by key in every format; CSV consists of `list`.
     pub fn write_key_comparison(
         self,
         comparison: &KeyComparison,
+        list: KeyComparisonList,
         table: impl Fn(&Output) -> TableOptions,
     ) -> io::Result<()> {
-        write_parts(self.parts, false, |format, out| {
-            let options = table(out);
-            let form = match format {
-                Format::Json => return json::write_pretty(comparison, out),
-                Format::Html => DocumentForm::Html,
-                Format::Markdown => DocumentForm::Markdown,
-                // Neither CSV nor metrics is written of it.
-                Format::Table | Format::Csv(_) | Format::Prometheus => DocumentForm::Terminal(options),
-            };
-            write_key_comparison(comparison, form, options.rows, options.lang, out)
+        let ReportDelivery { parts, labels, names, bom, .. } = self;
+        let renderer = KeyComparisonRenderer { list, names, labels, ..KeyComparisonRenderer::default() };
+        write_parts(parts, bom, |format, out| {
+            KeyComparisonRenderer { table: table(out), ..renderer.clone() }.render(comparison, format, out)
         })
     }
 }

@@ -228,7 +228,7 @@ impl Reads for CompareArgs {
         // Folders hold folders of nights. What names no file is said when it is read.
         let nights = nights::files(&self.read.input.inputs).unwrap_or_default();
         let sources = Sources::default().inputs(&self.read.input.inputs).inputs(&self.by_key.with);
-        let sources = sources.files(&self.read.server.server_config).files([&self.policy]);
+        let sources = sources.files(&self.read.server.server_config).files([&self.policy]).files(&self.mask.mask_key);
         sources.files(nights.into_iter().map(|file| file.path))
     }
 }

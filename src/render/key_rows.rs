@@ -4,10 +4,11 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use super::csv::CsvRow;
+use super::json;
 #[cfg(feature = "parquet")]
 use super::rows::{Columns, ParquetFile};
 use super::rows::{RowFormat, as_base64, write_csv_record};
-use super::{json, key_text};
 use crate::record::Kind;
 use crate::report::base64;
 use crate::report::key_comparison::{KeyChange, KeyDifference, KeyFacts};
@@ -99,6 +100,30 @@ impl<'a> DifferingRow<'a> {
         }
     }
 
+    /// Returns the fields of [`COLUMNS`].
+    pub(super) fn csv(&self) -> CsvRow {
+        CsvRow::default()
+            .text(&self.changes().join(" "))
+            .number(self.db)
+            .maybe(self.key)
+            .maybe(self.key_bytes.map(base64).as_deref())
+            .maybe(self.kind_before.map(Kind::name))
+            .maybe(self.kind_after.map(Kind::name))
+            .maybe(self.module_before)
+            .maybe(self.module_after)
+            .number(self.length_before)
+            .number(self.length_after)
+            .number(self.memory_before)
+            .number(self.memory_after)
+            .number(self.expires_at_before)
+            .number(self.expires_at_after)
+            .maybe(self.source_before)
+            .maybe(self.source_after)
+            .number(self.copies_before)
+            .number(self.copies_after)
+            .text(if self.certain { "true" } else { "false" })
+    }
+
     /// Returns the names of the differences.
     pub(super) fn changes(&self) -> Vec<&'static str> {
         self.change.iter().map(|change| change.name()).collect()
@@ -145,7 +170,7 @@ impl<W: Write + Send> DifferingRows<W> {
                         json::write_line(row, line)?;
                         line.push(b'\n');
                     }
-                    RowFormat::Csv => write_csv(row, line),
+                    RowFormat::Csv => row.csv().write_line(line),
                 }
                 out.write_all(line)
             }
@@ -171,34 +196,4 @@ impl<W: Write + Send> DifferingRows<W> {
             }
         }
     }
-}
-
-fn write_csv(row: &DifferingRow<'_>, out: &mut Vec<u8>) {
-    let number = |number: Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
-    let bytes = |bytes: Option<Bytes>| number(bytes.map(|bytes| bytes.0));
-    let time = |time: Option<Millis>| time.map(|time| time.0.to_string()).unwrap_or_default();
-    let text = |text: Option<&str>| text.map(|text| key_text::csv(text).into_owned()).unwrap_or_default();
-    let kind = |kind: Option<Kind>| kind.map(|kind| kind.name().to_owned()).unwrap_or_default();
-    let fields: [String; COLUMNS.len()] = [
-        row.changes().join(" "),
-        row.db.to_string(),
-        text(row.key),
-        text(row.key_bytes.map(base64).as_deref()),
-        kind(row.kind_before),
-        kind(row.kind_after),
-        text(row.module_before),
-        text(row.module_after),
-        number(row.length_before),
-        number(row.length_after),
-        bytes(row.memory_before),
-        bytes(row.memory_after),
-        time(row.expires_at_before),
-        time(row.expires_at_after),
-        text(row.source_before),
-        text(row.source_after),
-        row.copies_before.to_string(),
-        row.copies_after.to_string(),
-        row.certain.to_string(),
-    ];
-    write_csv_record(fields.into_iter(), out);
 }

@@ -66,7 +66,7 @@ pub fn write_capacity(plan: &Capacity, form: DocumentForm, lang: Lang, out: &mut
     match form {
         DocumentForm::Terminal(options) => terminal::write_document(&document, options, out),
         DocumentForm::Markdown => markdown::write_document(&document, out),
-        DocumentForm::Html => html::write_document(&document, plan.rdblens, out),
+        DocumentForm::Html => html::write_document(&document, plan.rdblens, &PageNames::default(), out),
     }
 }
 
@@ -101,19 +101,32 @@ impl ComparisonRenderer {
     }
 }
 
-/// Writes a comparison key by key for people, with at most `rows` rows in each list.
-pub fn write_key_comparison(
-    comparison: &KeyComparison,
-    form: DocumentForm,
-    rows: usize,
-    lang: Lang,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let document = sections::key_comparison::document(comparison, rows, lang);
-    match form {
-        DocumentForm::Terminal(options) => terminal::write_document(&document, options, out),
-        DocumentForm::Markdown => markdown::write_document(&document, out),
-        DocumentForm::Html => html::write_document(&document, comparison.rdblens, out),
+/// Writer of comparisons key by key in every form.
+#[derive(Debug, Clone, Default)]
+pub struct KeyComparisonRenderer {
+    /// Options of the table; its rows and language count for the other forms, too.
+    pub table: TableOptions,
+    /// List that CSV consists of.
+    pub list: csv::KeyComparisonList,
+    /// Names that HTML shows.
+    pub names: PageNames,
+    /// Labels of every sample of Prometheus.
+    pub labels: Vec<(String, String)>,
+}
+
+impl KeyComparisonRenderer {
+    /// Writes a comparison key by key.
+    pub fn render(&self, comparison: &KeyComparison, format: Format, out: &mut dyn Write) -> io::Result<()> {
+        let TableOptions { rows, lang, .. } = self.table;
+        let document = || sections::key_comparison::document(comparison, rows, lang);
+        match format {
+            Format::Table => terminal::write_document(&document(), self.table, out),
+            Format::Json => json::write_pretty(comparison, out),
+            Format::Html => html::write_document(&document(), comparison.rdblens, &self.names, out),
+            Format::Markdown => markdown::write_document(&document(), out),
+            Format::Csv(_) => self.list.write(comparison, out),
+            Format::Prometheus => prometheus::write_key_comparison(comparison, rows, self.labels.clone(), out),
+        }
     }
 }
 

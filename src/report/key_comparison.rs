@@ -100,6 +100,23 @@ pub struct KeySums {
     pub growth: i64,
 }
 
+impl KeySums {
+    /// Returns the number of keys that differ in this way, and their memory where only one side has them.
+    pub const fn of(&self, difference: KeyDifference) -> (u64, Option<Bytes>) {
+        let alone = match difference {
+            KeyDifference::Added => self.added,
+            KeyDifference::Removed => self.removed,
+            KeyDifference::Expired => self.expired,
+            KeyDifference::Type => return (self.retyped, None),
+            KeyDifference::Value => return (self.changed, None),
+            KeyDifference::Expiry => return (self.reexpired, None),
+            KeyDifference::Duplicate => return (self.duplicate, None),
+            KeyDifference::Unreadable => return (self.unreadable, None),
+        };
+        (alone.keys, Some(alone.memory))
+    }
+}
+
 /// A number of keys and their memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "internals", derive(JsonSchema))]

@@ -1,5 +1,6 @@
 //! `rdblens compare --keys`: which keys differ, at any number of threads and in any memory, and what damage does to the answer.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -8,7 +9,7 @@ use rdblens::internals::render::schema::Described;
 use serde_json::Value;
 
 use crate::common::dump::{CTIME, Dump};
-use crate::common::program::{run_args, testdata, text};
+use crate::common::program::{run_args, stdout_of, testdata, text};
 
 const LATER: i64 = CTIME + 86_400_000;
 
@@ -114,6 +115,12 @@ fn many(odd: bool) -> Dump {
 fn output_does_not_depend_on_threads_and_memory() {
     let dumps = Dumps::new();
     let (one, other) = (dumps.add("before.rdb", &many(false)), dumps.add("after.rdb", &many(true)));
+    for mask in [&[][..], &["--mask"]] {
+        output_is_always_the_same(&dumps, &one, &other, mask);
+    }
+}
+
+fn output_is_always_the_same(dumps: &Dumps, one: &str, other: &str, mask: &[&str]) {
     let mut expected: Option<(Vec<u8>, Vec<Vec<u8>>)> = None;
     // In the least memory, keys and differing keys take several runs on disk.
     for (threads, memory) in [("1", "1GB"), ("3", "1GB"), ("1", "1"), ("4", "1")] {
@@ -121,9 +128,9 @@ fn output_does_not_depend_on_threads_and_memory() {
         let mut sums = Vec::new();
         for name in ["rows.ndjson", "rows.csv", "rows.parquet"] {
             let path = dumps.path(name);
-            let args = ["compare", "--keys", &one, &other, "--threads", threads, "--max-memory", memory, "--quiet"];
+            let args = ["compare", "--keys", one, other, "--threads", threads, "--max-memory", memory, "--quiet"];
             let to = ["--rows", path.to_str().unwrap(), "--format", "json", "--top", "100"];
-            let output = run_args(&[&args[..], &to].concat());
+            let output = run_args(&[&args[..], &to, mask].concat());
             assert!(output.status.success(), "{}", text(&output));
             rows.push(fs::read(&path).unwrap());
             sums = output.stdout;
@@ -355,7 +362,9 @@ fn wrong_usage_is_explained() {
         (&[][..], "needs two sides"),
         (&[one, one][..], "needs two sides"),
         (&[one, "--limit", "3"][..], "--limit cannot be combined with --keys"),
-        (&[one, "--format", "csv"][..], "--rows FILE.csv"),
+        (&[one, "--format", "csv", "--section", "growth"][..], "give one of sums, sides, types, patterns, examples"),
+        (&[one, "--section", "types"][..], "--section chooses the list of --format csv"),
+        (&[one, "--mask-key", one][..], "--mask"),
         (&[one, "--rows", "rows.txt"][..], "give a file that ends in .ndjson, .csv or .parquet"),
         (&[one, "--rows", "-"][..], "cannot share standard output"),
         (&[one, "--expiry-tolerance", "soon"][..], "such as 500ms or 1s"),
@@ -365,6 +374,103 @@ fn wrong_usage_is_explained() {
         let output = usage(args);
         assert!(output.status.code() == Some(2) && text(&output).contains(said), "{args:?}: {}", text(&output));
     }
-    let without = run_args(&["compare", one, one, "--rows", "rows.csv"]);
-    assert!(without.status.code() == Some(2) && text(&without).contains("--keys"), "{}", text(&without));
+    for args in [&["--rows", "rows.csv"][..], &["--mask"]] {
+        let without = run_args(&[&["compare", one, one], args].concat());
+        assert!(without.status.code() == Some(2) && text(&without).contains("--keys"), "{}", text(&without));
+    }
+    let nights = run_args(&["compare", one, one, "--format", "csv", "--section", "sums"]);
+    assert!(text(&nights).contains("give one of growth, snapshots, findings"), "{}", text(&nights));
+    let pipe = run_args(&["compare", "--keys", one, "-", "--mask"]);
+    assert!(pipe.status.code() == Some(2) && text(&pipe).contains("reads the snapshot twice"), "{}", text(&pipe));
+}
+
+#[test]
+fn sums_are_lists_and_metrics_too() {
+    let (before, after) = (shop("shop.rdb"), shop("shop-later.rdb"));
+    let dumps = Dumps::new();
+    let (_, json, _) = dumps.compare(&[&before, &after]);
+    let list = |section: &str| {
+        let args = ["compare", "--keys", &before, &after, "--quiet", "--format", "csv", "--section", section];
+        let text = stdout_of(&args);
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        let heads = reader.headers().unwrap().clone();
+        let rows = reader.records().map(Result::unwrap);
+        rows.map(|row| heads.iter().map(str::to_owned).zip(row.iter().map(str::to_owned)).collect()).collect::<Vec<_>>()
+    };
+    let rows: Vec<BTreeMap<String, String>> = list("sums");
+    let sum = |what: &str, column: &str| rows.iter().find(|row| row["what"] == what).map(|row| row[column].clone());
+    let sums = &json["sums"];
+    for (what, keys) in [
+        ("equal", &sums["equal"]),
+        ("differing", &sums["differing"]),
+        ("added", &sums["added"]["keys"]),
+        ("expired", &sums["expired"]["keys"]),
+        ("value", &sums["changed"]),
+        ("expiry", &sums["reexpired"]),
+        ("duplicate", &sums["duplicate"]),
+    ] {
+        assert_eq!(sum(what, "keys"), Some(keys.to_string()), "{what}");
+    }
+    assert_eq!(sum("added", "memory"), Some(sums["added"]["memory"].to_string()));
+    assert_eq!(sum("value", "memory").as_deref(), Some(""));
+    let usual = stdout_of(&["compare", "--keys", &before, &after, "--quiet", "--format", "csv", "--bom"]);
+    assert!(usual.starts_with("\u{feff}what,keys,memory\n"), "{usual}");
+    let rows = dumps.path("rows.csv");
+    let mark = ["compare", "--keys", &before, &after, "--rows", rows.to_str().unwrap(), "--bom"];
+    assert!(
+        !stdout_of(&mark).contains('\u{feff}') && fs::read_to_string(&rows).unwrap().starts_with("\u{feff}change,")
+    );
+    for (section, field, length) in [("types", "type", 4), ("patterns", "pattern", 20), ("examples", "key", 20)] {
+        let rows: Vec<BTreeMap<String, String>> = list(section);
+        let of_json = json[section].as_array().unwrap();
+        assert!(rows.len() == of_json.len() && rows.len() <= length, "{section}");
+        let same = |(row, json): (&BTreeMap<String, String>, &Value)| row[field] == json[field].as_str().unwrap();
+        assert!(rows.iter().zip(of_json).all(same), "{section}");
+    }
+    let sides: Vec<BTreeMap<String, String>> = list("sides");
+    assert_eq!((&*sides[1]["side"], &*sides[1]["keys"], &*sides[1]["complete"]), ("after", "10985", "true"));
+    let args = ["compare", "--keys", &before, &after, "--quiet", "--format", "prometheus", "--label", "pair=shop"];
+    let metrics = stdout_of(&args);
+    for line in [
+        &format!("rdblens_key_diff_keys{{pair=\"shop\",change=\"added\"}} {}\n", sums["added"]["keys"]),
+        &format!("rdblens_key_diff_memory_bytes{{pair=\"shop\",change=\"added\"}} {}\n", sums["added"]["memory"]),
+        &format!("rdblens_key_diff_differing_keys{{pair=\"shop\"}} {}\n", sums["differing"]),
+        "rdblens_key_diff_side_complete{pair=\"shop\",side=\"before\"} 1\n",
+        "rdblens_key_diff_pattern_keys{pair=\"shop\",pattern=\"product:{int}:tags\"} 459\n",
+    ] {
+        assert!(metrics.contains(line), "{line}{metrics}");
+    }
+}
+
+#[test]
+fn masked_names_join_over_both_sides_and_are_in_no_order_of_the_names() {
+    let (before, after) = (shop("shop.rdb"), shop("shop-later.rdb"));
+    let dumps = Dumps::new();
+    let (_, plain, plain_rows) = dumps.compare(&[&before, &after]);
+    let (status, masked, rows) = dumps.compare(&[&before, &after, "--mask"]);
+    assert_eq!((status, &plain["sums"], &plain["types"]), (Some(0), &masked["sums"], &masked["types"]));
+    assert_eq!(rows.len(), plain_rows.len());
+    let keys = |rows: &[Value]| rows.iter().map(|row| row["key"].as_str().unwrap().to_owned()).collect::<Vec<_>>();
+    let (names, shown) = (keys(&plain_rows), keys(&rows));
+    let places: Vec<_> = rows.iter().zip(&shown).map(|(row, key)| (row["db"].as_u64(), key)).collect();
+    assert!(places.is_sorted() && shown.iter().all(|key| key.contains('~') || names.contains(key)));
+    let literal: Vec<_> = shown.iter().filter(|key| !key.contains('~')).collect();
+    assert_eq!(literal, ["queue:mail"]);
+    assert_eq!(shown.iter().collect::<BTreeSet<_>>().len(), names.len());
+    let tags = |key: &&String| key.starts_with("product:{int}~") && key.ends_with(":tags");
+    assert_eq!(shown.iter().filter(tags).count(), 459);
+    let patterns = |json: &Value| json["patterns"].as_array().unwrap().iter().map(|it| it["pattern"].clone()).collect();
+    let (before_patterns, after_patterns): (Vec<Value>, Vec<Value>) = (patterns(&plain), patterns(&masked));
+    assert_eq!(before_patterns[..2], after_patterns[..2]);
+    let whole = masked.to_string();
+    assert!(!whole.contains("product:165:tags") && plain.to_string().contains("product:165:tags"), "{whole}");
+    // One key for both commands gives equal tokens.
+    let secret = dumps.add_bytes("secret", b"of the team");
+    let own = ["--mask", "--mask-key", &secret];
+    let (_, _, rows) = dumps.compare(&[&[before.as_str(), &after], &own[..]].concat());
+    let known = stdout_of(&[&["keys", &after, "--quiet", "--match", "product:*:tags"], &own[..]].concat());
+    let tags: Vec<String> = keys(&rows).into_iter().filter(|key| key.ends_with(":tags")).collect();
+    assert!(tags.len() == 459 && tags.iter().all(|key| known.contains(key.as_str())));
+    let said = run_args(&["compare", "--keys", &before, &after, "--mask", "--mask-key", &secret, "-o", &secret]);
+    assert_eq!(said.status.code(), Some(2), "{}", text(&said));
 }

@@ -78,8 +78,10 @@ impl Copies {
 pub struct Differing {
     /// Database.
     pub db: u64,
-    /// Name.
+    /// Name, or what stands for it if names are masked.
     pub name: Box<[u8]>,
+    /// Its pattern if names are masked; otherwise it follows from the name.
+    pub pattern: Option<Box<str>>,
     /// How it differs.
     pub changes: Changes,
     /// The key on the old side.
@@ -94,7 +96,7 @@ impl Differing {
     }
 
     fn bytes(&self) -> usize {
-        size_of::<Differing>() + self.name.len()
+        size_of::<Differing>() + self.name.len() + self.pattern.as_deref().map_or(0, str::len)
     }
 
     fn write(&self, out: &mut Vec<u8>) {
@@ -106,6 +108,10 @@ impl Differing {
                 // Only the facts are needed from here on.
                 copies.iter().for_each(|copies| copies.facts.write(out));
             }
+            // Zero stands for none: a pattern of no bytes is that of an empty name, which is no secret.
+            let pattern = self.pattern.as_deref().unwrap_or_default();
+            write_number(pattern.len() as u64, out);
+            out.extend_from_slice(pattern.as_bytes());
             out.extend_from_slice(&self.name);
         });
     }
@@ -121,7 +127,10 @@ impl Differing {
             }
         }
         let [before, after] = sides;
-        Some(Differing { db, name: fields.0.into(), changes, before, after })
+        let pattern = usize::try_from(fields.number()?).ok()?;
+        let (pattern, name) = fields.0.split_at_checked(pattern)?;
+        let pattern = std::str::from_utf8(pattern).ok().filter(|pattern| !pattern.is_empty()).map(Box::from);
+        Some(Differing { db, name: name.into(), pattern, changes, before, after })
     }
 }
 

@@ -7,6 +7,7 @@ use hashbrown::HashTable;
 
 use super::differing::{Changes, Copies, Differing};
 use super::stored::{Side, SideFacts, StoredKey};
+use crate::mask::{MaskedName, Masker, Scratch};
 use crate::record::Kind;
 use crate::record::ModuleName;
 use crate::report::key_comparison::{KeyComparisonOptions, KeyDifference};
@@ -38,9 +39,11 @@ impl JoinSums {
 
 /// What comparing a key takes into account.
 #[derive(Debug, Clone, Copy)]
-pub struct Comparing {
+pub struct Comparing<'m> {
     /// Options.
     pub options: KeyComparisonOptions,
+    /// Masks the names of keys that differ; `None` keeps them.
+    pub masker: Option<&'m Masker<'m>>,
     /// Time of the new snapshot.
     pub taken_after: Option<i64>,
 }
@@ -101,8 +104,9 @@ impl<'a> Join<'a> {
     }
 
     /// Returns the sums of all keys, and the keys that differ.
-    pub fn finish(self, comparing: &Comparing) -> (JoinSums, Vec<Differing>) {
+    pub fn finish(self, comparing: &Comparing<'_>) -> (JoinSums, Vec<Differing>) {
         let (mut sums, mut differing) = (JoinSums::default(), Vec::new());
+        let mut scratch = Scratch::default();
         for (at, Met { sides, .. }) in self.met.into_iter().enumerate() {
             let repeated = if self.repeated.is_empty() { None } else { self.repeated.get(&at) };
             let both = repeated.copied().unwrap_or_else(|| sides.each_ref().map(|it| copies_of(it.as_deref())));
@@ -120,7 +124,12 @@ impl<'a> Join<'a> {
             if changes.is_empty() {
                 sums.equal += 1;
             } else if let Some(key) = sides.iter().flatten().find_map(|record| StoredKey::read(record)) {
-                differing.push(Differing { db: key.db, name: key.name.into(), changes, before, after });
+                // Masked before they are sorted, so that their order says nothing of the names.
+                let (name, pattern) = match comparing.masker.map(|masker| masker.mask(key.name, &mut scratch)) {
+                    None => (key.name.into(), None),
+                    Some(MaskedName { key, pattern }) => (key.into(), Some(pattern.into())),
+                };
+                differing.push(Differing { db: key.db, name, pattern, changes, before, after });
             }
         }
         (sums, differing)
@@ -132,7 +141,7 @@ fn copies_of(record: Option<&[u8]>) -> Option<Copies> {
 }
 
 /// Compares the two sides of a key.
-fn changes(before: Option<&Copies>, after: Option<&Copies>, comparing: &Comparing) -> Changes {
+fn changes(before: Option<&Copies>, after: Option<&Copies>, comparing: &Comparing<'_>) -> Changes {
     let mut changes = Changes::default();
     match (before, after) {
         (Some(before), Some(after)) => {

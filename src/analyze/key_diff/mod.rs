@@ -25,13 +25,15 @@ use self::join::{Comparing, Join, JoinSums};
 use self::store::{Gathered, KeyStore, PARTS, part_of};
 use self::stored::{Frames, Side, SideFacts, StoredKey};
 use self::summary::Summary;
-use super::plan::ReadPlan;
+use super::first_pass::require_files;
+use super::plan::{InputCheck, MaskKey, Plan, PolicySource, ReadPlan};
 use super::read::feed::FileBatch;
 use super::read::parallel::pool;
 use super::read::progress::Progress;
 use super::read::reader::{Continue, ReadOptions, read_batch};
 use super::read::snapshot::Snapshot;
 use super::read::tally::{Tallies, merge_tallies};
+use super::row_filter::{RowConditions, RowSetup};
 use super::verdict::{FileVerdict, verdicts};
 use crate::error::{Error, Result};
 use crate::pattern::classify::Classifier;
@@ -49,6 +51,8 @@ pub struct KeyDiffPlan {
     pub options: KeyComparisonOptions,
     /// Rows in each list.
     pub top: usize,
+    /// Key for masking names; `None` shows them. Both sides are then read twice.
+    pub mask: Option<MaskKey>,
 }
 
 /// Result of a comparison, with what is to be said about the files.
@@ -69,6 +73,8 @@ pub fn compare_keys<P: AsRef<Path>>(
     mut see: impl FnMut(&KeyChange) -> Result<()> + Send,
 ) -> Result<KeyDiff> {
     let [before, after] = sides;
+    let masking = plan.mask.as_ref().map(|key| masking(sides, &plan.read, key, progress)).transpose()?;
+    let masker = masking.as_ref().and_then(RowSetup::masker);
     let mut before = Snapshot::open(before, &plan.read, progress)?;
     let mut after = Snapshot::open(after, &plan.read, progress)?;
     let threads = pool(plan.read.threads)?;
@@ -80,7 +86,8 @@ pub fn compare_keys<P: AsRef<Path>>(
     let old = threads.install(|| reader.read(Side::Before, &mut before))?;
     let new = threads.install(|| reader.read(Side::After, &mut after))?;
     let store = store.into_inner().unwrap_or_else(PoisonError::into_inner)?;
-    let comparing = Comparing { options: plan.options, taken_after: new.reference.map(|at| at.0) };
+    let comparing =
+        Comparing { options: plan.options, masker: masker.as_ref(), taken_after: new.reference.map(|at| at.0) };
     let mut sorter = Sorter::new(&plan.read.open.spool_dir, budget);
     let sums = threads.install(|| join(store, &comparing, &mut sorter))?;
     let sides = [KeySide::from(&old), KeySide::from(&new)];
@@ -89,6 +96,23 @@ pub fn compare_keys<P: AsRef<Path>>(
     let comparison = summary.finish(sums, sides, plan.options);
     let verdicts = [old, new].into_iter().flat_map(|side| side.verdicts).collect();
     Ok(KeyDiff { comparison, verdicts })
+}
+
+/// Reads both sides once for masking: names that make the patterns of both together stay, and the tokens depend on both.
+fn masking<P: AsRef<Path>>(
+    sides: [&[P]; 2],
+    read: &ReadPlan,
+    key: &MaskKey,
+    progress: &dyn Progress,
+) -> Result<RowSetup> {
+    // The two sides are of different times, or even the same file.
+    let read = ReadPlan { inputs: InputCheck::None, ..read.clone() };
+    let inputs: Vec<&Path> = sides.into_iter().flatten().map(AsRef::as_ref).collect();
+    require_files(&inputs, "--mask")?;
+    let snapshot = Snapshot::open(&inputs, &read, progress)?;
+    let policy = PolicySource::Preset("none".to_owned());
+    let plan = Plan { policy, mask: Some(key.clone()), ..Plan::new(read) };
+    RowSetup::new(&inputs, &plan, RowConditions::default(), &snapshot, progress)
 }
 
 /// Hash functions of a run.
@@ -216,7 +240,7 @@ impl SideReader<'_> {
 const AT_ONCE: usize = 16;
 
 /// Joins both sides, and adds the keys that differ to `sorter`.
-fn join(mut store: KeyStore, comparing: &Comparing, sorter: &mut Sorter) -> Result<JoinSums> {
+fn join(mut store: KeyStore, comparing: &Comparing<'_>, sorter: &mut Sorter) -> Result<JoinSums> {
     let mut sums = JoinSums::default();
     let mut take = |joined: Result<Joined>| {
         let (of_part, differing) = joined?;
@@ -250,7 +274,7 @@ fn join(mut store: KeyStore, comparing: &Comparing, sorter: &mut Sorter) -> Resu
 /// Sums of some keys, and those that differ.
 type Joined = (JoinSums, Vec<Differing>);
 
-fn join_in_memory(store: &KeyStore, part: usize, comparing: &Comparing) -> Joined {
+fn join_in_memory(store: &KeyStore, part: usize, comparing: &Comparing<'_>) -> Joined {
     let mut join = Join::of_bytes(store.in_memory(part).map(<[u8]>::len).sum());
     for record in store.in_memory(part).flat_map(Frames) {
         join.add(record, Cow::Borrowed);
@@ -259,7 +283,7 @@ fn join_in_memory(store: &KeyStore, part: usize, comparing: &Comparing) -> Joine
 }
 
 /// Joins the keys of a part that one of several passes over it takes.
-fn join_on_disk(store: &KeyStore, part: usize, pass: u64, passes: u64, comparing: &Comparing) -> Result<Joined> {
+fn join_on_disk(store: &KeyStore, part: usize, pass: u64, passes: u64, comparing: &Comparing<'_>) -> Result<Joined> {
     let number = part as u64 * passes + pass;
     let mut join = Join::of_bytes(0);
     store.on_disk(part, |record| {

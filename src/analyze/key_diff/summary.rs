@@ -59,7 +59,10 @@ impl<'s> Summary<'s> {
 
     /// Adds a key, and returns its row.
     pub fn add(&mut self, key: &Differing) -> KeyChange {
-        self.classifier.classify(&key.name, &mut self.pattern);
+        match &key.pattern {
+            Some(pattern) => pattern.as_ref().clone_into(&mut self.pattern.text),
+            None => self.classifier.classify(&key.name, &mut self.pattern),
+        }
         let change = KeyChange {
             change: key.changes.list(),
             certain: self.is_certain(key),

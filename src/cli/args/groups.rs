@@ -6,10 +6,9 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args};
 
-use super::values::{ComparisonFormat, ReportFormat, comparison_list, label, section, share, size};
+use super::values::{ComparedList, ComparisonFormat, ReportFormat, compared_list, label, section, share, size};
 use crate::memory::Allocator;
 use crate::record::Kind;
-use crate::render::csv::ComparisonList;
 use crate::render::extent::SectionName;
 use crate::report::{Prefixes, Severity};
 
@@ -328,9 +327,11 @@ pub struct ComparisonFormatArgs {
     /// Several formats are written in one pass, each to its own file: -o growth writes growth.json, growth.md and so on.
     #[arg(long = "format", value_enum, value_name = "FORMAT")]
     pub formats: Vec<ComparisonFormat>,
-    /// List that CSV consists of [default: growth]
-    #[arg(long, value_name = "NAME", value_parser = comparison_list())]
-    pub section: Option<ComparisonList>,
+    /// List that CSV consists of [default: growth; with --keys: sums]
+    ///
+    /// growth, snapshots or findings; with --keys: sums, sides, types, patterns or examples.
+    #[arg(long, value_name = "NAME", value_parser = compared_list())]
+    pub section: Option<ComparedList>,
     #[command(flatten)]
     pub csv: CsvArgs,
     /// Title of the HTML page [default: the number of snapshots]

@@ -4,7 +4,7 @@ use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::policy::params::bytes;
-use crate::render::csv::{CapacityList, ComparisonList};
+use crate::render::csv::{CapacityList, ComparisonList, KeyComparisonList};
 use crate::render::extent::SectionName;
 use crate::render::prometheus;
 use crate::render::schema::Described;
@@ -105,11 +105,34 @@ pub(super) fn section() -> impl TypedValueParser<Value = SectionName> {
     PossibleValuesParser::new(names).try_map(|name| SectionName::from_name(&name).ok_or("no such section"))
 }
 
+/// A list of a comparison of snapshots, or of one key by key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ComparedList {
+    /// A list of `compare`.
+    Snapshots(ComparisonList),
+    /// A list of `compare --keys`.
+    Keys(KeyComparisonList),
+}
+
+impl ComparedList {
+    /// Returns the name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ComparedList::Snapshots(list) => list.name(),
+            ComparedList::Keys(list) => list.name(),
+        }
+    }
+
+    fn all() -> impl Iterator<Item = ComparedList> {
+        let snapshots = ComparisonList::ALL.into_iter().map(ComparedList::Snapshots);
+        snapshots.chain(KeyComparisonList::ALL.into_iter().map(ComparedList::Keys))
+    }
+}
+
 /// Parses the name of a list of a comparison.
-pub(super) fn comparison_list() -> impl TypedValueParser<Value = ComparisonList> {
-    let names = PossibleValuesParser::new(ComparisonList::ALL.map(ComparisonList::name));
-    let list = |name: String| ComparisonList::ALL.into_iter().find(|list| list.name() == name);
-    names.map(move |name| list(name).unwrap_or_default())
+pub(super) fn compared_list() -> impl TypedValueParser<Value = ComparedList> {
+    let names = PossibleValuesParser::new(ComparedList::all().map(ComparedList::name));
+    names.try_map(|name| ComparedList::all().find(|list| list.name() == name).ok_or("no such list"))
 }
 
 /// Parses the name of a list of a capacity plan.

@@ -6,6 +6,7 @@
 
 mod capacity;
 mod comparison;
+mod key_comparison;
 mod rows;
 mod section;
 mod sheet;
@@ -16,7 +17,9 @@ use super::Renderer;
 use crate::report::Report;
 pub use capacity::CapacityList;
 pub use comparison::ComparisonList;
+pub use key_comparison::KeyComparisonList;
 pub use section::CsvSection;
+pub(super) use sheet::CsvRow;
 
 /// Writes [`Format::Csv`](super::Format::Csv).
 #[derive(Debug, Clone, Copy)]

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use crate::render::key_text;
+use crate::render::rows::write_csv_record;
 use crate::report::{Example, Key, Unknown, Weight, base64};
 use crate::units::{Bytes, Millis};
 
@@ -15,7 +16,7 @@ pub(super) struct Sheet {
 
 /// A row of fields that are text already.
 #[derive(Debug, Default)]
-pub(super) struct CsvRow(Vec<String>);
+pub struct CsvRow(Vec<String>);
 
 impl Sheet {
     /// Returns rows below these headings.
@@ -36,7 +37,7 @@ impl Sheet {
 }
 
 /// Number that a field can hold.
-pub(super) trait CsvNumber {
+pub trait CsvNumber {
     fn digits(self) -> String;
 }
 
@@ -72,6 +73,11 @@ impl<N: CsvNumber> CsvNumber for Option<N> {
 }
 
 impl CsvRow {
+    /// Appends the row as a line.
+    pub fn write_line(self, out: &mut Vec<u8>) {
+        write_csv_record(self.0.into_iter(), out);
+    }
+
     /// Adds a number, or an empty field where there is none.
     pub fn number(mut self, number: impl CsvNumber) -> CsvRow {
         self.0.push(number.digits());

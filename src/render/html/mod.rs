@@ -153,8 +153,13 @@ fn write_gated(page: &str, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Writes a document as a page. The caller bounds its lists.
-pub(super) fn write_document(document: &Document, version: &str, out: &mut dyn Write) -> io::Result<()> {
-    write_gated(&page(document, CAPS[0].map, version, &PageNames::default())?, out)
+pub(super) fn write_document(
+    document: &Document,
+    version: &str,
+    names: &PageNames,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    write_gated(&page(document, CAPS[0].map, version, names)?, out)
 }
 
 /// Returns the page with lists of that length.

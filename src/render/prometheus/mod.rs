@@ -7,6 +7,7 @@
 mod capacity;
 mod comparison;
 mod exposition;
+mod key_comparison;
 
 use std::io::{self, Write};
 
@@ -16,12 +17,13 @@ use crate::units::Millis;
 pub use capacity::write_capacity;
 pub use comparison::write_comparison;
 use exposition::{Exposition, SampleValue};
+pub use key_comparison::write_key_comparison;
 
 /// Databases with series of their own; the rest is summed up as `other`.
 const MOST_DATABASES: usize = 64;
 
 /// Labels of the metrics themselves, which users cannot define.
-const LABELS: [&str; 19] = [
+const LABELS: [&str; 20] = [
     "ask",
     "change",
     "checksum",
@@ -38,6 +40,7 @@ const LABELS: [&str; 19] = [
     "rule",
     "server",
     "severity",
+    "side",
     "stat",
     "table",
     "type",
