@@ -24,6 +24,7 @@ pub(super) use known::ValueSize;
 use lengths::Lengths;
 use measured::PricedValue;
 pub use measured::{Measured, TextFacts};
+pub(super) use string::SHARED_NUMBERS;
 
 use super::Model;
 use super::layout::{Frame, Joint};

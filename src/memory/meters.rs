@@ -6,6 +6,7 @@
 use std::mem;
 
 use super::meter::ValueSize;
+use super::string_sizes::{SizePlace, StringSizes};
 use super::templates::LazyTemplates;
 use super::{Measured, Meter, Model, ModuleFacts};
 use crate::error::{Error, Result};
@@ -27,6 +28,8 @@ pub struct Meters<'m> {
     /// Memory of the last key, by alternative.
     memory: Vec<Bytes>,
     allocated: Vec<Bytes>,
+    /// Sizes of short strings under the only alternative.
+    string_sizes: StringSizes,
 }
 
 /// Memory of a value under each alternative, in the order given; empty if it is unknown under one of them or on the
@@ -68,6 +71,7 @@ impl<'m> Meters<'m> {
             asleep: false,
             memory: vec![Bytes(0); others.len()],
             allocated: vec![Bytes(0); others.len()],
+            string_sizes: StringSizes::default(),
         }
     }
 
@@ -133,9 +137,11 @@ impl<'m> Meters<'m> {
     }
 
     #[inline(never)]
-    fn other_string(&mut self, value: RawString<'_>) {
+    fn other_string(&mut self, value: RawString<'_>, place: Option<SizePlace>) {
         if !self.set_sizes(|meter, base, found| meter.string_size(base.current().0, &value, found)) {
             self.wake_for(|meter| meter.string(value));
+        } else if let (Some(place), [memory], [allocated]) = (place, &self.memory[..], &self.allocated[..]) {
+            self.string_sizes.keep(place, ValueSize { memory: *memory, allocated: *allocated });
         }
     }
 
@@ -190,13 +196,14 @@ impl Visit for Meters<'_> {
     fn string(&mut self, value: RawString<'_>) {
         self.base.string(value);
         // Fast path for one alternative, as a policy asks for one.
-        if let ([meter], [memory], [allocated]) = (&self.others[..], &mut self.memory[..], &mut self.allocated[..])
-            && let Some(size) = self.base.found().and_then(|found| meter.text_size(self.base.current().0, found))
+        let place = self.base.found().and_then(|found| SizePlace::of(self.base.current().0, &value, found));
+        if let ([memory], [allocated]) = (&mut self.memory[..], &mut self.allocated[..])
+            && let Some(size) = place.and_then(|place| self.string_sizes.get(place))
         {
             (*memory, *allocated) = (size.memory, size.allocated);
             return;
         }
-        self.other_string(value);
+        self.other_string(value, place);
     }
 
     #[inline]

@@ -32,6 +32,7 @@ mod servers;
 mod skiplist;
 mod slack;
 mod stream_facts;
+mod string_sizes;
 mod templates;
 mod vset;
 mod what_if;

@@ -49,22 +49,9 @@ impl Meter<'_> {
         value: &RawString<'_>,
         found: &Measured,
     ) -> Option<ValueSize> {
-        match found.encoding {
-            Encoding::Int => {
-                let priced = string::measure(self.model, key, *value, &mut self.scratch).ok()?;
-                Some(self.size(priced))
-            }
-            _ => self.text_size(key, found),
-        }
-    }
-
-    /// Returns the size of a string that is no integer; `found` is that of another meter.
-    #[inline(always)] // for nearly every string
-    pub(in crate::memory) fn text_size(&self, key: Key, found: &Measured) -> Option<ValueSize> {
-        let len = found.length.filter(|_| found.encoding != Encoding::Int)?;
-        let priced = match len > self.model.longest_special {
-            true => string::raw(self.model, key, len),
-            false => string::text(self.model, key, len),
+        let priced = match found.encoding {
+            Encoding::Int => string::measure(self.model, key, *value, &mut self.scratch).ok()?,
+            _ => string::text(self.model, key, found.length?),
         };
         Some(self.size(priced))
     }

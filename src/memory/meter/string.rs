@@ -1,6 +1,7 @@
 //! Prices strings: integers, embedded and separate strings. Only possible integers are decoded.
 
 use std::num::NonZeroU64;
+use std::ops::Range;
 
 use super::{PricedValue, TextFacts};
 use crate::error::Result;
@@ -13,8 +14,8 @@ use crate::memory::slack::gap;
 use crate::rdb::scratch::Scratch;
 use crate::rdb::string::{RawString, StringForm};
 
-/// Integers below this may be shared objects (`OBJ_SHARED_INTEGERS`).
-const SHARED_NUMBERS: i64 = 10_000;
+/// Integers that may be shared objects (`OBJ_SHARED_INTEGERS`).
+pub(in crate::memory) const SHARED_NUMBERS: Range<i64> = 0..10_000;
 
 /// Prices a string.
 #[inline]
@@ -22,7 +23,7 @@ pub fn measure(model: &Model, key: Key, string: RawString<'_>, scratch: &mut Scr
     let len = string.len();
     let Some(number) = number(string, len, scratch)? else { return Ok(text(model, key, len)) };
     let FrameSize { outside, object, slack } = model.frame(key);
-    let shared = if model.shares_numbers() && (0..SHARED_NUMBERS).contains(&number) { gap(0, object) } else { 0 };
+    let shared = if model.shares_numbers() && SHARED_NUMBERS.contains(&number) { gap(0, object) } else { 0 };
     Ok(PricedValue::new(Encoding::Int, len, outside + object, slack + shared))
 }
 

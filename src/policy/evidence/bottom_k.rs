@@ -4,42 +4,57 @@
 use std::collections::BinaryHeap;
 use std::mem::size_of;
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Odd multiplier with well-mixed bits: the fraction of the golden ratio.
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Lowest entries of all that were offered: a commutative monoid.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
 pub(super) struct BottomK {
+    /// Entries from here on do not enter: the highest of a full sample. INVARIANT: `u64::MAX` if the sample is not full.
+    bar: u64,
     /// Maximum number of entries.
     most: usize,
     /// Max-heap. INVARIANT: holds at most `most` entries, and all that were offered unless it is full.
-    #[serde(serialize_with = "ascending")]
     lowest: BinaryHeap<u64>,
 }
 
 impl BottomK {
     /// Creates an empty sample of at most `most` entries.
     pub fn new(most: usize) -> Self {
-        BottomK { most, lowest: BinaryHeap::new() }
+        BottomK::of(most, BinaryHeap::new())
+    }
+
+    fn of(most: usize, lowest: BinaryHeap<u64>) -> Self {
+        let mut sample = BottomK { bar: 0, most, lowest };
+        sample.set_bar();
+        sample
+    }
+
+    fn set_bar(&mut self) {
+        let full = self.lowest.len() >= self.most;
+        self.bar = if full { self.lowest.peek().copied().unwrap_or_default() } else { u64::MAX };
+    }
+
+    /// Returns whether no entry with these upper bits enters the sample, as is so for most keys.
+    #[inline(always)] // for nearly every key
+    pub fn excludes(&self, upper: u32) -> bool {
+        u64::from(upper) > self.bar >> 32
     }
 
     /// Adds an entry if it is among the lowest. Returns the growth of the sample in bytes.
-    #[inline]
     pub fn offer(&mut self, entry: u64) -> usize {
-        if self.lowest.len() < self.most {
-            let before = self.lowest.capacity();
-            self.lowest.push(entry);
-            return (self.lowest.capacity() - before) * size_of::<u64>();
+        if entry >= self.bar {
+            return 0;
         }
-        // Mostly the entry is too high for a full sample, which costs one comparison.
-        if self.lowest.peek().is_some_and(|&highest| entry < highest)
-            && let Some(mut highest) = self.lowest.peek_mut()
-        {
-            *highest = entry;
+        let before = self.lowest.capacity();
+        match self.lowest.len() < self.most {
+            true => self.lowest.push(entry),
+            false => self.lowest.peek_mut().into_iter().for_each(|mut highest| *highest = entry),
         }
-        0
+        self.set_bar();
+        (self.lowest.capacity() - before) * size_of::<u64>()
     }
 
     /// Merges another sample; the smaller limit of the two applies.
@@ -57,10 +72,10 @@ impl BottomK {
             }
             self.lowest.shrink_to_fit();
         }
+        self.set_bar();
     }
 
     /// Returns the highest entry of a full sample; higher entries do not enter it. `None` if the sample is not full.
-    #[inline]
     pub fn highest(&self) -> Option<u64> {
         if self.lowest.len() < self.most { None } else { self.lowest.peek().copied() }
     }
@@ -81,11 +96,26 @@ impl BottomK {
     }
 }
 
-/// Writes the entries in order: that in the heap depends on how they came.
-fn ascending<S: Serializer>(entries: &BinaryHeap<u64>, serializer: S) -> Result<S::Ok, S::Error> {
-    let mut entries: Vec<u64> = entries.iter().copied().collect();
-    entries.sort_unstable();
-    entries.serialize(serializer)
+/// Stored form: the entries ascending, since their order in the heap depends on how they came.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    most: usize,
+    lowest: Vec<u64>,
+}
+
+impl Serialize for BottomK {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut lowest: Vec<u64> = self.entries().collect();
+        lowest.sort_unstable();
+        Stored { most: self.most, lowest }.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for BottomK {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Stored { most, lowest } = Stored::deserialize(deserializer)?;
+        Ok(BottomK::of(most, lowest.into()))
+    }
 }
 
 /// Hashes a key for a sample, eight bytes per step. The result still has to be mixed by [`finish`].
@@ -121,10 +151,16 @@ pub(super) fn hash_ends(seed: u64, key: &[u8]) -> u64 {
     }
 }
 
-/// Mixes a hash once more, so that its high bits depend on the last bytes, too.
+/// Mixes a hash once more, so that its upper bits depend on the last bytes, too.
 #[inline]
 pub(super) fn finish(state: u64) -> u64 {
     fold(state, FACTOR)
+}
+
+/// Returns the upper bits of a hash, mixed once more.
+#[inline]
+pub(super) fn upper(state: u64) -> u32 {
+    (finish(state) >> 32) as u32
 }
 
 /// Multiplies to twice the width and folds the halves of the product together.

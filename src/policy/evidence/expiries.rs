@@ -41,8 +41,13 @@ impl Expiries {
     #[inline(always)] // for every key that expires
     pub fn add(&mut self, key: &[u8], memory: Bytes, at: Millis) -> usize {
         self.all.add(memory);
-        let entry = u64::from(hash(key)) << 32 | u64::from(second(at));
-        self.lowest.offer(entry)
+        let hash = hash(key);
+        if self.lowest.excludes(hash) { 0 } else { self.offer(hash, at) }
+    }
+
+    #[inline(never)]
+    fn offer(&mut self, hash: u32, at: Millis) -> usize {
+        self.lowest.offer(u64::from(hash) << 32 | u64::from(second(at)))
     }
 
     /// Merges another sample; the smaller limit of the two applies.
@@ -92,7 +97,7 @@ fn second(at: Millis) -> u32 {
 /// Hashes a name to the upper half of an entry.
 #[inline]
 fn hash(key: &[u8]) -> u32 {
-    (bottom_k::finish(bottom_k::hash(SEED, key)) >> 32) as u32
+    bottom_k::upper(bottom_k::hash(SEED, key))
 }
 
 #[cfg(test)]

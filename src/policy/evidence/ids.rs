@@ -49,18 +49,15 @@ impl IdSample {
     /// Adds the id of a key. Returns the growth in bytes.
     #[inline(always)] // for nearly every string
     pub fn add(&mut self, id: IdPlace, name: &[u8]) -> usize {
-        let high = bottom_k::finish(bottom_k::hash_ends(SEED, id.last_piece(name))) >> 32;
+        let ends = bottom_k::upper(bottom_k::hash_ends(SEED, id.last_piece(name)));
         // Mostly the ends of an id decide that it is not sampled.
-        if self.lowest.highest().is_some_and(|highest| high > highest >> 32) {
-            return 0;
-        }
-        self.offer(high, id.pieces(name))
+        if self.lowest.excludes(ends) { 0 } else { self.offer(ends, id.pieces(name)) }
     }
 
     #[inline(never)]
-    fn offer(&mut self, high: u64, [before, after]: [&[u8]; 2]) -> usize {
-        let whole = bottom_k::hash(bottom_k::hash(SEED, before), after);
-        self.lowest.offer(high << 32 | bottom_k::finish(whole) >> 32)
+    fn offer(&mut self, ends: u32, [before, after]: [&[u8]; 2]) -> usize {
+        let whole = bottom_k::upper(bottom_k::hash(bottom_k::hash(SEED, before), after));
+        self.lowest.offer(u64::from(ends) << 32 | u64::from(whole))
     }
 
     /// Merges another sample; the smaller limit of the two applies.
