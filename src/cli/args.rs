@@ -303,6 +303,12 @@ pub struct CapacityArgs {
     pub section: Option<CapacityList>,
     #[command(flatten)]
     pub csv: CsvArgs,
+    /// Title of the HTML page [default: the inputs]
+    #[arg(long, value_name = "TEXT", help_heading = "Output")]
+    pub title: Option<String>,
+    /// Environment that the HTML page names, such as production
+    #[arg(long, value_name = "NAME", help_heading = "Output")]
+    pub environment: Option<String>,
     /// Label for every sample of --format prometheus, such as snapshot=cache-1 (repeatable)
     #[arg(long = "label", value_parser = label, value_name = "NAME=VALUE", help_heading = "Output")]
     pub labels: Vec<(String, String)>,

@@ -6,18 +6,19 @@ use std::path::{Path, PathBuf};
 
 use super::args::{CapacityArgs, CapacityFormat};
 use super::compare::snapshot;
-use super::delivery::bom_without_csv;
+use super::delivery::{bom_without_csv, labels_without_metrics, names_without_page, wrong_ending};
+use super::message::notice;
 use super::output::{Outlet, Output};
-use super::sources::Reads;
+use super::sources::{Reads, names_stdout};
 use super::{ExitStatus, plan, print_passed_over, written};
 use crate::analyze::{Plan, SlotCounts};
 use crate::error::{Error, Result};
 use crate::input::nights::is_report;
 use crate::input::{Location, resolve_each, shown_path};
 use crate::render::gate::Escapes;
-use crate::render::{DocumentForm, Format, json, prometheus, write_capacity};
+use crate::render::{DocumentForm, Format, PageNames, json, prometheus, write_capacity};
 use crate::report::capacity::capacity;
-use crate::report::{Capacity, CapacityPlan, ClusterNodes, NamedReport};
+use crate::report::{Capacity, CapacityPlan, ClusterNodes, NamedReport, Warning, WarningKind};
 use crate::units::Bytes;
 
 /// Reads the inputs, plans for them and writes the plan.
@@ -36,6 +37,12 @@ pub fn run(args: &CapacityArgs) -> Result<ExitStatus> {
             Error::usage("--node-memory leaves no room for data").with_hint("give the memory of a node, such as 16GB")
         );
     }
+    if !args.labels.is_empty() && format(args) != CapacityFormat::Prometheus {
+        return Err(labels_without_metrics());
+    }
+    if (args.title.is_some() || args.environment.is_some()) && format(args) != CapacityFormat::Html {
+        return Err(names_without_page());
+    }
     if format(args) != CapacityFormat::Csv {
         if args.section.is_some() {
             return Err(Error::usage("--section chooses the list of --format csv")
@@ -45,14 +52,25 @@ pub fn run(args: &CapacityArgs) -> Result<ExitStatus> {
             return Err(bom_without_csv());
         }
     }
+    if let Some(path) = args.output.output.as_deref().filter(|path| !names_stdout(path) && !args.input.quiet)
+        && let Some(warning) = wrong_ending(path, format(args).as_of_report())
+    {
+        notice!("{warning}");
+    }
     let nodes = args.cluster_nodes.as_deref().map(cluster_nodes).transpose()?;
     let mut out = Outlet::new(&args.output, args.sources()).open(args.output.output.as_deref())?;
     print_passed_over(&args.input);
+    let questions: Vec<String> = analysis.read.what_if.iter().map(|ask| ask.text().to_owned()).collect();
     let servers = reports(&args.input.inputs, &analysis, args.input.quiet)?;
     let earlier = reports(&args.earlier, &Plan { slots: SlotCounts::IfUsed, ..analysis }, args.input.quiet)?;
-    let plan = capacity(&servers, &earlier, nodes.as_ref(), asked).ok_or_else(|| {
+    let mut plan = capacity(&servers, &earlier, nodes.as_ref(), asked).ok_or_else(|| {
         Error::usage("no snapshot among the inputs").with_hint("give a dump or a report for each server")
     })?;
+    let mut asks = questions;
+    asks.retain(|ask| !plan.demand.scenarios.iter().any(|scenario| scenario.what_if.as_ref() == Some(ask)));
+    if !asks.is_empty() {
+        plan.warnings.push(Warning::new(WarningKind::QuestionsNotStored { asks }));
+    }
     if plan.options.until.is_some() && plan.trend.is_none() {
         return Err(Error::usage("--until: growth is not known: the snapshots have no times, or one time")
             .with_hint("give --earlier a report of another night"));
@@ -113,7 +131,8 @@ fn write(plan: &Capacity, args: &CapacityArgs, out: &mut Output) -> io::Result<(
         }
     };
     out.set_escapes(if matches!(form, DocumentForm::Terminal(_)) { Escapes::Styled } else { Escapes::Text });
-    write_capacity(plan, form, lang, out)
+    let names = PageNames { title: args.title.clone(), environment: args.environment.clone() };
+    write_capacity(plan, form, &names, lang, out)
 }
 
 /// Returns the format asked for, else that of the output's extension, else the table.

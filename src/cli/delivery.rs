@@ -154,7 +154,7 @@ fn escapes(format: Format) -> Escapes {
 const FOREIGN: [&str; 9] = ["pdf", "xls", "xlsx", "ods", "doc", "docx", "png", "xml", "parquet"];
 
 /// Says that a file will not hold what its ending promises, if so.
-fn wrong_ending(path: &Path, format: Format) -> Option<String> {
+pub(super) fn wrong_ending(path: &Path, format: Format) -> Option<String> {
     let ending = path.extension()?.to_str()?.to_ascii_lowercase();
     let wrong = FOREIGN.contains(&ending.as_str()) || of_name(path).is_some_and(|own| own.name() != format.name());
     let hint = if ending == "pdf" { "; to get a PDF, write HTML and print the page" } else { "" };
@@ -179,12 +179,10 @@ fn formats(args: &FormatArgs, path: Option<&Path>) -> Result<Vec<Format>> {
         return Err(Error::usage(format!("--section {} is no list for --format csv", section.name())));
     }
     if !args.labels.is_empty() && !asked.contains(&Format::Prometheus) {
-        return Err(Error::usage("--label requires --format prometheus")
-            .with_hint("add --format prometheus, or remove --label"));
+        return Err(labels_without_metrics());
     }
     if (args.title.is_some() || args.environment.is_some()) && !asked.contains(&Format::Html) {
-        return Err(Error::usage("--title and --environment require --format html")
-            .with_hint("add --format html, or remove them"));
+        return Err(names_without_page());
     }
     if args.csv.bom && !asked.iter().any(is_list) {
         return Err(bom_without_csv());
@@ -206,6 +204,16 @@ fn formats(args: &FormatArgs, path: Option<&Path>) -> Result<Vec<Format>> {
 /// Builds the error for `--bom` without CSV.
 pub(super) fn bom_without_csv() -> Error {
     Error::usage("--bom requires --format csv").with_hint("add --format csv, or remove --bom")
+}
+
+/// Builds the error for `--label` without metrics.
+pub(super) fn labels_without_metrics() -> Error {
+    Error::usage("--label requires --format prometheus").with_hint("add --format prometheus, or remove --label")
+}
+
+/// Builds the error for `--title` or `--environment` without a page.
+pub(super) fn names_without_page() -> Error {
+    Error::usage("--title and --environment require --format html").with_hint("add --format html, or remove them")
 }
 
 /// Returns the format that the extension of a file name stands for.

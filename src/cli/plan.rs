@@ -275,20 +275,29 @@ fn server_config(settings: &[OsString]) -> Result<ServerConfig> {
 pub(super) fn date(flag: &str, text: &str) -> Result<Millis> {
     match text.parse::<jiff::civil::Date>().map(|date| date.to_zoned(jiff::tz::TimeZone::UTC)) {
         Ok(Ok(begin)) if text.len() <= "2027-06-30".len() => Ok(Millis(begin.timestamp().as_millisecond())),
-        _ => time(flag, text),
+        _ => moment(text).ok_or_else(|| {
+            let hint =
+                "expected a date such as 2027-06-30, a time such as 2027-06-30T03:00:00Z, or seconds since the epoch";
+            Error::usage(format!("{flag} {text}: not a date")).with_hint(hint)
+        }),
     }
 }
 
 /// Parses the value of `flag`, given as seconds since the epoch or as a date.
 pub(super) fn time(flag: &str, text: &str) -> Result<Millis> {
-    if let Ok(seconds) = text.parse::<i64>() {
-        return Ok(Millis(seconds.saturating_mul(1000)));
-    }
-    // Errors of the parser speak of its grammar ("failed to parse four digit integer as year").
-    text.parse::<jiff::Timestamp>().map(|time| Millis(time.as_millisecond())).map_err(|_| {
+    moment(text).ok_or_else(|| {
         Error::usage(format!("{flag} {text}: not a time"))
             .with_hint("expected seconds since the epoch, or date, time and zone such as 2026-11-21T03:00:00Z")
     })
+}
+
+/// Parses seconds since the epoch, or date, time and zone. Errors of the parser speak of its grammar ("failed to parse four digit
+/// integer as year").
+fn moment(text: &str) -> Option<Millis> {
+    match text.parse::<i64>() {
+        Ok(seconds) => Some(Millis(seconds.saturating_mul(1000))),
+        Err(_) => text.parse::<jiff::Timestamp>().ok().map(|time| Millis(time.as_millisecond())),
+    }
 }
 
 #[cfg(test)]

@@ -60,13 +60,19 @@ pub enum DocumentForm {
     Html,
 }
 
-/// Writes a capacity plan for people.
-pub fn write_capacity(plan: &Capacity, form: DocumentForm, lang: Lang, out: &mut dyn Write) -> io::Result<()> {
+/// Writes a capacity plan for people; `names` are those of the page.
+pub fn write_capacity(
+    plan: &Capacity,
+    form: DocumentForm,
+    names: &PageNames,
+    lang: Lang,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let document = sections::capacity::document(plan, lang);
     match form {
         DocumentForm::Terminal(options) => terminal::write_document(&document, options, out),
         DocumentForm::Markdown => markdown::write_document(&document, out),
-        DocumentForm::Html => html::write_document(&document, plan.rdblens, &PageNames::default(), out),
+        DocumentForm::Html => html::write_document(&document, plan.rdblens, names, out),
     }
 }
 

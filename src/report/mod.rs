@@ -152,7 +152,12 @@ impl Report {
             serde_json::from_slice(json).map_err(|error| wrong(format!("is no report: {error}")))?;
         match envelope.schema.as_deref() {
             Some(SCHEMA) => serde_json::from_slice(json).map_err(|error| wrong(format!("is no whole report: {error}"))),
-            Some(other) => Err(wrong(format!("is of schema {other:?}, not {SCHEMA:?}"))),
+            Some(other) => {
+                let what = format!("{name}: is of schema {other:?}, not {SCHEMA:?}");
+                let is_report = other.starts_with("rdblens.report/");
+                let remedy = if is_report { "another version of rdblens wrote it: update this one" } else { remedy };
+                Err(Error::usage(what).with_hint(remedy))
+            }
             None => Err(wrong("is no report: it has no schema".to_owned())),
         }
     }

@@ -219,6 +219,11 @@ pub enum WarningKind {
     TablesNotCounted,
     /// Stored reports do not have the memory of every slot, which a plan of slots needs.
     SlotsNotStored,
+    /// Stored reports were not made with these what-if questions.
+    QuestionsNotStored {
+        /// The questions.
+        asks: Vec<String>,
+    },
     /// Several servers hold keys of one slot, so they are not the nodes of one cluster.
     SlotsOverlap,
     /// The list of cluster nodes has one with slots whose snapshot is not among the inputs.
@@ -510,6 +515,16 @@ impl WarningKind {
             SlotsNotStored => fixed(
                 "slots are not planned: stored reports do not have the memory of every slot; give the dumps",
                 "未规划槽位：已存储的报告没有每个槽的内存，请提供快照文件",
+            ),
+            QuestionsNotStored { asks } => filled(
+                format!(
+                    "not every input answers --what-if {}: stored reports answer what they were made with; give the dumps",
+                    listed(asks, ", ")
+                ),
+                format!(
+                    "并非所有输入都能回答 --what-if {}：已存储的报告只含生成时的假设；请提供快照文件",
+                    listed(asks, "、")
+                ),
             ),
             SlotsOverlap => fixed(
                 "slots are not planned: two inputs hold keys of the same slot; give one snapshot of each primary",

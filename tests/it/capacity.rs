@@ -203,3 +203,46 @@ fn commands_are_whole_in_every_form() {
         assert_eq!(commands(format), planned, "{format}");
     }
 }
+
+#[test]
+fn a_question_that_a_stored_report_does_not_answer_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let both = [&shop(), &stored(folder.path())];
+    let (file, stored) = (both[0].as_str(), both[1].as_str());
+    let asked = ["--node-memory", "16MB", "--what-if", "valkey-8.1", "--what-if", "glibc"];
+    for inputs in [&[stored][..], &[file, stored]] {
+        let plan = json(&[inputs, &asked].concat());
+        assert_eq!(plan["demand"]["scenarios"].as_array().unwrap().len(), 1, "{inputs:?}");
+        let warnings = plan["warnings"].as_array().unwrap();
+        let warning = warnings.iter().find(|it| it["kind"] == "questions-not-stored");
+        assert_eq!(warning.unwrap()["asks"], serde_json::json!(["valkey-8.1", "glibc"]));
+    }
+    let table = stdout_of(&[&["capacity", stored], &asked[..]].concat());
+    assert!(table.contains("not every input answers --what-if valkey-8.1, glibc"), "{table}");
+    let plan = json(&[&[file], &asked[..]].concat());
+    assert_eq!((plan["demand"]["scenarios"].as_array().unwrap().len(), &plan["warnings"]), (3, &Value::Array(vec![])));
+}
+
+#[test]
+fn the_ending_of_the_output_is_watched() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("plan.pdf").display().to_string();
+    for format in [&["--format", "html"][..], &[]] {
+        let output = run_args(&[&["capacity", &shop(), "--node-memory", "16MB", "-o", &path], format].concat());
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && said.contains("write HTML and print the page"), "{said}");
+    }
+    let date = run_args(&["capacity", &shop(), "--node-memory", "1GB", "--earlier", &later(), "--until", "summer"]);
+    assert!(String::from_utf8_lossy(&date.stderr).contains("expected a date such as 2027-06-30"), "{date:?}");
+}
+
+#[test]
+fn a_page_has_its_title_and_flags_of_other_forms_are_refused() {
+    let plan = |args: &[&str]| run_args(&[&["capacity", &shop(), "--node-memory", "16MB"], args].concat());
+    let page = plan(&["--format", "html", "--title", "Q4 <review>", "--environment", "production"]);
+    let page = String::from_utf8(page.stdout).unwrap();
+    assert!(page.contains("<title>Q4 &#60;review&#62;") && page.contains("production"), "{}", &page[..400]);
+    for args in [&["--title", "x"][..], &["--environment", "x"], &["--label", "a=b"]] {
+        assert_eq!(plan(args).status.code(), Some(2), "{args:?}");
+    }
+}

@@ -4,7 +4,8 @@ use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::policy::params::bytes;
-use crate::render::csv::{CapacityList, ComparisonList, KeyComparisonList};
+use crate::render::Format;
+use crate::render::csv::{CapacityList, ComparisonList, CsvSection, KeyComparisonList};
 use crate::render::extent::SectionName;
 use crate::render::prometheus;
 use crate::render::schema::Described;
@@ -71,6 +72,20 @@ pub enum CapacityFormat {
     Csv,
     /// Metrics for the textfile collector of node_exporter
     Prometheus,
+}
+
+impl CapacityFormat {
+    /// Returns it as that of a report.
+    pub const fn as_of_report(self) -> Format {
+        match self {
+            CapacityFormat::Table => Format::Table,
+            CapacityFormat::Json => Format::Json,
+            CapacityFormat::Html => Format::Html,
+            CapacityFormat::Markdown => Format::Markdown,
+            CapacityFormat::Csv => Format::Csv(CsvSection::Patterns),
+            CapacityFormat::Prometheus => Format::Prometheus,
+        }
+    }
 }
 
 /// Format of the rows of `keys`.

@@ -1,12 +1,14 @@
 //! Nodes needed now and at later dates, as it is and under each what-if question.
 
+use std::collections::BTreeSet;
+
 #[cfg(feature = "internals")]
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{CapacityPlan, Figure};
-use crate::report::NamedReport;
 use crate::report::diff::trend::{DAY, FARTHEST_DAYS, Trend, rounded};
+use crate::report::{Alternative, NamedReport};
 use crate::units::{Bytes, Millis};
 
 /// Days ahead of the snapshot for which nodes are computed, before the last date asked for.
@@ -111,7 +113,7 @@ fn need(total: Bytes, scale: f64, day: f64, trend: Option<&Trend>, plan: &Capaci
         total_range: range,
         nodes,
         nodes_range: range.map(|range| range.map(|total| plan.nodes_for(total))),
-        fill_permille: u64::try_from((u128::from(later.0) * 1000).div_ceil(whole)).unwrap_or(u64::MAX),
+        fill_permille: u64::try_from((u128::from(later.0) * 1000 + whole / 2) / whole).unwrap_or(u64::MAX),
         cost_per_month: plan.cost(nodes),
     }
 }
@@ -125,21 +127,18 @@ fn full_day(total: Bytes, scale: f64, nodes: u64, trend: Option<&Trend>, plan: &
 
 /// Adds up what each question gives over all servers; questions that not every server was asked are left out.
 fn alternatives(servers: &[NamedReport], figure: Figure) -> Vec<(String, String, Bytes)> {
-    let asked = |named: &NamedReport| named.report.what_if.as_ref().map_or(0, |what_if| what_if.alternatives.len());
-    let first = servers.first().map_or(0, asked);
-    let sum = |at: usize| {
+    let answers = |named: &NamedReport| named.report.what_if.iter().flat_map(|it| it.alternatives.clone()).collect();
+    let mut first: Vec<Alternative> = servers.first().map_or_else(Vec::new, answers);
+    let mut asked = BTreeSet::new();
+    first.retain(|alternative| asked.insert(alternative.ask.clone()));
+    let sum = |Alternative { ask, model, .. }: Alternative| {
         let mut sum = Bytes(0);
-        let (mut ask, mut model) = (None, None);
         for NamedReport { report, .. } in servers {
-            let alternative = report.what_if.as_ref()?.alternatives.get(at)?;
-            if ask.get_or_insert_with(|| alternative.ask.clone()) != &alternative.ask {
-                return None;
-            }
-            model.get_or_insert_with(|| alternative.model.clone());
+            let alternative = report.what_if.as_ref()?.alternatives.iter().find(|it| it.ask == ask)?;
             let whole = alternative.total.filter(|_| figure == Figure::Total);
             sum += whole.unwrap_or(alternative.memory);
         }
-        Some((ask?, model?, sum))
+        Some((ask, model, sum))
     };
-    (0..first).filter_map(sum).collect()
+    first.into_iter().filter_map(sum).collect()
 }
