@@ -1,10 +1,10 @@
-//! `rdblens completions`: completion scripts for shells. Values that the parser checks later complete, too: presets, servers and
-//! rules.
+//! `rdblens completions`: completion scripts for shells. Values that the parser checks later complete, too: presets, servers,
+//! allocators and rules.
 
 use std::io::Write;
 
-use clap::builder::PossibleValuesParser;
-use clap::{Command, CommandFactory};
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::{Command, CommandFactory, ValueEnum};
 use clap_complete::Shell;
 
 use super::args::{Cli, CompletionsArgs};
@@ -12,7 +12,7 @@ use super::output::Outlet;
 use super::sources::Sources;
 use super::{ExitStatus, written};
 use crate::error::Result;
-use crate::memory::Server;
+use crate::memory::{Allocator, Server};
 use crate::policy::{presets, registry};
 
 /// Prints the completion script.
@@ -24,8 +24,22 @@ pub fn run(args: &CompletionsArgs) -> Result<ExitStatus> {
 
 fn script(shell: Shell) -> String {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut with_values(), "rdblens", &mut script);
-    beside_files(&String::from_utf8_lossy(&script), shell)
+    let mut program = with_values();
+    clap_complete::generate(shell, &mut program, "rdblens", &mut script);
+    let mut script = beside_files(&String::from_utf8_lossy(&script), shell);
+    if shell == Shell::Fish {
+        program.get_subcommands().filter_map(fish_arguments).for_each(|line| script.push_str(&line));
+    }
+    script
+}
+
+/// Returns a line by which fish completes the argument of a command, which the generator leaves out.
+fn fish_arguments(command: &Command) -> Option<String> {
+    let values = command.get_positionals().next()?.get_possible_values();
+    let names: Vec<&str> = values.iter().map(PossibleValue::get_name).collect();
+    let (command, names) = (command.get_name(), names.join(" "));
+    let line = format!("complete -c rdblens -n \"__fish_rdblens_using_subcommand {command}\" -f -a \"{names}\"\n");
+    (!names.is_empty()).then_some(line)
 }
 
 /// Returns the command line with the values of flags that take names.
@@ -39,6 +53,7 @@ fn with_values() -> Command {
             let rules = || registry::RULES.iter().map(|rule| rule.meta.id).collect();
             let command = with(command, "policy", policies);
             let command = with(command, "server", Some(servers()));
+            let command = with(command, "what_if", Some(alternatives()));
             let command = with(command, "breaking", Some(rules()));
             if name == "rules" { with(command, "id", Some(rules())) } else { command }
         })
@@ -48,6 +63,13 @@ fn with_values() -> Command {
 /// Returns the names of servers, for the rest of the run: definitions of flags hold no other texts.
 fn servers() -> Vec<&'static str> {
     Server::names().into_iter().map(|name| &*name.leak()).collect()
+}
+
+/// Returns the servers and allocators that `--what-if` takes; settings have values of their own.
+fn alternatives() -> Vec<&'static str> {
+    let allocators = Allocator::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+    let allocators = allocators.map(|allocator| &*allocator.get_name().to_owned().leak());
+    ["newest"].into_iter().chain(servers()).chain(allocators).collect()
 }
 
 /// Gives a flag of a command its values, if the command has the flag.

@@ -37,9 +37,10 @@ impl ProgressLine {
         let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
         let bar = ProgressBar::with_draw_target(None, target);
         if !bar.is_hidden() {
+            // Each of these draws: in the usual style, it would be a line of another look for a moment.
+            bar.set_style(style("{spinner} {bytes} at {binary_bytes_per_sec}, {msg} keys"));
             bar.set_message("0");
             bar.enable_steady_tick(Duration::from_millis(200));
-            bar.set_style(style("{spinner} {bytes} at {binary_bytes_per_sec}, {msg} keys"));
         }
         let [keys, again] = [const { AtomicU64::new(0) }; 2];
         let (bytes, watched, watcher) = (Arc::default(), Arc::default(), Once::new());

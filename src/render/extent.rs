@@ -84,6 +84,19 @@ impl SectionName {
         CsvSection::from_name(self.0)
     }
 
+    /// Returns the name that chooses a part of a document.
+    pub(super) fn of_part(id: &'static str) -> &'static str {
+        PARTS_OF_LISTS
+            .iter()
+            .find(|(list, part)| *part == id && !SectionName::is_part(list))
+            .map_or(id, |(list, _)| list)
+    }
+
+    /// Returns whether a part of a document has this id.
+    fn is_part(id: &str) -> bool {
+        sections::ids().any(|part| part == id)
+    }
+
     /// Returns the id of the part of a document; `None` for the totals, which are at its head.
     pub(super) fn part(self) -> Option<&'static str> {
         let renamed = PARTS_OF_LISTS.iter().find(|(list, _)| *list == self.0).map(|(_, part)| *part);

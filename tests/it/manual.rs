@@ -93,6 +93,8 @@ fn completions_work_in_bash() {
         (&["analyze", "--server"], &["redis-7.2", "valkey-8.1", "keydb-6.3"]),
         (&["keys", "--breaking"], &["key.prefix", "ttl.missing"]),
         (&["rules", "--policy"], &["aliyun"]),
+        (&["rules"], &["key.prefix"]),
+        (&["capacity", "--what-if"], &["valkey-8.1", "newest", "glibc"]),
         (&["render", "--section"], &["patterns", "findings", "prefixes"]),
     ] {
         let Some(offered) = offered(words) else { return };
@@ -100,4 +102,25 @@ fn completions_work_in_bash() {
             assert!(offered.iter().any(|offer| offer == value), "{words:?}: {offered:?}");
         }
     }
+}
+
+#[test]
+fn completions_work_in_fish() {
+    let script = String::from_utf8(run_args(&["completions", "fish"]).stdout).unwrap();
+    for (line, expected) in [
+        ("rdblens rules key.pre", "key.prefix"),
+        ("rdblens schema cap", "capacity"),
+        ("rdblens analyze --policy str", "strict"),
+        ("rdblens analyze --server valkey-8", "valkey-8.1"),
+        ("rdblens analyze --what-if glib", "glibc"),
+        ("rdblens render --section pref", "prefixes"),
+    ] {
+        let ask = format!("{script}\ncomplete -C '{line}'");
+        // Where there is no fish, bash tells of the values.
+        let Ok(output) = Command::new("fish").args(["--no-config", "-c", &ask]).output() else { return };
+        let offered = String::from_utf8(output.stdout).unwrap();
+        let first = |line: &str| line.split('\t').next() == Some(expected);
+        assert!(offered.lines().any(first), "{line}: {offered} {}", String::from_utf8_lossy(&output.stderr));
+    }
+    assert!(script.contains("-n \"__fish_rdblens_using_subcommand rules\" -f -a \"backup.age "));
 }

@@ -104,6 +104,17 @@ fn sections_are_chosen_in_every_form() {
     let csv = only(&["--section", "types", "--format", "csv"]);
     assert!(csv.starts_with("type,encoding,"));
     assert!(titles(&only(&["--full"]), "── ") > 15 && titles(&only(&["--full", "--format", "markdown"]), "## ") > 15);
+    // What the report does not have is said, with the flag that gives it.
+    let table = only(&["--section", "types,growth,streams,no-ttl,owners"]);
+    assert_eq!(titles(&table, "── "), 4, "{table}");
+    assert!(table.contains("- growth: nothing to show; --baseline REPORT.json gives it"), "{table}");
+    assert!(table.contains("- owners: nothing to show; --policy FILE.toml gives it"), "{table}");
+    // Chosen sections leave out nothing that others would show.
+    let table = only(&["--section", "heaviest,naming,by-type,databases", "--top", "3", "--db", "0", "--type", "zset"]);
+    assert!(table.contains("── Heaviest keys ") && table.contains("── Databases "), "{table}");
+    assert!(table.contains("── Heaviest keys of each type "), "{table}");
+    assert!(only(&["--section", "naming"]).contains("── Names against the rules "));
+    assert!(only(&["--section", "heaviest", "--top", "3"]).contains("── Heaviest keys "));
     for wrong in [&["--section", "types", "--format", "json"][..], &["--section", "server", "--format", "csv"]] {
         assert_eq!(run_args(&[&["analyze", SHOP], wrong].concat()).status.code(), Some(2));
     }

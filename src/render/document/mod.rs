@@ -55,6 +55,8 @@ pub struct Scope {
     pub inner: usize,
     /// Nodes of the prefix tree.
     pub nodes: usize,
+    /// True if sections were chosen: each stands by itself, and none leaves out what another shows.
+    pub apart: bool,
 }
 
 /// Patterns of each finding in a text.
@@ -66,7 +68,15 @@ const TREE_ROWS: usize = 32;
 impl Scope {
     /// Returns the scope of a text with at most this many rows a list.
     pub fn text(rows: usize, lang: Lang) -> Scope {
-        Scope { lang, rows, few: rows, many: usize::MAX, inner: rows.min(PATTERNS_OF_A_FINDING), nodes: TREE_ROWS }
+        Scope {
+            lang,
+            rows,
+            few: rows,
+            many: usize::MAX,
+            inner: rows.min(PATTERNS_OF_A_FINDING),
+            nodes: TREE_ROWS,
+            apart: false,
+        }
     }
 
     /// Rows of an ordinary list that are shown.

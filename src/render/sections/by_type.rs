@@ -10,7 +10,7 @@ const ROWS_OF_A_TYPE: usize = 3;
 /// Builds the section; with a single type they are the heaviest of all.
 pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
     let types = &report.top.by_type;
-    if types.len() < 2 {
+    if types.len() < if scope.apart { 1 } else { 2 } {
         return None;
     }
     let title = scope.lang.of("Heaviest keys of each type", "各类型中最大的 key");

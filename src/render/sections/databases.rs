@@ -7,7 +7,7 @@ use crate::report::Report;
 /// Builds the section; none if 0 is the only database, whose figures are the totals.
 pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
     let (databases, totals) = (&report.databases, &report.totals);
-    if databases.iter().all(|database| database.db == 0) {
+    if databases.is_empty() || !scope.apart && databases.iter().all(|database| database.db == 0) {
         return None;
     }
     let title = scope.lang.of("Databases", "数据库");

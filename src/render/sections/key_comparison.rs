@@ -171,7 +171,7 @@ fn examples(comparison: &KeyComparison, rows: usize, lang: Lang) -> Option<Secti
     let expiry = |facts: Option<&KeyFacts>| of(facts, |facts| facts.expires_at).map(Cell::Time);
     let all = comparison.sums.differing;
     let table = Table::of(title, &comparison.examples, rows)
-        .column(Column::text(heads::DIFFERENCE), |row| difference(row, lang))
+        .column(Column::text(heads::DIFFERS_IN), |row| difference(row, lang))
         .column(Column::number(heads::DB), |row| Cell::Id(row.db))
         .column(Column::text(heads::KEY).shrink(16), |row| Cell::from(&row.key))
         .column(Column::text(heads::TYPE), |row| {

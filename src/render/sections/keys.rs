@@ -38,5 +38,5 @@ pub(super) fn table(label: &str, report: &Report, keys: &[impl std::borrow::Borr
 
 /// Returns whether the lists of big and of heaviest keys show the same rows.
 pub(super) fn big_are_heaviest(report: &Report, scope: &Scope) -> bool {
-    report.big_keys.keys > 0 && scope.first(&report.big_keys.list) == scope.first(&report.top.by_memory)
+    !scope.apart && report.big_keys.keys > 0 && scope.first(&report.big_keys.list) == scope.first(&report.top.by_memory)
 }

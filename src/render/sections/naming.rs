@@ -11,7 +11,8 @@ const PATTERNS_OF_A_RULE: usize = 4;
 
 /// Builds the section: the rules that are broken, then where, except those that the findings show with the same figures.
 pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
-    let shown_above = |rule: &NamingRule| report.findings.list.iter().any(|finding| finding.rule == rule.rule);
+    let shown_above =
+        |rule: &NamingRule| !scope.apart && report.findings.list.iter().any(|finding| finding.rule == rule.rule);
     let broken: Vec<&NamingRule> =
         report.naming.rules.iter().filter(|rule| rule.keys > 0 && !shown_above(rule)).collect();
     if broken.is_empty() {

@@ -44,6 +44,7 @@ heads! {
     DEMANDS = "demands", "要求";
     DIFFERING = "differing", "有差异";
     DIFFERENCE = "difference", "差值";
+    DIFFERS_IN = "difference", "差异";
     DISK = "disk", "磁盘";
     ELEMENTS = "elements", "元素数";
     ENCODING = "encoding", "编码";
