@@ -114,7 +114,7 @@ fn kept_name(key: &[u8]) -> &[u8] {
 
 /// Returns the first eight bytes of a name as a big-endian number, which orders names as their bytes do.
 #[inline]
-pub(super) fn beginning(name: &[u8]) -> u64 {
+fn beginning(name: &[u8]) -> u64 {
     let first = name.first_chunk().copied().unwrap_or_else(|| {
         let mut padded = [0; 8];
         padded.iter_mut().zip(name).for_each(|(byte, of_name)| *byte = *of_name);
@@ -138,4 +138,53 @@ fn is_before(record: &Record<'_>, entry: &RankedKey<()>) -> bool {
 
 pub(super) fn example(entry: &RankedKey<()>) -> Example {
     Example { db: entry.db, key: entry.key.as_ref().into(), memory: Bytes(entry.weight).known() }
+}
+/// Threshold for new examples among keys that break no other rules than `rules`.
+///
+/// A lighter key than `shown` is no example, nor is one of the same weight and database `db` whose name sorts after
+/// `beginning`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ExampleThreshold {
+    /// Rules that the keys may break.
+    rules: u64,
+    /// Lowest weight in the full lists; no lighter key becomes an example.
+    shown: u64,
+    /// Database of the entry with that weight.
+    db: u64,
+    /// First bytes of its name, big-endian; `u64::MAX` if several databases have that weight.
+    beginning: u64,
+}
+
+impl Default for ExampleThreshold {
+    /// Creates a threshold that any key may pass.
+    fn default() -> Self {
+        ExampleThreshold { rules: 0, shown: 0, db: 0, beginning: u64::MAX }
+    }
+}
+
+impl ExampleThreshold {
+    /// Creates a threshold that no key passes which breaks only these rules, to be [lowered](ExampleThreshold::lower_to).
+    pub fn above_all(rules: u64) -> ExampleThreshold {
+        ExampleThreshold { rules, shown: u64::MAX, ..ExampleThreshold::default() }
+    }
+
+    /// Returns true if a key is certainly no example.
+    #[inline]
+    pub fn excludes(&self, record: &Record<'_>, rules: u64) -> bool {
+        let comes_behind = || record.db == self.db && beginning(record.key) > self.beginning;
+        let memory = record.memory.0;
+        // A key that breaks fewer rules is offered to fewer lists.
+        rules & !self.rules == 0 && (memory < self.shown || memory == self.shown && comes_behind())
+    }
+
+    /// Lowers the threshold to the last entry of a full list.
+    #[inline]
+    pub fn lower_to(&mut self, last: &RankedKey<()>) {
+        if last.weight < self.shown {
+            (self.shown, self.db, self.beginning) = (last.weight, last.db, beginning(&last.key));
+        } else if last.weight == self.shown {
+            let same = last.db == self.db;
+            self.beginning = if same { self.beginning.max(beginning(&last.key)) } else { u64::MAX };
+        }
+    }
 }

@@ -3,7 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::examples::{Candidate, Examples, beginning, example};
+use super::counts::{LeafCounts, LeafSums};
+use super::examples::{Candidate, ExampleThreshold, Examples, example};
 use super::{ExpiryTiming, TokenPlan};
 use crate::aggregate::parts::{ColdKeys, RankedKey};
 use crate::pattern::tree::Payload;
@@ -55,99 +56,6 @@ struct RareFacts {
     cold: ColdKeys,
 }
 
-/// Saturating sums over keys.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct LeafSums {
-    pub keys: u64,
-    pub memory: Bytes,
-    pub disk: Bytes,
-    pub elements: u64,
-    pub name_bytes: Bytes,
-    /// The latest expiry; [`NEVER`] when no key has one.
-    pub last_expiry: i64,
-    /// Bytes of the texts of strings.
-    pub string_bytes: Bytes,
-    pub without_ttl: Weight,
-    pub unknown: Unknown,
-}
-
-/// Sentinel for the latest expiry if no key has one.
-pub(super) const NEVER: i64 = i64::MIN;
-
-impl Default for LeafSums {
-    fn default() -> Self {
-        LeafSums {
-            keys: 0,
-            memory: Bytes(0),
-            disk: Bytes(0),
-            elements: 0,
-            name_bytes: Bytes(0),
-            string_bytes: Bytes(0),
-            last_expiry: NEVER,
-            without_ttl: Weight::default(),
-            unknown: Unknown::default(),
-        }
-    }
-}
-
-impl LeafSums {
-    pub fn add(&mut self, other: &LeafSums) {
-        self.keys = self.keys.saturating_add(other.keys);
-        self.memory += other.memory;
-        self.disk += other.disk;
-        self.elements = self.elements.saturating_add(other.elements);
-        self.name_bytes += other.name_bytes;
-        self.last_expiry = self.last_expiry.max(other.last_expiry);
-        self.string_bytes += other.string_bytes;
-        self.without_ttl.merge(other.without_ttl);
-        self.unknown.merge(other.unknown);
-    }
-}
-
-/// Compact counters that are updated per key; [`LeafSums`] are computed from them at the end.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-struct LeafCounts {
-    /// Keys without expiry, and keys with one.
-    lifetimes: [Weight; 2],
-    /// Elements of collections, and bytes of strings.
-    lengths: [u64; 2],
-    disk: Bytes,
-    name_bytes: Bytes,
-    last_expiry: i64,
-}
-
-impl Default for LeafCounts {
-    fn default() -> Self {
-        LeafCounts {
-            lifetimes: Default::default(),
-            lengths: Default::default(),
-            disk: Bytes(0),
-            name_bytes: Bytes(0),
-            last_expiry: NEVER,
-        }
-    }
-}
-
-impl LeafCounts {
-    #[inline]
-    fn add(&mut self, record: &Record<'_>) {
-        self.lifetimes[usize::from(record.expires_at.is_some())].add(record.memory);
-        let length = &mut self.lengths[usize::from(record.kind == Kind::String)];
-        *length = length.saturating_add(record.length.unwrap_or(0));
-        self.disk += record.disk;
-        self.name_bytes += Bytes(record.key.len() as u64);
-        self.last_expiry = self.last_expiry.max(record.expires_at.map_or(NEVER, |at| at.0));
-    }
-
-    fn merge(&mut self, other: &LeafCounts) {
-        Weight::merge_all(&mut self.lifetimes, &other.lifetimes);
-        self.lengths.iter_mut().zip(other.lengths).for_each(|(sum, more)| *sum = sum.saturating_add(more));
-        self.disk += other.disk;
-        self.name_bytes += other.name_bytes;
-        self.last_expiry = self.last_expiry.max(other.last_expiry);
-    }
-}
-
 /// Keys of one pattern that break one rule.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct BrokenRule {
@@ -158,51 +66,6 @@ struct BrokenRule {
     /// Memory that the remedy would save, for rules that compute it.
     saves: Bytes,
     examples: Examples,
-}
-
-/// Threshold for new examples among keys that break no other rules than `rules`.
-///
-/// A lighter key than `shown` is no example, nor is one of the same weight and database `db` whose name sorts after
-/// `beginning`.
-#[derive(Debug, Clone, Copy)]
-struct ExampleThreshold {
-    /// Rules that the keys may break.
-    rules: u64,
-    /// Lowest weight in the full lists; no lighter key becomes an example.
-    shown: u64,
-    /// Database of the entry with that weight.
-    db: u64,
-    /// First bytes of its name, big-endian; `u64::MAX` if several databases have that weight.
-    beginning: u64,
-}
-
-impl Default for ExampleThreshold {
-    /// Creates a threshold that any key may pass.
-    fn default() -> Self {
-        ExampleThreshold { rules: 0, shown: 0, db: 0, beginning: u64::MAX }
-    }
-}
-
-impl ExampleThreshold {
-    /// Returns true if a key is certainly no example.
-    #[inline]
-    fn excludes(&self, record: &Record<'_>, rules: u64) -> bool {
-        let comes_behind = || record.db == self.db && beginning(record.key) > self.beginning;
-        let memory = record.memory.0;
-        // A key that breaks fewer rules is offered to fewer lists.
-        rules & !self.rules == 0 && (memory < self.shown || memory == self.shown && comes_behind())
-    }
-
-    /// Lowers the threshold to the last entry of a full list.
-    #[inline]
-    fn lower_to(&mut self, last: &RankedKey<()>) {
-        if last.weight < self.shown {
-            (self.shown, self.db, self.beginning) = (last.weight, last.db, beginning(&last.key));
-        } else if last.weight == self.shown {
-            let same = last.db == self.db;
-            self.beginning = if same { self.beginning.max(beginning(&last.key)) } else { u64::MAX };
-        }
-    }
 }
 
 impl PatternFacts {
@@ -251,7 +114,7 @@ impl PatternFacts {
             return true;
         }
         // Not an example, so no lighter key is one either: remember the bar for the next usual keys.
-        let mut lightest = ExampleThreshold { rules, shown: u64::MAX, ..ExampleThreshold::default() };
+        let mut lightest = ExampleThreshold::above_all(rules);
         lightest.lower_to(heaviest);
         // These lists are full, otherwise they would have taken the key.
         for last in broken().filter_map(|broken| broken.examples.last()) {

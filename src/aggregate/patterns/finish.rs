@@ -2,7 +2,8 @@
 
 use std::cmp::Reverse;
 
-use super::facts::{LeafSums, NEVER, PatternFacts};
+use super::counts::{LeafSums, NEVER};
+use super::facts::PatternFacts;
 use super::{BrokenPatterns, PatternSections, PatternsPlan};
 use crate::aggregate::parts::ColdKeys;
 use crate::pattern::tree::{PatternTree, PlaceId, TreeNode};

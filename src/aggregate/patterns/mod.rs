@@ -4,6 +4,7 @@
 //! The tree limits the number of patterns. Each holds its sums, one example, and the three heaviest keys without expiry
 //! and for each broken rule; names are cut at one KiB.
 
+mod counts;
 mod examples;
 mod facts;
 mod finish;
