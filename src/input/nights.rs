@@ -61,7 +61,7 @@ pub fn files<P: AsRef<Path>>(arguments: &[P]) -> Result<Vec<NightFile>> {
                     let inside = path.strip_prefix(&folder).unwrap_or(&path).to_owned();
                     found.push(NightFile { dump, path, argument, inside, in_folder: true });
                 })?;
-                if found.len() == before {
+                if found.len() == before && !holds_any(&path)? {
                     return Err(nothing_in(&path));
                 }
             } else if is_report(&path) {
@@ -143,6 +143,13 @@ fn walk(
         }
     }
     Ok(())
+}
+
+/// Returns whether there is a dump or report below a folder, all of which another argument may have named before.
+fn holds_any(folder: &Path) -> Result<bool> {
+    let mut any = false;
+    walk(folder, 0, &mut HashSet::new(), &mut |_, _| any = true)?;
+    Ok(any)
 }
 
 /// Returns whether a JSON file in a folder begins like a report; other JSON there is none of our business.

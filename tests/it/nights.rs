@@ -113,6 +113,8 @@ fn the_order_and_repetition_of_inputs_do_not_matter() {
     for inputs in [
         &["nights/2026-11-21", "nights/2026-11-17", "nights/2026-11-19", "nights/2026-11-18", "nights/2026-11-20"][..],
         &["nights", "nights/2026-11-18"],
+        &["nights", "nights"],
+        &["nights", "."],
         &["nights/*"],
     ] {
         let mut again = json(root.path(), inputs, 0);
