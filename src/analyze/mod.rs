@@ -19,6 +19,7 @@ pub mod fleet;
 pub mod key_diff;
 mod key_places;
 mod names;
+#[cfg(feature = "cli")]
 pub mod nights;
 pub mod one_key;
 mod one_snapshot;
