@@ -44,6 +44,7 @@
 //! wording    texts in English and Chinese
 //! error      absolute offset, what was being read, what was wrong
 //! near       "did you mean" suggestions
+//! sorting    lists of a report, in little code
 //! input      files, pipes, object stores, compression, containers
 //! rdb        record boundaries and a walk over values
 //! pattern    key names with their ids collapsed, and the tree of patterns
@@ -94,6 +95,7 @@ pub mod report;
 pub mod rows;
 #[cfg(feature = "cli")]
 mod show;
+mod sorting;
 mod units;
 mod wording;
 

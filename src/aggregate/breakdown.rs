@@ -14,6 +14,7 @@ use super::parts::{CELLS, Histogram, cell_of, share};
 use super::usual::UsualKeys;
 use crate::record::{Encoding, Kind, ModuleName, Record};
 use crate::report::{TypeRow, Unknown};
+use crate::sorting::CompactSort;
 use crate::units::Bytes;
 
 /// Module names with a row of their own.
@@ -133,7 +134,7 @@ impl TypeStats {
 
         let total = all.iter().map(|(_, _, cell)| cell.memory).sum();
         let mut rows: Vec<_> = all.into_iter().map(|(kind, encoding, cell)| cell.row(kind, encoding, total)).collect();
-        rows.sort_by(|a, b| order(a).cmp(&order(b)));
+        rows.compact_sort_by(|a, b| order(a).cmp(&order(b)));
         rows
     }
 

@@ -8,6 +8,7 @@ use super::Aggregate;
 use super::usual::UsualKeys;
 use crate::record::{Kind, Record};
 use crate::report::{Unknown, Weight, WhatIfType};
+use crate::sorting::CompactSort;
 use crate::units::Bytes;
 
 const KINDS: usize = Kind::ALL.len();
@@ -103,7 +104,7 @@ impl WhatIfStats {
         let kinds = Kind::ALL.iter().zip(&self.base).filter(|(_, tally)| tally.keys > 0);
         let mut types: Vec<WhatIfType> = kinds.map(row).collect();
         // The sort is stable: equal types stay in the order of `Kind::ALL`.
-        types.sort_by_key(|row| Reverse(row.memory));
+        types.compact_sort_by_key(|row| Reverse(row.memory));
         Some(WhatIfSums {
             memory: self.base.iter().map(|tally| tally.memory).sum(),
             alternatives: self.others.iter().map(|by_kind| by_kind.iter().copied().sum()).collect(),

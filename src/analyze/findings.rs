@@ -18,6 +18,7 @@ use crate::report::{
     NamingRule, NotEvaluated, OwnerFindings, PatternFindings, PatternWeight, Report, RuleWeight, SeverityRow, Unknown,
     Weight, Word, Worst,
 };
+use crate::sorting::CompactSort;
 use crate::units::Bytes;
 
 /// Findings of the pass over all keys and of the rules about patterns.
@@ -113,7 +114,7 @@ fn leave_out(not_evaluated: Vec<NotEvaluated>, findings: &mut Findings) {
 
 /// Sorts and counts the findings.
 fn finish(findings: &mut Findings) {
-    findings.list.sort_by_key(|finding| {
+    findings.list.compact_sort_by_key(|finding| {
         (Reverse(finding.severity), Reverse(finding.memory), Reverse(finding.keys), finding.rule.clone())
     });
     for row in &mut findings.severities {
@@ -207,7 +208,7 @@ fn breached<R: ?Sized>(check: &RuleCheck<R>, mut breaches: Vec<Breach>, top: usi
     if breaches.is_empty() {
         return None;
     }
-    breaches.sort_by(|one, other| {
+    breaches.compact_sort_by(|one, other| {
         (Reverse(one.memory), Reverse(one.keys), &one.pattern).cmp(&(
             Reverse(other.memory),
             Reverse(other.keys),
@@ -317,7 +318,7 @@ fn by_owner(checks: &Checks, violations: &Violations) -> Vec<OwnerFindings> {
         rules: rule_weights(checks, sums.rules),
     };
     let mut rows: Vec<_> = owners.into_iter().map(row).filter(|row| row.owner.is_some() || row.keys > 0).collect();
-    rows.sort_by(|one, other| (Reverse(one.memory), &one.owner).cmp(&(Reverse(other.memory), &other.owner)));
+    rows.compact_sort_by(|one, other| (Reverse(one.memory), &one.owner).cmp(&(Reverse(other.memory), &other.owner)));
     rows
 }
 
@@ -346,14 +347,14 @@ pub fn cold_by_owner(checks: &Checks, violations: &Violations) -> Vec<ColdPart> 
     let is_cold = |(_, (_, cold)): &(Option<&str>, (Weight, ColdKeys))| cold.least().keys > 0;
     let mut parts: Vec<ColdPart> = owners.into_iter().filter(is_cold).map(part).collect();
     // Stable: of equals the first by name comes first.
-    parts.sort_by_key(|part| Reverse(part.cold()));
+    parts.compact_sort_by_key(|part| Reverse(part.cold()));
     parts
 }
 
 fn rule_weights(checks: &Checks, rules: BTreeMap<u8, Weight>) -> Vec<RuleWeight> {
     let with_check = |(bit, tally): (u8, Weight)| checks.keys.get(usize::from(bit)).map(|check| (check, tally));
     let mut rules: Vec<_> = rules.into_iter().filter_map(with_check).collect();
-    rules.sort_by_key(|(check, tally)| (Reverse(check.severity), Reverse(tally.memory), check.meta.id));
+    rules.compact_sort_by_key(|(check, tally)| (Reverse(check.severity), Reverse(tally.memory), check.meta.id));
     let row = |(check, tally): (&RuleCheck<dyn crate::policy::KeyRule>, Weight)| RuleWeight {
         rule: check.meta.id.into(),
         severity: check.severity,
@@ -400,7 +401,7 @@ fn dictionary(checks: &Checks, violations: &Violations) -> DictionaryFit {
         .collect();
     let unused = entries.iter().filter(|entry| entry.keys == 0).map(|entry| entry.pattern.clone()).collect();
     let incomplete = entries.iter().filter(|entry| entry.owner.is_none()).map(|entry| entry.pattern.clone()).collect();
-    entries.sort_by_key(|entry| (Reverse(entry.memory), Reverse(entry.keys)));
+    entries.compact_sort_by_key(|entry| (Reverse(entry.memory), Reverse(entry.keys)));
     DictionaryFit { entries, unregistered: violations.unregistered, unused, incomplete }
 }
 

@@ -57,6 +57,7 @@ mod as_json {
     }
 
     pub fn deserialize<'de, T: DeserializeOwned, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
-        serde_json::from_str(&String::deserialize(deserializer)?).map_err(serde::de::Error::custom)
+        // From bytes, as all else is read: each form of input is compiled for all types.
+        serde_json::from_slice(String::deserialize(deserializer)?.as_bytes()).map_err(serde::de::Error::custom)
     }
 }

@@ -32,6 +32,7 @@ use crate::policy::rules::type_::near_compact_limit;
 use crate::policy::{Checks, Judged, KeyLabels, NameJudged, Severity};
 use crate::rdb::peek::PeekBuffers;
 use crate::record::{Kind, Record};
+use crate::sorting::CompactSort;
 use crate::units::Millis;
 
 /// Text of a collapsed level in a pattern.
@@ -475,7 +476,7 @@ impl<'f> ForestIndex<'f> {
     fn new(forest: &'f Forest<'f>, places: &[PlaceId]) -> Self {
         let nodes = forest.nodes.iter().zip(places.iter().copied());
         let mut all: Vec<_> = nodes.filter(|(node, _)| node.facts.is_some()).collect();
-        all.sort_by_key(|(node, _)| node.text.as_str());
+        all.compact_sort_by_key(|(node, _)| node.text.as_str());
         let mut by_text: HashMap<&str, Range<usize>> = HashMap::new();
         for (at, (node, _)) in all.iter().enumerate() {
             by_text.entry(&node.text).or_insert(at..at).end = at + 1;

@@ -30,6 +30,7 @@ use crate::pattern::classify::Classifier;
 use crate::pattern::name::KeyName;
 use crate::record::Kind;
 use crate::report::{NotEvaluated, Passage, Report};
+use crate::sorting::CompactSort;
 use crate::units::Bytes;
 
 /// Maximum number of limits about keys in a policy: one bit each in a mask.
@@ -154,7 +155,9 @@ impl Checks {
         let lacking = lacking.filter(|(rule, ..)| !found(rule));
         let mut list = self.disabled.clone();
         list.extend(lacking.filter_map(|(rule, severity, need)| Some(need?.of(rule, severity))));
-        list.sort_by(|one, other| (&one.rule, Reverse(one.severity)).cmp(&(&other.rule, Reverse(other.severity))));
+        list.compact_sort_by(|one, other| {
+            (&one.rule, Reverse(one.severity)).cmp(&(&other.rule, Reverse(other.severity)))
+        });
         list.dedup_by(|later, first| later.rule == first.rule);
         list
     }

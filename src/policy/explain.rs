@@ -7,6 +7,7 @@ use crate::pattern::PatternBuf;
 use crate::pattern::name::KeyName;
 use crate::record::Record;
 use crate::report::Wording;
+use crate::sorting::CompactSort;
 
 /// What the policy says about one key.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -49,7 +50,8 @@ impl Checks {
         let either = judged.broken | judged.excused;
         let broken = (0..self.keys.len()).filter(|bit| either >> bit & 1 == 1);
         let mut breaks: Vec<_> = broken.map(|bit| self.broken_rule(&judged, bit)).collect();
-        breaks.sort_by_key(|broken| (broken.exempted.is_some(), std::cmp::Reverse(broken.severity), broken.rule));
+        breaks
+            .compact_sort_by_key(|broken| (broken.exempted.is_some(), std::cmp::Reverse(broken.severity), broken.rule));
         let entry = judged.matched.entry.and_then(|entry| self.policy.entries.get(usize::from(entry)));
         let class = judged.matched.class.and_then(|class| self.policy.classes.get(usize::from(class)));
         KeyJudgement {

@@ -15,6 +15,7 @@ use super::evidence::ids::names_type;
 use super::forest::{Forest, PatternNode, PatternSums};
 use super::word_set::WordSet;
 use crate::record::Kind;
+use crate::sorting::CompactSort;
 
 /// Number of patterns that are tried as the one that has all ids of an object.
 const MOST_REFERENCES: usize = 8;
@@ -183,7 +184,7 @@ impl ObjectRule {
         attributes: &[AttributePattern<'f>],
     ) -> Option<SpreadObject<'f>> {
         let mut references: Vec<_> = attributes.iter().collect();
-        references.sort_by_key(|attribute| Reverse(attribute.sums.keys));
+        references.compact_sort_by_key(|attribute| Reverse(attribute.sums.keys));
         for reference in references.into_iter().take(MOST_REFERENCES) {
             let same: Vec<_> = attributes.iter().filter(|other| other.has_ids_of(reference)).copied().collect();
             let sure = same.iter().filter(|attribute| attribute.sure).count();

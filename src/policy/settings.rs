@@ -6,6 +6,7 @@ use super::registry;
 use super::rule::{Rule, Severity};
 use super::rules::value::sensitive;
 use crate::report::{Passage, Wording};
+use crate::sorting::CompactSort;
 
 /// Complete policy: a preset with the changes of a policy file applied.
 #[derive(Debug, Clone)]
@@ -117,7 +118,7 @@ impl Policy {
     /// Sorts rules as in the registry, and limits of the same rule by severity, the highest first.
     pub(super) fn sort(&mut self) {
         let place = |rule: &Rule| registry::RULES.iter().position(|known| known.meta.id == rule.meta.id);
-        self.settings.sort_by_key(|setting| (place(setting.rule), std::cmp::Reverse(setting.severity)));
+        self.settings.compact_sort_by_key(|setting| (place(setting.rule), std::cmp::Reverse(setting.severity)));
     }
 }
 

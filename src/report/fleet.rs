@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 
 use super::{SourceFile, Warning, Word};
 use crate::rdb::kind::Kind;
+use crate::sorting::CompactSort;
 use crate::units::{Bytes, Millis};
 
 /// Name of this form of a plan.
@@ -150,7 +151,7 @@ impl FleetPlan {
     /// Files go to the shard with the fewest bytes so far, large ones first, so that shards take about the same time.
     pub fn shard(&self, number: u64, count: u64) -> Vec<usize> {
         let mut by_size: Vec<usize> = (0..self.files.len()).collect();
-        by_size.sort_by_key(|&at| (Reverse(self.files[at].size), at));
+        by_size.compact_sort_by_key(|&at| (Reverse(self.files[at].size), at));
         // More shards than files leave the last ones empty.
         let count = count.min(self.files.len() as u64);
         let mut shards: BTreeMap<(u64, u64), Vec<usize>> = (1..=count).map(|shard| ((0, shard), Vec::new())).collect();

@@ -13,6 +13,7 @@ use crate::analyze::read::file::InputFile;
 use crate::limits;
 use crate::memory::{HeldTemplates, TemplateTotals};
 use crate::report::{HashTemplateRow, HashTemplates, Key, TemplateCount, Weight};
+use crate::sorting::CompactSort;
 use crate::units::Bytes;
 
 /// Templates of one file.
@@ -79,7 +80,7 @@ pub(super) fn section(files: &[FileOutcome], top: usize) -> Option<HashTemplates
     section.saved = difference(ordinary, section.memory);
     let mut rows: Vec<_> = sets.into_iter().collect();
     // The sort is stable: equal ones stay in the order of their names.
-    rows.sort_by_key(|(_, row)| Reverse(saved(&row.weight).unsigned_abs()));
+    rows.compact_sort_by_key(|(_, row)| Reverse(saved(&row.weight).unsigned_abs()));
     section.list = rows.into_iter().take(top).map(|(names, row)| listed(names, &row)).collect();
     (section.templates > 0).then_some(section)
 }

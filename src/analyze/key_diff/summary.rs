@@ -13,6 +13,7 @@ use crate::report::key_comparison::{
     DifferenceCounts, KeyChange, KeyComparison, KeyComparisonOptions, KeyDifference, KeyFacts, KeySide, KeySums,
     KeyWeight, PatternDifferences, SCHEMA, TypeDifferences,
 };
+use crate::sorting::CompactSort;
 use crate::units::{Bytes, Millis};
 
 /// Maximum number of patterns that are told apart. Keys come by database and name, so that which ones are is always the same.
@@ -145,7 +146,7 @@ impl<'s> Summary<'s> {
         let memory = |facts: &Option<KeyFacts>| facts.as_ref().and_then(|facts| facts.memory).unwrap_or_default();
         let weight = |change: &KeyChange| memory(&change.before).max(memory(&change.after));
         // The sort is stable, and the keys are in order already.
-        self.examples.sort_by_key(|change| Reverse(weight(change)));
+        self.examples.compact_sort_by_key(|change| Reverse(weight(change)));
         self.examples.truncate(self.top);
     }
 
@@ -162,11 +163,11 @@ impl<'s> Summary<'s> {
         let by_count = |counts: &DifferenceCounts| Reverse((counts.differing, counts.expired));
         let mut types: Vec<TypeDifferences> =
             self.types.into_iter().map(|(kind, counts)| TypeDifferences { kind, counts }).collect();
-        types.sort_by_key(|row| (by_count(&row.counts), row.kind));
+        types.compact_sort_by_key(|row| (by_count(&row.counts), row.kind));
         let distinct_patterns = self.patterns.len() as u64;
         let mut patterns: Vec<PatternDifferences> =
             self.patterns.into_iter().map(|(pattern, counts)| PatternDifferences { pattern, counts }).collect();
-        patterns.sort_by(|one, other| {
+        patterns.compact_sort_by(|one, other| {
             (by_count(&one.counts), &one.pattern).cmp(&(by_count(&other.counts), &other.pattern))
         });
         patterns.truncate(self.top);

@@ -6,6 +6,7 @@ use super::{Candidate, Night, Nights, night, start_of};
 use crate::analyze::one_snapshot::MOST_APART;
 use crate::input::{shown_path, undated};
 use crate::report::{Warning, WarningKind};
+use crate::sorting::CompactSort;
 
 /// Seconds between files of one night that have the same date in their names.
 const SAME_DATE_APART: i64 = 12 * 3600;
@@ -148,7 +149,7 @@ fn by_shard(candidates: Vec<Candidate>, part: ShardName) -> Vec<Night> {
     let (reports, dumps): (Vec<_>, Vec<_>) = candidates.into_iter().partition(|candidate| !candidate.is_dump());
     // Files without a time come last: the nights that they may belong to are known by then.
     let (mut timed, untimed): (Vec<_>, Vec<_>) = dumps.into_iter().partition(|candidate| candidate.created.is_some());
-    timed.sort_by_key(|candidate| candidate.created);
+    timed.compact_sort_by_key(|candidate| candidate.created);
     let (mut nights, mut repeated): (Vec<Open>, Vec<Night>) = (Vec::new(), Vec::new());
     for candidate in timed.into_iter().chain(untimed) {
         let shard = part.of(&candidate);
@@ -204,7 +205,7 @@ fn order(list: &mut Vec<Night>) {
         last = night.taken.map_or(last, |taken| taken.0);
         timed.push((last, night));
     }
-    timed.sort_by_key(|(time, _)| *time);
+    timed.compact_sort_by_key(|(time, _)| *time);
     list.extend(timed.into_iter().map(|(_, night)| night));
 }
 

@@ -18,6 +18,7 @@ use crate::rdb::dragonfly::{self, Unwrapped};
 use crate::rdb::file_info::FileInfo;
 use crate::rdb::salvage::Survey;
 use crate::report::Salvage;
+use crate::sorting::CompactSort;
 
 /// Input whose preamble was read, with all facts needed before the first record.
 #[derive(Debug)]
@@ -280,7 +281,7 @@ impl<'p> Feed<'p> {
 
     /// Returns how each file ended, by position among the inputs. Files that were not read to their end are missing.
     pub fn into_endings(mut self) -> Vec<(usize, Result<FileEnding>)> {
-        self.endings.sort_by_key(|(index, _)| *index);
+        self.endings.compact_sort_by_key(|(index, _)| *index);
         self.endings
     }
 

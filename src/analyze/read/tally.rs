@@ -9,6 +9,7 @@ use crate::rdb::batch::Batch;
 use crate::rdb::crc64;
 use crate::rdb::verify::Notes;
 use crate::report::Unknown;
+use crate::sorting::CompactSort;
 use crate::units::Bytes;
 
 /// Keys, damage and checksums of a file. Merging commutes.
@@ -90,7 +91,7 @@ impl FileTally {
 
     fn trim(&mut self) {
         if self.errors.len() > limits::MAX_NAMED_ERRORS {
-            self.errors.sort_by_key(Error::offset);
+            self.errors.compact_sort_by_key(Error::offset);
             self.errors.truncate(limits::MAX_NAMED_ERRORS);
         }
     }
@@ -108,7 +109,7 @@ impl FileTally {
         self.over_budget += other.over_budget;
         other.first_over_budget.into_iter().for_each(|error| self.keep_first(error));
         self.errors.extend(other.errors);
-        self.errors.sort_by_key(Error::offset);
+        self.errors.compact_sort_by_key(Error::offset);
         self.trim();
         self.checksums.extend(other.checksums);
     }

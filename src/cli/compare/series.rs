@@ -16,6 +16,7 @@ use crate::cli::{hints, plan};
 use crate::error::{Error, ErrorKind, Result};
 use crate::report::diff::{ComparePlan, Comparer, LeftOut};
 use crate::report::{Comparison, Condition, NamedReport, Warning, WarningKind};
+use crate::sorting::CompactSort;
 use crate::units::Bytes;
 use crate::wording::{Wording, wording};
 
@@ -159,7 +160,7 @@ impl Series {
     fn finish(mut self, limits: &ComparePlan, gate: &[Condition], found: usize, quiet: bool) -> Result<Compared> {
         let enough = !self.grouped || self.whole >= 2;
         std::mem::take(&mut self.held).into_iter().for_each(|held| self.comparer.add(held));
-        self.left_out.sort_by_key(|night| night.taken);
+        self.left_out.compact_sort_by_key(|night| night.taken);
         if !quiet {
             for LeftOut { name, reason, .. } in &self.left_out {
                 notice!("left out: {name}: {}", reason.wording.en);

@@ -8,6 +8,7 @@ use super::fetch::Facts;
 use super::store::Store;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{MAX_LIST_PAGES, MAX_LISTED};
+use crate::sorting::CompactSort;
 use crate::wording::wording;
 
 /// How far a list goes.
@@ -50,7 +51,7 @@ pub fn list(
         }
         match page.page_token {
             None => {
-                found.sort_by(|one, other| one.0.cmp(&other.0));
+                found.compact_sort_by(|one, other| one.0.cmp(&other.0));
                 found.dedup_by(|one, other| one.0 == other.0);
                 return Ok(found);
             }

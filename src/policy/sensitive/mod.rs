@@ -29,6 +29,7 @@ use crate::pattern::segment::Separators;
 use crate::rdb::peek::{MAX_TEXT_BYTES, PeekBuffers, ValuePart};
 use crate::record::{Kind, Record};
 use crate::report::{Text, Wording};
+use crate::sorting::CompactSort;
 use fullwidth::Folded;
 pub use kinds::{SensitiveKind, SensitiveKinds};
 pub use named::NAMES;
@@ -160,7 +161,7 @@ impl Inspection {
         if found.is_empty() {
             return None;
         }
-        found.sort_by_key(|(range, _)| (range.start, std::cmp::Reverse(range.end)));
+        found.compact_sort_by_key(|(range, _)| (range.start, std::cmp::Reverse(range.end)));
         let (mut masked, mut at) = (Vec::with_capacity(name.len()), 0);
         for (range, shown) in found {
             if range.start < at {

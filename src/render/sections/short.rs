@@ -8,6 +8,7 @@ use crate::render::document::{Block, Cell, Column, Document, Form, Prose, Scope,
 use crate::render::words::{heads, nouns, say};
 use crate::render::{Lang, human};
 use crate::report::{KeyRow, PrefixNode, Report};
+use crate::sorting::CompactSort;
 use crate::units::Bytes;
 
 /// Reasons to doubt the figures that are named, with the verdict.
@@ -134,7 +135,7 @@ fn leading(tree: &[PrefixNode]) -> Vec<&PrefixNode> {
         nodes.extend(&dominant.children);
     }
     // Stable: of equals the first of the tree stays first.
-    nodes.sort_by_key(|node| std::cmp::Reverse(node.memory));
+    nodes.compact_sort_by_key(|node| std::cmp::Reverse(node.memory));
     nodes
 }
 
@@ -167,7 +168,7 @@ fn top_keys(report: &Report, rows: usize) -> Vec<&KeyRow> {
     let lists = [&report.top.by_memory, &report.big_keys.list];
     let mut seen = BTreeSet::new();
     let mut keys: Vec<&KeyRow> = lists.into_iter().flatten().filter(|row| seen.insert(id(row))).collect();
-    keys.sort_by_key(|row| std::cmp::Reverse(row.memory));
+    keys.compact_sort_by_key(|row| std::cmp::Reverse(row.memory));
     keys.truncate(rows);
     if let Some(longest) = report.top.by_length.first()
         && !keys.iter().any(|row| id(row) == id(longest))

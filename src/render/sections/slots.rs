@@ -6,6 +6,7 @@ use crate::pattern::slot;
 use crate::render::document::{Block, Cell, Column, Forms, Scope, Section, Strip, StripRange, Table};
 use crate::render::words::{heads, leads};
 use crate::report::{Report, SlotRange};
+use crate::sorting::CompactSort;
 use crate::units::Bytes;
 
 /// Slots of a cluster.
@@ -58,7 +59,7 @@ fn strip(ranges: &[SlotRange], scope: &Scope) -> Strip {
 fn range_table(report: &Report, ranges: &[SlotRange], scope: &Scope) -> Table {
     let mut used: Vec<&SlotRange> = ranges.iter().filter(|range| range.keys > 0).collect();
     // Stable: of equals the first slots come first.
-    used.sort_by_key(|range| Reverse(range.memory));
+    used.compact_sort_by_key(|range| Reverse(range.memory));
     let sum: Bytes = ranges.iter().map(|range| range.memory).sum();
     let mean = sum.0 / (used.len() as u64).max(1);
     let title = scope.lang.of("Heaviest ranges of slots", "内存最大的槽区间");

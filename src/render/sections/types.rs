@@ -6,6 +6,7 @@ use crate::render::human;
 use crate::render::words::{heads, say};
 use crate::report::Text;
 use crate::report::{Report, TypeRow};
+use crate::sorting::CompactSort;
 use crate::units::Bytes;
 
 const SIZES: Text = Text { en: "sizes of keys", zh: "key 大小分布" };
@@ -58,6 +59,6 @@ fn by_kind(rows: &[TypeRow]) -> Vec<(Kind, Bytes)> {
     let mut kinds: Vec<(Kind, Bytes)> = Kind::ALL.into_iter().map(|kind| (kind, sum(kind))).collect();
     kinds.retain(|(_, memory)| *memory > Bytes(0));
     // Stable: equals keep the report's order.
-    kinds.sort_by_key(|(_, memory)| std::cmp::Reverse(*memory));
+    kinds.compact_sort_by_key(|(_, memory)| std::cmp::Reverse(*memory));
     kinds
 }

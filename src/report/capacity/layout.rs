@@ -8,6 +8,7 @@ use std::cmp::Reverse;
 use super::cluster::{ClusterNodes, SLOTS, SlotSpan};
 use super::slots::{NoPlan, NodeLoad, SlotCommand, SlotEffect, SlotLayout, SlotMove, SlotPlan};
 use crate::report::{NamedReport, Weight};
+use crate::sorting::CompactSort;
 use crate::units::Bytes;
 
 /// Slots moved by one command at most, so that a long move can be interrupted between two.
@@ -243,7 +244,7 @@ impl<'w> Balance<'w> {
 
     fn heaviest_first(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.load.len()).collect();
-        order.sort_by_key(|node| Reverse(self.load[*node]));
+        order.compact_sort_by_key(|node| Reverse(self.load[*node]));
         order
     }
 

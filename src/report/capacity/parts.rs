@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::{CapacityPlan, Figure};
 use crate::report::{COLD_DAYS, ColdDivision, ColdPart, ColdStep, NamedReport, Weight};
+use crate::sorting::CompactSort;
 use crate::units::Bytes;
 
 /// What instances are divided by.
@@ -77,7 +78,7 @@ fn listed(
     let mut rows: Vec<(Option<String>, Weight)> =
         weights.into_iter().map(|(name, weight)| (Some(name), weight)).collect();
     // Stable: of equals the first by name comes first.
-    rows.sort_by_key(|(_, weight)| Reverse(weight.memory));
+    rows.compact_sort_by_key(|(_, weight)| Reverse(weight.memory));
     rows.truncate(plan.top);
     let named = sum(rows.iter().map(|(_, weight)| *weight));
     let others = Weight {
@@ -160,7 +161,7 @@ pub(super) fn cold_parts(servers: &[NamedReport], top: usize) -> Vec<ColdPart> {
     }
     let mut parts: Vec<ColdPart> = parts.into_values().collect();
     // Stable: of equals the first by name comes first.
-    parts.sort_by_key(|part| (part.by, Reverse(part.cold())));
+    parts.compact_sort_by_key(|part| (part.by, Reverse(part.cold())));
     let of = |by: ColdDivision| parts.iter().filter(move |part| part.by == by).take(top).cloned();
     of(ColdDivision::Pattern).chain(of(ColdDivision::Owner)).collect()
 }

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::cluster::{ClusterNodes, SLOTS, SlotSpan};
 use super::layout::Layout;
 use crate::report::{Example, NamedReport, Slots, Weight};
+use crate::sorting::CompactSort;
 use crate::units::Bytes;
 
 /// A slot is listed as heavy if it is more than this part of a node's share, in thousandths: no assignment is more even than
@@ -198,7 +199,7 @@ fn heavy(all: &[Weight], slots: &[&Slots], count: usize, top: usize) -> Vec<Heav
     let share = all.iter().map(|weight| weight.memory).sum::<Bytes>().0 / count as u64;
     let is_heavy = |memory: Bytes| u128::from(memory.0) * 1000 > u128::from(share) * HEAVY_PERMILLE;
     let mut rows: Vec<(u16, &Weight)> = (0..).zip(all).filter(|(_, weight)| is_heavy(weight.memory)).collect();
-    rows.sort_by_key(|(slot, weight)| (Reverse(weight.memory), *slot));
+    rows.compact_sort_by_key(|(slot, weight)| (Reverse(weight.memory), *slot));
     let example = |slot: u16| {
         let rows = slots.iter().flat_map(|slots| &slots.heaviest).filter(|row| row.slot == slot);
         rows.max_by_key(|row| row.memory).map(|row| row.example.clone())

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::trend::DAY;
 use super::{Baseline, Comparison, NamedReport, PatternChange};
 use crate::report::Severity;
+use crate::sorting::CompactSort;
 use crate::units::Bytes;
 use crate::wording::{Wording, wording};
 
@@ -273,7 +274,7 @@ fn patterns(allowed: f64, comparison: &Comparison, grown: impl Fn(u64, u64) -> f
             (grown(before, after), change)
         })
         .collect();
-    old.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    old.compact_sort_by(|(one, _), (other, _)| other.total_cmp(one));
     // Nothing before is an endless share, which JSON has no number for.
     let measured = old.first().map(|(share, _)| *share).filter(|share| share.is_finite());
     let breaking = old.iter().filter(|(share, _)| exceeds(*share, allowed)).map(|(_, change)| *change);

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{NamedReport, Report, Weight};
+use crate::sorting::CompactSort;
 use crate::units::{Bytes, Millis};
 
 /// Growth since the snapshot of an earlier report.
@@ -162,7 +163,7 @@ impl PatternChanges {
     pub fn certain(&self) -> Vec<(Fate, &PatternChange)> {
         let lists = self.lists().into_iter().filter(|(fate, _)| *fate != Fate::Uncertain);
         let mut all: Vec<_> = lists.flat_map(|(fate, list)| list.iter().map(move |change| (fate, change))).collect();
-        all.sort_by(|(_, one), (_, other)| {
+        all.compact_sort_by(|(_, one), (_, other)| {
             let size =
                 |change: &PatternChange| (change.growth.memory.unsigned_abs(), change.growth.keys.unsigned_abs());
             Reverse(size(one)).cmp(&Reverse(size(other))).then_with(|| one.pattern.cmp(&other.pattern))
@@ -174,7 +175,7 @@ impl PatternChanges {
     pub(super) fn keep_largest(&mut self, top: usize) {
         for list in [&mut self.grown, &mut self.shrunk, &mut self.new, &mut self.vanished, &mut self.uncertain] {
             // Stable: of equal changes the smaller name stays first.
-            list.sort_by_key(|change| {
+            list.compact_sort_by_key(|change| {
                 Reverse((change.growth.memory.unsigned_abs(), change.growth.keys.unsigned_abs()))
             });
             list.truncate(top);
@@ -229,7 +230,7 @@ pub fn types(first: &Report, last: &Report) -> Vec<TypeChange> {
     };
     let mut types: Vec<_> = kinds.into_iter().map(change).collect();
     // Stable: types with the same change stay sorted by name.
-    types.sort_by_key(|change| Reverse(change.growth.memory.unsigned_abs()));
+    types.compact_sort_by_key(|change| Reverse(change.growth.memory.unsigned_abs()));
     types
 }
 

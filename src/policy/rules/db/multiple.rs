@@ -10,6 +10,7 @@ use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{Breach, BuiltRule, Known, Need, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit};
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::report::Report;
+use crate::sorting::CompactSort;
 
 /// Description of the rule.
 static META: RuleMeta = RuleMeta {
@@ -56,7 +57,7 @@ pub struct MultipleRule {
 impl SnapshotRule for MultipleRule {
     fn judge(&self, report: &Report, _: &Context) -> Vec<Breach> {
         let mut used: Vec<_> = report.databases.iter().filter(|database| database.keys > 0).collect();
-        used.sort_by_key(|database| (Reverse(database.memory), database.db));
+        used.compact_sort_by_key(|database| (Reverse(database.memory), database.db));
         let measured = used.len() as u64;
         let too_many = used.into_iter().skip(usize::try_from(self.max).unwrap_or(usize::MAX));
         too_many

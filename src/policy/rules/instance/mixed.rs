@@ -17,6 +17,7 @@ use crate::policy::rule::{
 };
 use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
 use crate::report::{DetailPart, FirstSegment, Report, Weight};
+use crate::sorting::CompactSort;
 use crate::units::Bytes;
 
 const OWNERS: &str = "[[dictionary]]\npattern = \"user:**\"\nowner = \"accounts\"\n\
@@ -134,7 +135,7 @@ impl SnapshotRule for MixedRule {
         }
         let allowed = if by_owner { self.owners } else { self.segments };
         tenants.retain(|tenant| self.counts(tenant.weight, report));
-        tenants.sort_by_key(|tenant| (Reverse(tenant.weight.memory), tenant.name));
+        tenants.compact_sort_by_key(|tenant| (Reverse(tenant.weight.memory), tenant.name));
         let measured = tenants.len() as u64;
         if measured <= allowed {
             return Vec::new();

@@ -31,6 +31,7 @@ use crate::policy::rule::{
 };
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::report::{DetailPart, Details, Weight};
+use crate::sorting::CompactSort;
 use crate::units::Millis;
 
 /// Description of the rule.
@@ -249,8 +250,9 @@ impl StormRule {
         let mut all = Weight::default();
         concerned.iter().for_each(|(_, weight)| all.merge(*weight));
         let texts = concerned.iter().map(|(part, _)| part.name.clone()).collect();
-        concerned
-            .sort_by(|(one, _), (other, _)| (Reverse(one.keys), &one.name).cmp(&(Reverse(other.keys), &other.name)));
+        concerned.compact_sort_by(|(one, _), (other, _)| {
+            (Reverse(one.keys), &one.name).cmp(&(Reverse(other.keys), &other.name))
+        });
         concerned.truncate(MOST_PATTERNS);
         let mut details = storm.details();
         details.extend([PATTERNS.with(DetailValue::Parts(concerned.into_iter().map(|(part, _)| part).collect()))]);

@@ -27,6 +27,7 @@ use crate::policy::sample::{RuleSample, SampleKey};
 use crate::policy::word_set::WordSet;
 use crate::record::Kind;
 use crate::report::Details;
+use crate::sorting::CompactSort;
 use crate::units::Bytes;
 
 /// Description of the rule.
@@ -217,7 +218,7 @@ impl SplitObject {
         let separator = |c: char| u8::try_from(c).is_ok_and(|byte| context.separators.contains(byte));
         let mut examples: Vec<_> = leaves.iter().filter_map(|leaf| leaf.sums.example.clone()).collect();
         // The nodes are sorted by name, and a stable sort keeps that order for equal weights.
-        examples.sort_by_key(|example| std::cmp::Reverse(example.memory));
+        examples.compact_sort_by_key(|example| std::cmp::Reverse(example.memory));
         examples.truncate(EXAMPLES);
         let names = leaves.iter().take(MOST_NAMES).map(|leaf| leaf.name.to_owned()).collect();
         let mut details = Details::from([IDS.with(DetailValue::Count(ids)), LEAVES.with(DetailValue::Texts(names))]);
