@@ -11,14 +11,15 @@ pub static LONG: LazyLock<String> = LazyLock::new(|| {
     format!(
         "{}\nfeatures: {}\nnewest servers: {newest}\nnewest formats: RDB {} of Redis, {} of Valkey",
         env!("CARGO_PKG_VERSION"),
-        FEATURES.join(", "),
+        FEATURES.iter().filter(|(_, is_on)| *is_on).map(|(name, _)| *name).collect::<Vec<_>>().join(", "),
         header::NEWEST_REDIS,
         header::NEWEST_VALKEY
     )
 });
 
-/// Features of the crate that are compiled in.
-const FEATURES: &[&str] = if cfg!(feature = "parquet") { &["cli", "parquet"] } else { &["cli"] };
+/// Features of the crate, and whether they are compiled in.
+const FEATURES: [(&str, bool); 3] =
+    [("cli", true), ("parquet", cfg!(feature = "parquet")), ("remote", cfg!(feature = "remote"))];
 
 #[cfg(test)]
 mod tests {
@@ -30,6 +31,7 @@ mod tests {
         assert_eq!(lines.len(), 4, "{lines:?}");
         assert_eq!(lines[0], env!("CARGO_PKG_VERSION"));
         assert_eq!(lines[1].contains("parquet"), cfg!(feature = "parquet"));
+        assert_eq!(lines[1].contains("remote"), cfg!(feature = "remote"));
         for server in lines[2].trim_start_matches("newest servers: ").split(", ") {
             let name = server.replace(' ', "-");
             assert!(Server::parse(&name).is_ok(), "{name}");
