@@ -17,7 +17,7 @@ impl Gate {
     /// Returns the exit status for a report, and names the rules of the gate that were not evaluated on standard error.
     pub fn exit(self, report: &Report) -> ExitStatus {
         let Some(least) = self.fail_on else { return complete(report) };
-        let counts = |rule: &&NotEvaluated| rule.severity >= least;
+        let counts = |rule: &&NotEvaluated| rule.applies && rule.severity >= least;
         let open: Vec<&NotEvaluated> = report.findings.not_evaluated.iter().filter(counts).collect();
         for NotEvaluated { rule, severity, reason, remedy, .. } in &open {
             let (reason, remedy) = (&reason.en, &remedy.en);

@@ -169,6 +169,11 @@ impl Need {
         }
     }
 
+    /// Returns false if a rule that lacks it has nothing to judge: no budget was agreed on, no cluster is divided.
+    pub const fn applies(self) -> bool {
+        !matches!(self, Need::Budget | Need::Shards)
+    }
+
     /// Returns the entry of a report for a rule that lacks it.
     pub fn of(self, rule: &'static str, severity: Severity) -> NotEvaluated {
         NotEvaluated {
@@ -177,6 +182,7 @@ impl Need {
             reason: self.reason().into(),
             remedy: self.remedy().into(),
             flag: self.flag().map(Into::into),
+            applies: self.applies(),
         }
     }
 }

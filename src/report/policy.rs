@@ -75,6 +75,14 @@ pub struct NotEvaluated {
     pub remedy: Wording,
     /// Flag that provides what is missing; null if none does.
     pub flag: Option<Word>,
+    /// False if neither the policy nor the snapshot has anything that the rule is about, such as budgets or shards.
+    #[serde(default = "applies")]
+    pub applies: bool,
+}
+
+/// Default of reports that do not say.
+fn applies() -> bool {
+    true
 }
 
 /// Passage of a document that demands a rule, in the words of the document.

@@ -167,8 +167,8 @@ pub struct PolicyArgs {
     pub earlier: Vec<PathBuf>,
     /// Search the values of a sample of keys for secrets and personal data (rule value.sensitive)
     ///
-    /// Inspects at most 64 keys per pattern: their names and the beginning of strings and hashes. The report shows only masked
-    /// evidence, such as 138****5678.
+    /// Inspects at most 64 keys per pattern: their names, and of values of every type the beginning, fields and elements. The
+    /// report shows only masked evidence, such as 138****5678.
     #[arg(long)]
     pub inspect_values: bool,
 }

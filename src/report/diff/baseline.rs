@@ -357,6 +357,7 @@ mod tests {
             reason: Default::default(),
             remedy: Default::default(),
             flag: None,
+            applies: true,
         };
         let broken = finding(Severity::Must, 1, &[("a", 5, 50, 12)]);
         let now = findings(vec![broken.clone()]);

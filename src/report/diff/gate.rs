@@ -206,7 +206,7 @@ fn findings(least: Severity, baseline: Option<&Baseline>, last: &NamedReport) ->
             by.push(row.rule.clone());
         }
     }
-    let open = last.report.findings.not_evaluated.iter().any(|rule| rule.severity >= least);
+    let open = last.report.findings.not_evaluated.iter().any(|rule| rule.applies && rule.severity >= least);
     Judged {
         measured: Some(rows.len() as f64),
         by,

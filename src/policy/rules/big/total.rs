@@ -27,14 +27,21 @@ static META: RuleMeta = RuleMeta {
         en: "split it by field prefix, id or time; compress long texts; delete it with UNLINK",
         zh: "按字段前缀、id 或时间拆分；长文本压缩存储；用 UNLINK 删除",
     },
-    params: &[ParamSpec {
-        name: "max",
-        what: Text {
-            en: "maximum size of a value: bytes of its content, without overhead of the server",
-            zh: "value 允许的最大总大小：内容的字节数，不含服务器开销",
+    params: &[
+        ParamSpec {
+            name: "max",
+            what: Text {
+                en: "maximum size of a value: bytes of its content, without overhead of the server",
+                zh: "value 允许的最大总大小：内容的字节数，不含服务器开销",
+            },
+            default: ParamDefault::Bytes(1 << 20),
         },
-        default: ParamDefault::Bytes(1 << 20),
-    }],
+        ParamSpec {
+            name: "streams",
+            what: Text { en: "true if streams count, too", zh: "为 true 时也包括 Stream" },
+            default: ParamDefault::Flag(true),
+        },
+    ],
     unit: Some(Unit::Bytes),
     passes: RuleSample::of(&[SampleKey::of("page:home:html", Kind::String, 1 << 20, 1_310_776)]),
     fails: RuleSample::of(&[SampleKey::of("page:home:html", Kind::String, (1 << 20) + 1, 1_310_776)]),
@@ -44,7 +51,7 @@ static META: RuleMeta = RuleMeta {
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(params: &Params) -> Result<BuiltRule, String> {
-    Ok(BuiltRule::Key(Box::new(BigTotal { max: params.number("max") })))
+    Ok(BuiltRule::Key(Box::new(BigTotal { max: params.number("max"), streams: params.flag("streams") })))
 }
 
 /// Limits the payload of a key.
@@ -52,6 +59,8 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
 pub struct BigTotal {
     /// Maximum payload in bytes.
     pub max: u64,
+    /// True if streams count.
+    pub streams: bool,
 }
 
 impl KeyRule for BigTotal {
@@ -68,7 +77,10 @@ impl KeyRule for BigTotal {
     }
 
     fn kinds(&self) -> &'static [Kind] {
-        &[Kind::String, Kind::List, Kind::Set, Kind::Zset, Kind::Hash, Kind::Stream, Kind::Array]
+        match self.streams {
+            true => &[Kind::String, Kind::List, Kind::Set, Kind::Zset, Kind::Hash, Kind::Array, Kind::Stream],
+            false => &[Kind::String, Kind::List, Kind::Set, Kind::Zset, Kind::Hash, Kind::Array],
+        }
     }
 
     fn size_test(&self, kind: Kind) -> Option<SizeTest> {
@@ -89,7 +101,22 @@ mod tests {
     use crate::units::Bytes;
 
     fn check(record: &Record<'_>) -> Option<Violation> {
-        check_record(&BigTotal { max: 10_240 }, record, &Context::default())
+        check_record(&BigTotal { max: 10_240, streams: true }, record, &Context::default())
+    }
+
+    #[test]
+    fn streams_count_only_where_the_policy_says_so() {
+        use crate::policy::testing::{breaks, checks};
+        for (streams, broken) in [("", true), ("streams = false", false)] {
+            let checks = checks(&format!("[rules.\"big.total\"]\nseverity = \"must\"\n{streams}"));
+            let breaks = |kind| {
+                breaks(&checks, "log:app", |record| {
+                    (record.kind, record.memory) = (kind, Bytes(2 << 20));
+                    record.value.payload = Some(Payload::at_least(2 << 20));
+                })
+            };
+            assert_eq!((breaks(Kind::Stream), breaks(Kind::List)), (broken, true), "{streams}");
+        }
     }
 
     #[test]
@@ -121,7 +148,7 @@ mod tests {
             report.types = vec![row];
             let context = Context::default();
             let known = Known { context: &context, report: Some(&report), strings: StoredStrings::default() };
-            BigTotal { max: 10_240 }.needs(&known)
+            BigTotal { max: 10_240, streams: true }.needs(&known)
         };
         assert_eq!(lacks(Kind::Module, 10_240, 0), None);
         assert_eq!(lacks(Kind::Module, 10_241, 0), Some(Need::ModuleContent));

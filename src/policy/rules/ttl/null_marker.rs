@@ -4,7 +4,8 @@
 //! and flags such as `0` or `false` are none, nor are collections, which are never empty.
 //!
 //! The standards speak of cached results, so keys count whose TTL class holds something else: classes of `except`, and those
-//! that may live forever, such as counters and configuration. Keys without a class count, since not every cache is named so.
+//! that may live forever, such as counters and configuration. Keys without a class count, since not every cache is named so,
+//! unless a segment of their name is a word of `except`: a policy need not have a class for each of them.
 //!
 //! Measured: remaining milliseconds at the reference time. The snapshot does not contain the original TTL, which was at least
 //! that long. A marker without expiry breaks the rule, too, and measures nothing.
@@ -52,7 +53,8 @@ static META: RuleMeta = RuleMeta {
         ParamSpec {
             name: "except",
             what: Text {
-                en: "ttl classes whose keys are no cached results", zh: "不属于缓存结果的 ttl 类别"
+                en: "keys that are no cached results: ttl classes, and segments of keys without a class",
+                zh: "不属于缓存结果的 key：ttl 类别名，或不属于任何类别的 key 中的一段",
             },
             default: ParamDefault::Words(&["session", "lock", "queue", "counter", "rate", "tmp"]),
         },
@@ -86,7 +88,7 @@ pub struct NullMarker {
     markers: Vec<Box<[u8]>>,
     /// Lengths of the markers, as bits.
     lengths: u64,
-    /// TTL classes whose keys do not count.
+    /// TTL classes whose keys do not count, and segments of other keys that do not.
     except: Vec<String>,
 }
 
@@ -125,7 +127,14 @@ impl NullMarker {
     }
 
     fn is_cached(&self, key: &KeyView<'_>) -> bool {
-        key.class().is_none_or(|class| class.required && !self.except.contains(&class.name))
+        match key.class() {
+            Some(class) => class.required && !self.except.contains(&class.name),
+            None => !key.context.separators.split(&key.untagged()).any(|segment| self.excepts(segment)),
+        }
+    }
+
+    fn excepts(&self, segment: &[u8]) -> bool {
+        self.except.iter().any(|word| segment.eq_ignore_ascii_case(word.as_bytes()))
     }
 
     fn is_marker(&self, key: &KeyView<'_>) -> bool {
@@ -165,6 +174,17 @@ mod tests {
     fn plain(checks: &Checks, name: &str, value: &str, left: Option<i64>) -> Option<(u64, u64)> {
         let bytes = [&[value.len() as u8], value.as_bytes()].concat();
         stored(checks, name, &bytes, value.len() as u64, left)
+    }
+
+    #[test]
+    fn words_that_no_class_bears_except_keys_by_a_segment() {
+        let checks = rule("max = \"60s\"");
+        for name in ["session:car:1", "shop:queue:1", "{shop:tmp}:1", "shop:Counter:1"] {
+            assert_eq!(plain(&checks, name, "{}", Some(60_001)), None, "{name}");
+        }
+        for name in ["sessions:car:1", "shop:car:1", "cache:session:1"] {
+            assert_eq!(plain(&checks, name, "{}", Some(60_001)), Some((60_001, 60_000)), "{name}");
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! `type.expected`: keys have the types that the policy expects of their pattern.
 //!
 //! The types are those of the `[[expected]]` entry that a key matches. Keys that match none are not judged, nor are those whose
-//! entry of the data dictionary states a type: `key.registered` judges them.
+//! entry of the data dictionary states a type and an owner: `key.registered` judges them. A draft without owners excuses nothing.
 
 use crate::policy::KeyView;
 use crate::policy::need::{Known, Need};
@@ -52,7 +52,7 @@ pub struct ExpectedType;
 impl KeyRule for ExpectedType {
     fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
         let kinds = key.expected_kinds().filter(|kinds| !kinds.is_empty())?;
-        let registered = key.entry().is_some_and(|entry| entry.kind.is_some());
+        let registered = key.entry().is_some_and(|entry| entry.kind.is_some() && entry.owner.is_some());
         (!registered && !kinds.contains(&key.record.kind)).then_some(Violation { measured: 0, allowed: 0 })
     }
 
@@ -97,10 +97,13 @@ mod tests {
 
     #[test]
     fn a_type_of_the_data_dictionary_goes_before() {
-        let text = "[[dictionary]]\npattern = \"queue:index:{int}\"\ntype = \"set\"\n[[dictionary]]\npattern = \"queue:a:{int}\"\n";
+        let text = "[[dictionary]]\npattern = \"queue:index:{int}\"\ntype = \"set\"\nowner = \"mail\"\n\
+             [[dictionary]]\npattern = \"queue:a:{int}\"\nowner = \"mail\"\n\
+             [[dictionary]]\npattern = \"queue:draft:{int}\"\ntype = \"set\"\nowner = \" \"\n";
         let checks = checks(&format!("{POLICY}{text}"));
         assert_eq!(allowed(&checks, "queue:index:7"), Kind::ALL);
         assert_eq!(allowed(&checks, "queue:a:7"), [Kind::List, Kind::Stream]);
+        assert_eq!(allowed(&checks, "queue:draft:7"), [Kind::List, Kind::Stream]);
     }
 
     #[test]

@@ -39,6 +39,7 @@ pub fn findings() -> Findings {
                 },
                 remedy: Wording { en: "add one".into(), zh: "添加一个".into() },
                 flag: None,
+                applies: true,
             },
             NotEvaluated {
                 rule: "memory.growth".into(),
@@ -46,6 +47,7 @@ pub fn findings() -> Findings {
                 reason: Wording { en: "there is no earlier report".into(), zh: "没有早期报告".into() },
                 remedy: Wording { en: "give --baseline".into(), zh: "用 --baseline 给出".into() },
                 flag: Some("--baseline".into()),
+                applies: true,
             },
         ],
         severities: vec![
