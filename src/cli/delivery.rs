@@ -13,11 +13,13 @@ use super::sources::names_stdout;
 use crate::error::{Error, Result};
 use crate::input::shown_path;
 use crate::render::csv::{ComparisonList, CsvSection, KeyComparisonList};
-use crate::render::extent::{Extent, Parts};
+use crate::render::extent::{Extent, Parts, SectionName};
 use crate::render::gate::Escapes;
+use crate::render::json::field_of;
+use crate::render::prometheus::has_metrics;
 use crate::render::{
-    ComparisonRenderer, Format, HtmlRenderer, KeyComparisonRenderer, Lang, PageNames, PrometheusRenderer, Renderer,
-    TableOptions,
+    ComparisonRenderer, Format, HtmlRenderer, JsonSectionsRenderer, KeyComparisonRenderer, Lang, PageNames,
+    PrometheusRenderer, Renderer, TableOptions,
 };
 use crate::report::key_comparison::KeyComparison;
 use crate::report::{Comparison, Report};
@@ -29,6 +31,7 @@ pub struct ReportDelivery {
     labels: Vec<(String, String)>,
     warning: Option<String>,
     extent: Extent,
+    sections: Vec<SectionName>,
     names: PageNames,
     bom: bool,
 }
@@ -40,6 +43,7 @@ impl ReportDelivery {
         let formats = formats(args, path)?;
         let (labels, bom) = (args.labels.clone(), args.csv.bom);
         let names = PageNames { title: args.title.clone(), environment: args.environment.clone() };
+        let sections = args.sections.clone();
         let extent = match (args.sections.as_slice(), args.full) {
             ([], true) => Extent::Full,
             ([], false) => Extent::Short,
@@ -51,7 +55,7 @@ impl ReportDelivery {
             if *format == Format::Table && args.full && !args.no_pager {
                 out.start_pager();
             }
-            return Ok(ReportDelivery { parts: vec![(*format, out)], labels, warning, extent, names, bom });
+            return Ok(ReportDelivery { parts: vec![(*format, out)], labels, warning, extent, sections, names, bom });
         }
         let path = path.ok_or_else(|| {
             Error::usage("several formats cannot share standard output")
@@ -64,6 +68,7 @@ impl ReportDelivery {
             labels,
             warning: None,
             extent,
+            sections,
             names,
             bom,
         })
@@ -83,10 +88,11 @@ impl ReportDelivery {
 
     /// Writes the report in every format. `rows` and `lang` apply to the formats for people.
     pub fn write(self, report: &Report, rows: usize, lang: Lang, screen: &ScreenArgs) -> io::Result<()> {
-        let ReportDelivery { parts, labels, extent, names, bom, .. } = self;
+        let ReportDelivery { parts, labels, extent, sections, names, bom, .. } = self;
         write_parts(parts, bom, |format, out| {
             let renderer: Box<dyn Renderer> = match format {
-                Format::Prometheus => Box::new(PrometheusRenderer::new(rows, labels.clone())),
+                Format::Json if !sections.is_empty() => Box::new(JsonSectionsRenderer::new(&sections)),
+                Format::Prometheus => Box::new(PrometheusRenderer::new(rows, labels.clone()).of_sections(&sections)),
                 Format::Html => Box::new(HtmlRenderer::new(lang).showing(extent).named(names.clone()).with_rows(rows)),
                 format => format.renderer(TableOptions { extent, ..screen.table(out, Some(rows), lang) }),
             };
@@ -168,16 +174,7 @@ fn formats(args: &FormatArgs, path: Option<&Path>) -> Result<Vec<Format>> {
         asked.push(path.and_then(of_name).unwrap_or_default());
     }
     let is_list = |format: &Format| matches!(format, Format::Csv(_));
-    let has_sections = |format: &Format| !matches!(format, Format::Json | Format::Prometheus);
-    if !args.sections.is_empty() && !asked.iter().any(has_sections) {
-        return Err(Error::usage("JSON and metrics are written whole, without --section")
-            .with_hint("choose sections of table, html, markdown or csv"));
-    }
-    if asked.iter().any(is_list)
-        && let Some(section) = args.sections.iter().find(|section| section.list().is_none())
-    {
-        return Err(Error::usage(format!("--section {} is no list for --format csv", section.name())));
-    }
+    asked.iter().try_for_each(|format| check_sections(*format, &args.sections))?;
     if !args.labels.is_empty() && !asked.contains(&Format::Prometheus) {
         return Err(labels_without_metrics());
     }
@@ -199,6 +196,35 @@ fn formats(args: &FormatArgs, path: Option<&Path>) -> Result<Vec<Format>> {
         }
     }
     Ok(formats)
+}
+
+/// Refuses sections that a format cannot have.
+fn check_sections(format: Format, sections: &[SectionName]) -> Result<()> {
+    let without = |has: &dyn Fn(SectionName) -> bool| sections.iter().find(|section| !has(**section));
+    let refused = |what: &str| Error::usage(format!("--section {what} --format {}", format.name()));
+    match format {
+        Format::Table | Format::Html | Format::Markdown => {}
+        Format::Csv(_) => {
+            if let Some(section) = without(&|section| section.list().is_some()) {
+                return Err(refused(&format!("{} is no list for", section.name())));
+            }
+        }
+        Format::Json => {
+            if let Some(section) = without(&|section| field_of(section).is_some()) {
+                return Err(refused(&format!("{} is for people and not in", section.name()))
+                    .with_hint("leave it out, or choose --format table, html or markdown"));
+            }
+        }
+        Format::Prometheus => {
+            if let Some(section) = without(&has_metrics) {
+                let with: Vec<&str> =
+                    SectionName::all().filter(|one| has_metrics(*one)).map(SectionName::name).collect();
+                return Err(refused(&format!("{} has no metrics for", section.name()))
+                    .with_hint(format!("sections with metrics: {}", with.join(", "))));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Builds the error for `--bom` without CSV.
@@ -281,9 +307,25 @@ mod tests {
     fn what_only_one_form_heeds_is_wrong_usage_without_it() {
         let sections = ["types", "files", "types"].map(|name| SectionName::from_name(name).unwrap());
         let args = |formats| FormatArgs { formats, sections: sections.to_vec(), ..FormatArgs::default() };
-        assert!(formats(&args(vec![ReportFormat::Json, ReportFormat::Prometheus]), None).is_err());
+        assert_eq!(formats(&args(vec![ReportFormat::Json]), None).unwrap(), [Format::Json]);
         assert_eq!(formats(&args(vec![]), None).unwrap(), [Format::Table]);
         let lists = formats(&args(vec![ReportFormat::Json, ReportFormat::Csv]), None).unwrap();
         assert_eq!(lists, [Format::Json, Format::Csv(CsvSection::Types), Format::Csv(CsvSection::Files)]);
+    }
+
+    #[test]
+    fn sections_that_a_format_cannot_have_are_refused_with_those_that_it_has() {
+        let check = |format, name| check_sections(format, &[SectionName::from_name(name).unwrap()]);
+        assert!(check(Format::Table, "next").is_ok() && check(Format::Json, "server").is_ok());
+        assert!(check(Format::Prometheus, "cold").is_ok() && check(Format::Csv(CsvSection::Types), "notes").is_err());
+        let error = check(Format::Json, "next").unwrap_err().to_string();
+        assert!(error.starts_with("--section next is for people and not in --format json ("), "{error}");
+        let error = check(Format::Prometheus, "heaviest").unwrap_err();
+        let hint = error.hint().unwrap();
+        assert!(
+            error.to_string().starts_with("--section heaviest has no metrics for --format prometheus ("),
+            "{error}"
+        );
+        assert!(hint.contains("totals, files, ") && !hint.contains("heaviest"), "{hint}");
     }
 }

@@ -84,6 +84,11 @@ impl SectionName {
         CsvSection::from_name(self.0)
     }
 
+    /// Returns the id of the section, which names of lists share with the part of a document that shows them.
+    pub(super) fn id(self) -> &'static str {
+        self.part().unwrap_or(self.0)
+    }
+
     /// Returns the name that chooses a part of a document.
     pub(super) fn of_part(id: &'static str) -> &'static str {
         PARTS_OF_LISTS

@@ -3,6 +3,8 @@
 //! JSON is often viewed on a terminal, so characters that a terminal acts on or that hide others are written as `\u….`,
 //! which every JSON reader turns back into the original text.
 
+mod sections;
+
 use std::io::{self, BufWriter, Write};
 
 use serde::Serialize;
@@ -11,6 +13,7 @@ use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
 
 use super::{Renderer, key_text};
 use crate::report::Report;
+pub use sections::{JsonSectionsRenderer, field_of};
 
 /// Writes reports as JSON.
 #[derive(Debug, Clone, Copy, Default)]

@@ -37,7 +37,7 @@ use crate::report::{Capacity, Comparison, Report};
 pub use csv::CsvRenderer;
 pub use extent::Extent;
 pub use html::{HtmlRenderer, PageNames};
-pub use json::JsonRenderer;
+pub use json::{JsonRenderer, JsonSectionsRenderer};
 pub use lang::Lang;
 pub use markdown::MarkdownRenderer;
 pub use prometheus::PrometheusRenderer;

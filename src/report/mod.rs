@@ -51,6 +51,9 @@ use crate::error::Error;
 /// Name and version of the JSON form.
 pub const SCHEMA: &str = "rdblens.report/1";
 
+/// Name and version of the JSON form of some sections of a report.
+pub(crate) const SECTIONS_SCHEMA: &str = "rdblens.sections/1";
+
 /// A word of this program's own, such as a rule's id; text where the report was read back.
 pub type Word = Cow<'static, str>;
 
@@ -152,6 +155,10 @@ impl Report {
             serde_json::from_slice(json).map_err(|error| wrong(format!("is no report: {error}")))?;
         match envelope.schema.as_deref() {
             Some(SCHEMA) => serde_json::from_slice(json).map_err(|error| wrong(format!("is no whole report: {error}"))),
+            Some(SECTIONS_SCHEMA) => {
+                let remedy = "give the whole report, which `rdblens analyze --format json` writes without --section";
+                Err(Error::usage(format!("{name}: holds only some sections of a report")).with_hint(remedy))
+            }
             Some(other) => {
                 let what = format!("{name}: is of schema {other:?}, not {SCHEMA:?}");
                 let is_report = other.starts_with("rdblens.report/");

@@ -115,9 +115,47 @@ fn sections_are_chosen_in_every_form() {
     assert!(table.contains("── Heaviest keys of each type "), "{table}");
     assert!(only(&["--section", "naming"]).contains("── Names against the rules "));
     assert!(only(&["--section", "heaviest", "--top", "3"]).contains("── Heaviest keys "));
-    for wrong in [&["--section", "types", "--format", "json"][..], &["--section", "server", "--format", "csv"]] {
-        assert_eq!(run_args(&[&["analyze", SHOP], wrong].concat()).status.code(), Some(2));
+    for (section, format, told) in [
+        ("types,server", "csv", "--section server is no list"),
+        ("types,next", "json", "choose --format table, html or markdown"),
+        ("types,heaviest", "prometheus", "sections with metrics: patterns, totals, files, "),
+    ] {
+        let output = run_args(&["analyze", SHOP, "--section", section, "--format", format]);
+        assert_eq!(output.status.code(), Some(2), "{format}");
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(output.stdout.is_empty() && error.contains(told), "{format}: {error}");
+        if let Some((_, names)) = error.split_once("sections with metrics: ") {
+            let names: String = names.chars().filter(|c| c.is_ascii_lowercase() || "-,".contains(*c)).collect();
+            let list = format!("are `{}`.", names.replace(',', "`, `"));
+            let page = fs::read_to_string("docs/formats.md").unwrap();
+            assert!(page.split_whitespace().collect::<Vec<_>>().join(" ").contains(&list), "{list}");
+        }
     }
+}
+
+#[test]
+fn sections_for_programs_are_those_of_the_whole_report() {
+    let only = |more: &[&str]| stdout_of(&[&["analyze", SHOP], more].concat());
+    let json = |more: &[&str]| -> serde_json::Value {
+        serde_json::from_str(&only(&[&["--format", "json"], more].concat())).unwrap()
+    };
+    let (mut whole, chosen) = (json(&[]), json(&["--section", "no-ttl,types,growth,heaviest,trend,owners"]));
+    let fields = chosen.as_object().unwrap();
+    let names: Vec<&str> = fields.keys().map(String::as_str).collect();
+    let expected = ["complete", "findings", "growth", "history", "no_ttl", "rdblens", "schema", "top", "types"];
+    assert_eq!(names, expected);
+    (whole["schema"], whole["history"]) = ("rdblens.sections/1".into(), serde_json::json!([]));
+    for (name, field) in fields {
+        assert_eq!(*field, whole[name], "{name}");
+    }
+    assert!(chosen["growth"].is_null() && chosen["types"].as_array().is_some_and(|rows| rows.len() > 5));
+
+    let all = only(&["--format", "prometheus"]);
+    let some = only(&["--format", "prometheus", "--section", "types,baseline,dictionary"]);
+    let of_types = |line: &&str| {
+        ["rdblens_type_", "rdblens_report_", "rdblens_snapshot_", "# EOF"].iter().any(|name| line.contains(name))
+    };
+    assert_eq!(some.lines().collect::<Vec<_>>(), all.lines().filter(of_types).collect::<Vec<_>>());
 }
 
 /// Runs a command line on a terminal of its own, and returns what it wrote there.

@@ -242,7 +242,7 @@ fn several_formats_are_written_all_or_none() {
     assert!(fs::read_to_string(folder.path().join("b.prom")).unwrap().ends_with("# EOF\n"));
     for wrong in [
         &["--format", "json", "--format", "csv"][..],
-        &["--section", "types", "--format", "json"],
+        &["--section", "next", "--format", "json"],
         &["--title", "x"],
         &["--format", "csv", "--section", "all"],
         &["--label", "snapshot=a"],
@@ -263,5 +263,33 @@ fn formats_that_cannot_be_rendered_are_wrong_usage() {
         let output = run(rdblens().args(["render", input]));
         assert_eq!(output.status.code(), Some(2));
         assert!(String::from_utf8_lossy(&output.stderr).contains("analyze --format json"));
+    }
+}
+
+#[test]
+fn chosen_sections_are_written_from_a_stored_report_and_are_none_themselves() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (shop, whole, part) = (format!("{DATA}/dumps/shop.rdb"), place("whole.json"), place("part.json"));
+    let done = |args: &[&str]| assert_eq!(run(rdblens().args(args)).status.code(), Some(0), "{args:?}");
+    done(&["analyze", &shop, "-o", &whole]);
+    for (ending, section) in [("json", "types,totals"), ("prom", "types,totals")] {
+        let (direct, rendered) = (place(&format!("part.{ending}")), place(&format!("again.{ending}")));
+        done(&["analyze", &shop, "--section", section, "-o", &direct]);
+        done(&["render", &whole, "--section", section, "-o", &rendered]);
+        assert!(fs::read(direct).unwrap() == fs::read(rendered).unwrap(), "{ending}");
+    }
+    for args in [
+        &["render", &part][..],
+        &["compare", &part, &whole],
+        &["capacity", &part, "--node-memory", "1GB"],
+        &["analyze", &shop, "--baseline", &part],
+        &["analyze", &shop, "--earlier", &part],
+    ] {
+        let output = run(rdblens().args(args));
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(2) && output.stdout.is_empty(), "{args:?}: {error}");
+        assert!(error.contains("part.json: holds only some sections of a report"), "{error}");
+        assert!(error.contains("`rdblens analyze --format json` writes without --section"), "{error}");
     }
 }

@@ -278,8 +278,8 @@ pub struct FormatArgs {
     pub formats: Vec<ReportFormat>,
     /// Write only these sections (repeatable, or separated by commas) [default for CSV: patterns]
     ///
-    /// Applies to tables, Markdown, HTML and CSV; CSV writes one list to a file. Examples: findings, types, no-ttl, prefixes.
-    /// docs/formats.md describes all of them.
+    /// Applies to every format; CSV writes one list to a file. Examples: findings, types, no-ttl, prefixes. docs/formats.md
+    /// describes all of them.
     #[arg(
         long = "section",
         value_parser = section(),

@@ -12,6 +12,7 @@ mod key_comparison;
 use std::io::{self, Write};
 
 use super::Renderer;
+use super::extent::SectionName;
 use crate::report::{Checksum, Finding, Instance, PatternRow, Report, Tables, TypeRow, Word};
 use crate::units::Millis;
 pub use capacity::write_capacity;
@@ -46,19 +47,60 @@ const LABELS: [&str; 20] = [
     "type",
 ];
 
+/// Adds series of a report; the number is the most patterns, budgets and owners.
+type Group = fn(&Report, usize, &mut Exposition);
+
+/// Groups of series in their order, each with the ids of the sections that it belongs to. What identifies a report is in no
+/// section.
+const GROUPS: &[(&[&str], Group)] = &[
+    (&["files"], |report, _, to| files(report, to)),
+    (&["totals"], |report, _, to| totals(report, to)),
+    (&["totals", "without-ttl"], |report, _, to| without_ttl(report, to)),
+    (&["totals", "expiry"], |report, _, to| expired(report, to)),
+    (&["totals"], |report, _, to| unknown(report, to)),
+    (&["big-keys"], |report, _, to| big_keys(report, to)),
+    (&["patterns"], |report, _, to| distinct_patterns(report, to)),
+    (&["databases"], |report, _, to| databases(report, to)),
+    (&["types"], |report, _, to| types(report, to)),
+    (&["instance"], |report, _, to| report.instance.iter().for_each(|instance| of_instance(instance, to))),
+    (&["patterns"], |report, top, to| patterns(report.patterns.list.get(..top).unwrap_or(&report.patterns.list), to)),
+    (&["findings"], |report, _, to| findings(report, to)),
+    (&["baseline"], |report, _, to| baseline(report, to)),
+    (&["budgets"], budgets),
+    (&["owners"], owners),
+    (&["dictionary"], |report, _, to| dictionary(report, to)),
+    (&["expiry"], |report, _, to| expiry(report, to)),
+    (&["idle"], |report, _, to| idle(report, to)),
+    (&["slots"], |report, _, to| slots(report, to)),
+    (&["templates"], |report, _, to| templates(report, to)),
+    (&["streams"], |report, _, to| streams(report, to)),
+    (&["what-if"], |report, _, to| elsewhere(report, to)),
+];
+
 /// Writes [`Format::Prometheus`](super::Format::Prometheus).
 #[derive(Debug, Clone)]
 pub struct PrometheusRenderer {
     top: usize,
     labels: Vec<(String, String)>,
+    sections: Vec<SectionName>,
 }
 
 impl PrometheusRenderer {
     /// Returns a renderer of series for at most `top` patterns. Every sample carries `labels`; their names must pass
     /// [`is_label`].
     pub fn new(top: usize, labels: Vec<(String, String)>) -> Self {
-        PrometheusRenderer { top, labels }
+        PrometheusRenderer { top, labels, sections: Vec::new() }
     }
+
+    /// Leaves only the series of these sections and those that identify the report; an empty list leaves all.
+    pub fn of_sections(self, sections: &[SectionName]) -> Self {
+        PrometheusRenderer { sections: sections.to_vec(), ..self }
+    }
+}
+
+/// Returns whether there are metrics of a section.
+pub fn has_metrics(section: SectionName) -> bool {
+    GROUPS.iter().any(|(ids, _)| ids.contains(&section.id()))
 }
 
 /// Returns whether a user-defined label may have this name.
@@ -73,19 +115,12 @@ impl Renderer for PrometheusRenderer {
         let mut metrics = Exposition::new(self.labels.clone());
         let to = &mut metrics;
         identity(report, to);
-        files(report, to);
-        totals(report, to);
-        databases(report, to);
-        types(report, to);
-        if let Some(instance) = &report.instance {
-            of_instance(instance, to);
+        let is_chosen = |ids: &[&str]| self.sections.iter().any(|section| ids.contains(&section.id()));
+        for (ids, group) in GROUPS {
+            if self.sections.is_empty() || is_chosen(ids) {
+                group(report, self.top, to);
+            }
         }
-        patterns(report.patterns.list.get(..self.top).unwrap_or(&report.patterns.list), to);
-        findings(report, to);
-        policy(report, self.top, to);
-        expiry(report, to);
-        access(report, to);
-        elsewhere(report, to);
         metrics.write(out)
     }
 }
@@ -133,10 +168,22 @@ fn totals(report: &Report, to: &mut Exposition) {
     to.one("rdblens_disk_bytes", "Bytes of the keys in the file.", Some(it.disk));
     to.one("rdblens_key_names_bytes", "Bytes of the keys' names.", Some(it.name_bytes));
     to.one("rdblens_elements", "Elements of collections; a string counts as one.", Some(it.elements));
+}
+
+fn without_ttl(report: &Report, to: &mut Exposition) {
+    let it = &report.totals;
     to.one("rdblens_keys_without_ttl", "Keys that never expire.", Some(it.without_ttl.keys));
     to.one("rdblens_memory_without_ttl_bytes", "Memory of keys that never expire.", Some(it.without_ttl.memory));
+}
+
+fn expired(report: &Report, to: &mut Exposition) {
+    let it = &report.totals;
     to.one("rdblens_keys_expired", "Keys that had expired and were still there.", Some(it.expired.keys));
     to.one("rdblens_memory_expired_bytes", "Memory of keys that had expired.", Some(it.expired.memory));
+}
+
+fn unknown(report: &Report, to: &mut Exposition) {
+    let it = &report.totals;
     to.one(
         "rdblens_keys_unknown_memory",
         "Keys whose memory is unknown; no other figure has it.",
@@ -144,10 +191,16 @@ fn totals(report: &Report, to: &mut Exposition) {
     );
     let stored = "Bytes in the file of keys whose memory is unknown.";
     to.one("rdblens_disk_unknown_memory_bytes", stored, Some(it.unknown.stored_bytes));
+}
+
+fn big_keys(report: &Report, to: &mut Exposition) {
     let big = &report.big_keys;
     to.one("rdblens_keys_big", "Keys over the limits of size.", Some(big.keys));
     to.one("rdblens_memory_big_bytes", "Memory of keys over the limits of size.", Some(big.memory));
     to.one("rdblens_keys_big_expiring", "Collections over the limits of size that expire.", Some(big.expiring));
+}
+
+fn distinct_patterns(report: &Report, to: &mut Exposition) {
     to.one("rdblens_patterns", "Different patterns of names.", Some(report.patterns.distinct));
 }
 
@@ -223,7 +276,10 @@ fn findings(report: &Report, to: &mut Exposition) {
     each("rdblens_finding_patterns", "Patterns that break a rule.", &|row| Some(row.distinct_patterns.into()));
     let saves = "Memory that the remedy would save, where it can be told.";
     each("rdblens_finding_savings_bytes", saves, &|row| row.saves.map(SampleValue::from));
-    if let Some(baseline) = &findings.baseline {
+}
+
+fn baseline(report: &Report, to: &mut Exposition) {
+    if let Some(baseline) = &report.findings.baseline {
         to.family("rdblens_baseline_changes", "Findings against those of the earlier report.")
             .sample(&[("change", "new")], baseline.new.len() as u64)
             .sample(&[("change", "first-evaluated")], baseline.first_evaluated.len() as u64)
@@ -232,7 +288,7 @@ fn findings(report: &Report, to: &mut Exposition) {
     }
 }
 
-fn policy(report: &Report, top: usize, to: &mut Exposition) {
+fn budgets(report: &Report, top: usize, to: &mut Exposition) {
     let budgets = || report.findings.budgets.iter().take(top);
     let rows = budgets().map(|row| (&row.pattern, row.memory.into()));
     to.each("rdblens_budget_memory_bytes", "What the keys of a budget take.", "pattern", rows);
@@ -241,6 +297,9 @@ fn policy(report: &Report, top: usize, to: &mut Exposition) {
     to.each("rdblens_budget_keys_unknown_memory", unknown, "pattern", rows);
     let rows = budgets().map(|row| (&row.pattern, row.allowed.into()));
     to.each("rdblens_budget_allowed_bytes", "What they may take.", "pattern", rows);
+}
+
+fn owners(report: &Report, top: usize, to: &mut Exposition) {
     let owners =
         || report.findings.by_owner.iter().take(top).map(|row| (row.owner.as_deref().unwrap_or_default(), row));
     let rows = owners().map(|(owner, row)| (owner, row.keys.into()));
@@ -249,6 +308,9 @@ fn policy(report: &Report, top: usize, to: &mut Exposition) {
     to.each("rdblens_owner_memory_bytes", "Memory by owner.", "owner", rows);
     let rows = owners().map(|(owner, row)| (owner, row.broken.keys.into()));
     to.each("rdblens_owner_keys_breaking", "Keys that break a rule by owner.", "owner", rows);
+}
+
+fn dictionary(report: &Report, to: &mut Exposition) {
     if let Some(fit) = &report.findings.dictionary {
         let none = "Keys that no entry of the data dictionary matches.";
         to.one("rdblens_keys_unregistered", none, Some(fit.unregistered.keys));
@@ -268,7 +330,7 @@ fn expiry(report: &Report, to: &mut Exposition) {
     to.one("rdblens_last_expiry_timestamp_seconds", "When the last key expires.", report.expiry.last);
 }
 
-fn access(report: &Report, to: &mut Exposition) {
+fn idle(report: &Report, to: &mut Exposition) {
     let idle = || report.idle.iter().flat_map(|idle| &idle.classes);
     let rows = idle().map(|class| (&class.idle, class.keys.into()));
     to.each("rdblens_idle_keys", "Keys by the time since their last access.", "idle", rows);
@@ -277,6 +339,9 @@ fn access(report: &Report, to: &mut Exposition) {
     let rows = idle().filter_map(|class| Some((&class.idle, class.unknown.keys_if_any()?.into())));
     let unknown = "Keys of unknown memory by the time since their last access, where there are any.";
     to.each("rdblens_idle_keys_unknown_memory", unknown, "idle", rows);
+}
+
+fn slots(report: &Report, to: &mut Exposition) {
     if let Some(slots) = &report.slots {
         to.one("rdblens_slots", "Cluster slots that hold a key.", Some(slots.used));
         to.family("rdblens_slot_memory_bytes", "Memory of a cluster slot that holds a key.")
@@ -285,6 +350,9 @@ fn access(report: &Report, to: &mut Exposition) {
             .sample(&[("stat", "p99")], slots.p99)
             .sample(&[("stat", "max")], slots.max);
     }
+}
+
+fn templates(report: &Report, to: &mut Exposition) {
     if let Some(templates) = &report.hash_templates {
         to.one("rdblens_hash_template_keys", "Compact hashes.", Some(templates.keys));
         to.one(
@@ -293,6 +361,9 @@ fn access(report: &Report, to: &mut Exposition) {
             Some(templates.memory.0.saturating_add_signed(templates.saved)),
         );
     }
+}
+
+fn streams(report: &Report, to: &mut Exposition) {
     if let Some(streams) = &report.streams {
         to.one("rdblens_stream_entries", "Entries of all streams.", Some(streams.entries));
         to.one("rdblens_stream_groups", "Consumer groups of all streams.", Some(streams.groups));
@@ -309,6 +380,41 @@ fn elsewhere(report: &Report, to: &mut Exposition) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Returns the names of the metrics of an empty report.
+    fn names(sections: &[&str]) -> Vec<String> {
+        let sections: Vec<_> = sections.iter().map(|name| SectionName::from_name(name).unwrap()).collect();
+        let mut out = Vec::new();
+        PrometheusRenderer::new(9, vec![]).of_sections(&sections).render(&Report::default(), &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        let heads = text.lines().filter_map(|line| line.strip_prefix("# TYPE rdblens_"));
+        heads.filter_map(|line| line.split(' ').next()).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_section_has_its_metrics_behind_those_of_the_report() {
+        let identity = ["report_info", "report_complete", "snapshot_size_bytes"];
+        let with = |own: &[&'static str]| [&identity, own].concat();
+        assert_eq!(names(&["no-ttl"]), with(&["keys_without_ttl", "memory_without_ttl_bytes"]));
+        assert_eq!(names(&["big-keys"]), with(&["keys_big", "memory_big_bytes", "keys_big_expiring"]));
+        assert_eq!(names(&["expiry"]), with(&["keys_expired", "memory_expired_bytes"]));
+        assert_eq!(names(&["streams"]), identity);
+        let (all, two) = (names(&[]), names(&["patterns", "totals"]));
+        assert!(two.len() > 10 && two.len() < all.len() && two.last().unwrap() == "patterns", "{two:?}");
+        assert_eq!(all.iter().filter(|name| two.contains(name)).collect::<Vec<_>>(), two.iter().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn groups_belong_to_sections_that_exist() {
+        for id in GROUPS.iter().flat_map(|(ids, _)| *ids) {
+            assert!(SectionName::all().any(|section| section.id() == *id), "{id} is no section");
+        }
+        let without: Vec<&str> =
+            SectionName::all().filter(|section| !has_metrics(*section)).map(SectionName::name).collect();
+        let expected = "heaviest longest by-type naming prefixes growth exempted not-evaluated freq warnings breaking \
+                        next notes server trend";
+        assert_eq!(without.join(" "), expected);
+    }
 
     #[test]
     fn labels_of_users_do_not_collide() {
