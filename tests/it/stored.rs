@@ -129,9 +129,17 @@ fn fields_of_later_versions_are_ignored() {
 #[test]
 fn other_files_are_rejected_with_a_remedy() {
     let no_key = br#"{"schema":"rdblens.report/1","totals":{},"patterns":{"distinct":0,"list":[]}}"#;
-    for json in [&b""[..], b"{}", b"{\"schema\":\"rdblens.report/2\"}", b"\0REDIS", no_key] {
+    let later = br#"{"schema":"rdblens.report/2"}"#;
+    let written = "analyze --format json";
+    for (json, remedy) in [
+        (&b""[..], written),
+        (b"{}", written),
+        (later, "another version of rdblens wrote it: update this one"),
+        (b"\0REDIS", written),
+        (no_key, written),
+    ] {
         let message = Report::read(json, "x.json").unwrap_err().to_string();
-        assert!(message.contains("x.json") && message.contains("analyze --format json"), "{message}");
+        assert!(message.contains("x.json") && message.contains(remedy), "{message}");
     }
 }
 
