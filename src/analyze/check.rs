@@ -132,7 +132,11 @@ fn verify(work: &FileBatch, plan: &ReadPlan, hasher: &NameHasher, tally: &mut Fi
         };
         let known = batch.header.check_knows(scanner.take_first_version(&item), offset);
         let FileItem::Key(entry) = item else {
-            known.unwrap_or_else(|error| tally.damage(error));
+            match known.and_then(|()| check_strings(&item)) {
+                Ok(()) => {}
+                Err(error) if matches!(error.kind(), ErrorKind::OverBudget(_)) => tally.pass_over(error),
+                Err(error) => tally.damage(error),
+            }
             continue;
         };
         tally.keys += 1;
@@ -154,6 +158,27 @@ fn verify(work: &FileBatch, plan: &ReadPlan, hasher: &NameHasher, tally: &mut Fi
         }
     }
     places
+}
+
+/// Checks that the strings of an item outside of keys expand: servers load no file where one does not.
+fn check_strings(item: &FileItem<'_>) -> Result<()> {
+    match item {
+        FileItem::Aux(name, value) => {
+            name.check().within(Reading::AuxiliaryFieldName)?;
+            value.check().within(Reading::AuxiliaryFieldValue)
+        }
+        FileItem::Function(library) => library.check().within(Reading::FunctionLibrary),
+        FileItem::Key(_)
+        | FileItem::Database(_)
+        | FileItem::DatabaseSize(..)
+        | FileItem::Slot(_)
+        | FileItem::SlotNumber(_)
+        | FileItem::ModuleAux(_)
+        | FileItem::SlotImport
+        | FileItem::Update
+        | FileItem::HashTemplate
+        | FileItem::End => Ok(()),
+    }
 }
 
 fn file_check(verdict: FileVerdict) -> FileCheck {
@@ -187,5 +212,26 @@ fn file_check(verdict: FileVerdict) -> FileCheck {
         warnings: verdict.warnings,
         salvage: None,
         second_reader: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analyze::read::progress::Unwatched;
+
+    #[test]
+    fn strings_outside_of_keys_that_do_not_expand_are_damage() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("dump.rdb");
+        // Three bytes that refer to text before them, of which there is none.
+        let broken: &[u8] = b"\xc3\x03\x08\xe0\x40\x00";
+        let parts: [&[&[u8]]; 4] =
+            [&[b"\xfa\x03abc", broken], &[b"\xfa", broken, b"\x01x"], &[b"\xf5", broken], &[b"\xfa\x03abc\x01x"]];
+        let verdicts = parts.map(|items| {
+            std::fs::write(&path, [b"REDIS0011", &items.concat()[..], b"\xff", &[0; 8]].concat()).unwrap();
+            check(&[&path], &ReadPlan::new(folder.path().to_owned()), &Unwatched).unwrap()[0].verdict
+        });
+        assert_eq!(verdicts, [CheckVerdict::Corrupt, CheckVerdict::Corrupt, CheckVerdict::Corrupt, CheckVerdict::Ok]);
     }
 }

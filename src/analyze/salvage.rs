@@ -61,7 +61,11 @@ enum ChecksumState {
 impl ExaminedFile {
     /// Opens an input and surveys it.
     pub fn open(input: &Input, options: &OpenOptions) -> Result<ExaminedFile> {
-        let whole = input.open_whole(options)?;
+        let mut whole = input.open_whole(options)?;
+        // What was not read for lack of room is not lost.
+        if let Some(failure) = whole.failure.take_if(|failure| matches!(failure.kind(), ErrorKind::OverBudget(_))) {
+            return Err(failure.in_file(&input.name));
+        }
         let found = survey(&whole.map.bytes, whole.map.start()).map_err(|error| error.in_file(&input.name))?;
         let checksum = checksum(&found, &whole.map, whole.container);
         let mut file = ExaminedFile {

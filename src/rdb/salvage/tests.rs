@@ -207,6 +207,9 @@ fn database_is_uncertain_if_its_switch_may_be_lost() {
     assert_eq!(database_behind(0, Some(5), 900, 400, 40, Some(1)), (0, true));
     assert_eq!(database_behind(0, None, 900, 400, 40, None), (0, false));
     assert_eq!(database_behind(0, Some(300), 310, 400, 40, None), (0, false));
+    // One large value filled the gap: the keys behind it are all but two of those that are missing.
+    assert_eq!(database_behind(0, Some(1002), 1000, 900_000, 47, None), (0, false));
+    assert_eq!(database_behind(0, Some(1002), 20, 900_000, 47, None), (1, false));
     // All 241 keys that are left would have to be lost in 991 bytes; 18 keys of a misplaced block are more likely.
     assert_eq!(database_behind(1, Some(241), 259, 991, 270, Some(3)), (1, false));
 }

@@ -390,8 +390,10 @@ impl Visit for Verify {
             return self.text(name, Reading::GroupName);
         }
         self.check_large(name, Reading::GroupName);
-        let result = name.decode(&mut self.scratch).within(Reading::GroupName);
-        let result = result.and_then(|text| self.stream.group(text, name.offset));
+        let result = match name.decode(&mut self.scratch).within(Reading::GroupName) {
+            Ok(text) => self.stream.group(Some(text), name.offset),
+            Err(error) => self.stream.group(None, name.offset).and(Err(error)),
+        };
         self.note(result);
     }
 
@@ -406,8 +408,10 @@ impl Visit for Verify {
             return self.text(name, Reading::ConsumerName);
         }
         self.check_large(name, Reading::ConsumerName);
-        let result = name.decode(&mut self.scratch).within(Reading::ConsumerName);
-        let result = result.and_then(|text| self.stream.consumer(text, name.offset));
+        let result = match name.decode(&mut self.scratch).within(Reading::ConsumerName) {
+            Ok(text) => self.stream.consumer(Some(text), name.offset),
+            Err(error) => self.stream.consumer(None, name.offset).and(Err(error)),
+        };
         self.note(result);
     }
 

@@ -125,9 +125,9 @@ impl StreamCheck {
     }
 
     /// Checks the previous group and starts with another.
-    pub fn group(&mut self, name: &[u8], offset: u64) -> Result<()> {
+    pub fn group(&mut self, name: Option<&[u8]>, offset: u64) -> Result<()> {
         let done = self.finish_group();
-        self.groups.add(name, offset);
+        name.into_iter().for_each(|name| self.groups.add(name, offset));
         done
     }
 
@@ -137,9 +137,9 @@ impl StreamCheck {
     }
 
     /// Starts with a consumer of the group.
-    pub fn consumer(&mut self, name: &[u8], offset: u64) -> Result<()> {
+    pub fn consumer(&mut self, name: Option<&[u8]>, offset: u64) -> Result<()> {
         let sorted = if self.consumer == 0 { self.sort_pending() } else { Ok(()) };
-        self.consumers.add(name, offset);
+        name.into_iter().for_each(|name| self.consumers.add(name, offset));
         self.consumer += 1;
         sorted
     }
