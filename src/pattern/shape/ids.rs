@@ -100,9 +100,12 @@ struct Letters {
 impl IdMarker {
     pub fn new(separators: &Separators, harmless: &[bool; 256]) -> Self {
         let harmful = |mut of: Range<u8>| if of.all(|byte| harmless[usize::from(byte)]) { 0 } else { u64::MAX };
+        // No id holds a separator, whatever the rules make of it: tokens may have `/`, `-` and `_`.
+        let mut in_ids = *harmless;
+        separators.as_bytes().iter().for_each(|&byte| in_ids[usize::from(byte)] = false);
         IdMarker {
             separators: separators.as_bytes().to_vec(),
-            harmless: *harmless,
+            harmless: in_ids,
             harmful: RunBits {
                 digits: harmful(b'0'..b'9' + 1),
                 lower: harmful(b'a'..b'z' + 1),

@@ -257,6 +257,17 @@ pub fn siblings() -> impl Strategy<Value = (String, String)> {
     })
 }
 
+#[test]
+fn no_token_holds_a_separator() {
+    let separators = separators(":/ ");
+    let shaper = Shaper::new(separators.clone(), &[true; 256]);
+    let mut first = Shape::default();
+    assert!(shaper.shape(b"a/0_AA0000a00aA00aA0", &mut first));
+    let other = b"a/0aa0/AAa0AaaA0_AA0";
+    let mut outline = Outline::default();
+    assert!(outline.draw(other) && !shaper.fits(&first, other, &outline));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4_000))]
     #[test]
