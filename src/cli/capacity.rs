@@ -60,13 +60,12 @@ pub fn run(args: &CapacityArgs) -> Result<ExitStatus> {
     let nodes = args.cluster_nodes.as_deref().map(cluster_nodes).transpose()?;
     let mut out = Outlet::new(&args.output, args.sources()).open(args.output.output.as_deref())?;
     print_passed_over(&args.input);
-    let questions: Vec<String> = analysis.read.what_if.iter().map(|ask| ask.text().to_owned()).collect();
+    let mut asks: Vec<String> = analysis.read.what_if.iter().map(|ask| ask.text().to_owned()).collect();
     let servers = reports(&args.input.inputs, &analysis, args.input.quiet)?;
     let earlier = reports(&args.earlier, &Plan { slots: SlotCounts::IfUsed, ..analysis }, args.input.quiet)?;
     let mut plan = capacity(&servers, &earlier, nodes.as_ref(), asked).ok_or_else(|| {
         Error::usage("no snapshot among the inputs").with_hint("give a dump or a report for each server")
     })?;
-    let mut asks = questions;
     asks.retain(|ask| !plan.demand.scenarios.iter().any(|scenario| scenario.what_if.as_ref() == Some(ask)));
     if !asks.is_empty() {
         plan.warnings.push(Warning::new(WarningKind::QuestionsNotStored { asks }));

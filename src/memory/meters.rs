@@ -196,12 +196,13 @@ impl Visit for Meters<'_> {
     fn string(&mut self, value: RawString<'_>) {
         self.base.string(value);
         // Fast path for one alternative, as a policy asks for one.
-        let place = self.base.found().and_then(|found| SizePlace::of(self.base.current().0, &value, found));
-        if let ([memory], [allocated]) = (&mut self.memory[..], &mut self.allocated[..])
-            && let Some(size) = place.and_then(|place| self.string_sizes.get(place))
-        {
-            (*memory, *allocated) = (size.memory, size.allocated);
-            return;
+        let mut place = None;
+        if let ([memory], [allocated]) = (&mut self.memory[..], &mut self.allocated[..]) {
+            place = self.base.found().and_then(|found| SizePlace::of(self.base.current().0, &value, found));
+            if let Some(size) = place.and_then(|place| self.string_sizes.get(place)) {
+                (*memory, *allocated) = (size.memory, size.allocated);
+                return;
+            }
         }
         self.other_string(value, place);
     }

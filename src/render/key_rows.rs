@@ -121,7 +121,7 @@ impl<'a> DifferingRow<'a> {
             .maybe(self.source_after)
             .number(self.copies_before)
             .number(self.copies_after)
-            .text(if self.certain { "true" } else { "false" })
+            .flag(self.certain)
     }
 
     /// Returns the names of the differences.

@@ -139,6 +139,7 @@ fn is_before(record: &Record<'_>, entry: &RankedKey<()>) -> bool {
 pub(super) fn example(entry: &RankedKey<()>) -> Example {
     Example { db: entry.db, key: entry.key.as_ref().into(), memory: Bytes(entry.weight).known() }
 }
+
 /// Threshold for new examples among keys that break no other rules than `rules`.
 ///
 /// A lighter key than `shown` is no example, nor is one of the same weight and database `db` whose name sorts after

@@ -164,6 +164,24 @@ impl Verify {
         }
     }
 
+    /// Checks the name of a group or consumer, and has the stream start with it: without a name, if that is too large.
+    fn stream_name(
+        &mut self,
+        name: RawString<'_>,
+        reading: Reading,
+        start: fn(&mut StreamCheck, Option<&[u8]>, u64) -> Result<()>,
+    ) {
+        if self.lenient {
+            return self.text(name, reading);
+        }
+        self.check_large(name, reading);
+        let result = match name.decode(&mut self.scratch).within(reading) {
+            Ok(text) => start(&mut self.stream, Some(text), name.offset),
+            Err(error) => start(&mut self.stream, None, name.offset).and(Err(error)),
+        };
+        self.note(result);
+    }
+
     /// Checks a name, of which no two may be the same.
     fn name(&mut self, string: RawString<'_>, reading: Reading) {
         if self.lenient {
@@ -386,15 +404,7 @@ impl Visit for Verify {
     }
 
     fn group(&mut self, name: RawString<'_>, _last: (u64, u64), _read: Option<u64>, _pending: u64) {
-        if self.lenient {
-            return self.text(name, Reading::GroupName);
-        }
-        self.check_large(name, Reading::GroupName);
-        let result = match name.decode(&mut self.scratch).within(Reading::GroupName) {
-            Ok(text) => self.stream.group(Some(text), name.offset),
-            Err(error) => self.stream.group(None, name.offset).and(Err(error)),
-        };
-        self.note(result);
+        self.stream_name(name, Reading::GroupName, StreamCheck::group);
     }
 
     fn pending(&mut self, id: &[u8; 16], _delivered: i64, _deliveries: u64) {
@@ -404,15 +414,7 @@ impl Visit for Verify {
     }
 
     fn consumer(&mut self, name: RawString<'_>, _seen: i64, _active: Option<i64>, _pending: u64) {
-        if self.lenient {
-            return self.text(name, Reading::ConsumerName);
-        }
-        self.check_large(name, Reading::ConsumerName);
-        let result = match name.decode(&mut self.scratch).within(Reading::ConsumerName) {
-            Ok(text) => self.stream.consumer(Some(text), name.offset),
-            Err(error) => self.stream.consumer(None, name.offset).and(Err(error)),
-        };
-        self.note(result);
+        self.stream_name(name, Reading::ConsumerName, StreamCheck::consumer);
     }
 
     fn consumer_pending(&mut self, id: &[u8; 16]) {

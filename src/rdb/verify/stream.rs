@@ -124,10 +124,12 @@ impl StreamCheck {
         Ok(())
     }
 
-    /// Checks the previous group and starts with another.
+    /// Checks the previous group and starts with another; `None` stands for a name that is too large to be compared.
     pub fn group(&mut self, name: Option<&[u8]>, offset: u64) -> Result<()> {
         let done = self.finish_group();
-        name.into_iter().for_each(|name| self.groups.add(name, offset));
+        if let Some(name) = name {
+            self.groups.add(name, offset);
+        }
         done
     }
 
@@ -136,10 +138,12 @@ impl StreamCheck {
         self.pending.push((u128::from_be_bytes(*id), NOBODY));
     }
 
-    /// Starts with a consumer of the group.
+    /// Starts with a consumer of the group; `None` stands for a name that is too large to be compared.
     pub fn consumer(&mut self, name: Option<&[u8]>, offset: u64) -> Result<()> {
         let sorted = if self.consumer == 0 { self.sort_pending() } else { Ok(()) };
-        name.into_iter().for_each(|name| self.consumers.add(name, offset));
+        if let Some(name) = name {
+            self.consumers.add(name, offset);
+        }
         self.consumer += 1;
         sorted
     }

@@ -59,6 +59,5 @@ impl ComparisonList {
 }
 
 fn snapshot(it: &SnapshotRow) -> CsvRow {
-    let complete = if it.complete { "true" } else { "false" };
-    row().text(&it.name).number(it.taken).weight(it.keys, it.memory).number(it.total).text(complete)
+    row().text(&it.name).number(it.taken).weight(it.keys, it.memory).number(it.total).flag(it.complete)
 }

@@ -99,7 +99,7 @@ fn side(name: &str, it: &KeySide) -> CsvRow {
         .number(it.expired)
         .number(it.duplicates)
         .number(it.unreadable)
-        .text(if it.complete { "true" } else { "false" })
+        .flag(it.complete)
 }
 
 fn counts(row: CsvRow, it: DifferenceCounts) -> CsvRow {

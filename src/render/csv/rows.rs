@@ -26,7 +26,7 @@ pub(super) fn pattern(it: &PatternRow) -> CsvRow {
 pub(super) fn totals(report: &Report) -> CsvRow {
     let it = &report.totals;
     row()
-        .text(if report.complete { "true" } else { "false" })
+        .flag(report.complete)
         .weight(it.keys, it.memory)
         .number(it.disk)
         .number(it.name_bytes)

@@ -78,6 +78,11 @@ impl CsvRow {
         write_csv_record(self.0.into_iter(), out);
     }
 
+    /// Adds `true` or `false`.
+    pub fn flag(self, flag: bool) -> CsvRow {
+        self.text(if flag { "true" } else { "false" })
+    }
+
     /// Adds a number, or an empty field where there is none.
     pub fn number(mut self, number: impl CsvNumber) -> CsvRow {
         self.0.push(number.digits());

@@ -45,7 +45,8 @@ mod what_if;
 mod without_ttl;
 
 use super::document::{Block, Document, Form, Prose, Scope, Section};
-use super::extent::{Extent, Parts, SectionName};
+use super::extent::{Extent, SectionName};
+use super::lang::Lang;
 use super::words::say;
 use crate::report::Report;
 use crate::units::Bytes;
@@ -101,20 +102,16 @@ pub(super) fn ids() -> impl Iterator<Item = &'static str> {
 }
 
 /// Returns a section that names the chosen ones that a report does not have, and what gives them.
-fn absent(report: &Report, parts: Parts, scope: &Scope) -> Option<Section> {
-    let lang = scope.lang;
-    let chosen = SECTIONS.iter().enumerate().filter(|(at, _)| parts.has(*at));
-    let absent = chosen.filter(|(_, (_, build))| build(report, scope).is_none());
-    let rows = absent.map(|(_, (id, _))| {
+fn absent(ids: &[&'static str], lang: Lang) -> Option<Section> {
+    let note = |id: &&'static str| {
         let name = SectionName::of_part(id);
-        match needs(id) {
+        Prose::from(match needs(id) {
             Some(flag) => say!(lang, "{name}: nothing to show; {flag} gives it", "{name}：没有内容；可用 {flag} 生成"),
             None => say!(lang, "{name}: nothing to show", "{name}：没有内容"),
-        }
-    });
-    let notes: Vec<Prose> = rows.map(Prose::from).collect();
+        })
+    };
     let section = || Section::new("absent", lang.of("Not in this report", "报告中没有的部分"));
-    (!notes.is_empty()).then(|| section().with(Block::Notes(notes, 0)))
+    (!ids.is_empty()).then(|| section().with(Block::Notes(ids.iter().map(note).collect(), 0)))
 }
 
 /// Returns the flag that a section needs.
@@ -130,19 +127,25 @@ fn needs(id: &str) -> Option<&'static str> {
 
 /// Builds the document of a report. What is short on a terminal is not on a page, hence the form.
 pub(super) fn document(report: &Report, scope: Scope, extent: Extent, form: Form) -> Document {
-    let of = |scope: &Scope, wanted: &dyn Fn(usize) -> bool| {
-        let sections = SECTIONS.iter().enumerate().filter(|(at, _)| wanted(*at));
-        let sections = sections.filter_map(|(_, (_, build))| build(report, scope)).collect();
-        Document { lang: scope.lang, headline: headline::headline(report, scope), sections }
-    };
+    let of =
+        |scope: &Scope, sections| Document { lang: scope.lang, headline: headline::headline(report, scope), sections };
     match (extent, form) {
         (Extent::Short, Form::Terminal) => short::screen(report, &scope),
         (Extent::Short, Form::Markdown) => short::page(report, &scope),
-        (Extent::Short, Form::Html) | (Extent::Full, _) => of(&scope, &|_| true),
+        (Extent::Short, Form::Html) | (Extent::Full, _) => {
+            of(&scope, SECTIONS.iter().filter_map(|(_, build)| build(report, &scope)).collect())
+        }
         (Extent::Chosen(parts), _) => {
             let scope = Scope { apart: true, ..scope };
-            let mut document = of(&scope, &|at| parts.has(at));
-            document.sections.extend(absent(report, parts, &scope));
+            let (mut sections, mut lacking) = (Vec::new(), Vec::new());
+            for (_, (id, build)) in SECTIONS.iter().enumerate().filter(|(at, _)| parts.has(*at)) {
+                match build(report, &scope) {
+                    Some(section) => sections.push(section),
+                    None => lacking.push(*id),
+                }
+            }
+            sections.extend(absent(&lacking, scope.lang));
+            let mut document = of(&scope, sections);
             // The answers sum up what was not asked for.
             document.headline.answers = document.headline.answers.filter(|_| document.sections.is_empty());
             document
