@@ -114,6 +114,16 @@ impl RowSetup {
         Some(Masker::new(first.secret(key), classifier, separators, &first.patterns))
     }
 
+    /// Returns the rules about patterns that a condition on any rule passes over, since it takes rules about keys only.
+    pub fn passed_over(&self) -> BTreeSet<&'static str> {
+        let policy = self.conditions.policy.as_ref();
+        let least = policy.filter(|policy| policy.breaking.as_ref().is_some_and(Vec::is_empty));
+        let least = least.map(|policy| policy.severity);
+        let passed_over = |severity: Severity| least.is_some_and(|least| severity >= least);
+        let checks = self.questions.checks.patterns.iter().filter(|check| passed_over(check.severity));
+        checks.map(|check| check.meta.id).collect()
+    }
+
     /// Returns the filter of rows, or `None` if every selected key gets a row without labels.
     pub fn filter(&self) -> Result<Option<RowFilter<'_>>> {
         if self.conditions.patterns.is_empty() && self.conditions.policy.is_none() {

@@ -1,5 +1,7 @@
 //! Hints on standard error when nothing was selected.
 
+use std::collections::BTreeSet;
+
 use super::args::ReadArgs;
 use super::message::notice;
 use crate::pattern::classify::SegmentClass;
@@ -17,6 +19,16 @@ pub fn no_keys(args: &ReadArgs) {
         notice!(
             "no key matches --match '{glob}': placeholders of patterns are not globs; `rdblens keys INPUT --pattern '{pattern}'` \
              lists the keys of a pattern, --regex '{regex}' selects similar names"
+        );
+    }
+}
+
+/// Says which rules about patterns are not among any rules that keys break, and how to list their keys.
+pub fn passed_over(rules: &BTreeSet<&'static str>) {
+    if let Some(first) = rules.first() {
+        let rules = rules.iter().copied().collect::<Vec<_>>().join(", ");
+        notice!(
+            "rows are of rules about keys; rules about patterns are listed by name, as --breaking {first}: {rules}"
         );
     }
 }

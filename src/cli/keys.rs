@@ -52,8 +52,12 @@ pub fn run(args: &KeysArgs) -> Result<ExitStatus> {
     let explains = read.rows == 0 && !args.read.input.quiet && plan.read.limit != Some(0);
     let near =
         (explains && read.selected > 0 && !asked.is_empty()).then(|| reader.setup.near_patterns(inputs, &plan, &bar));
+    let passed_over = reader.setup.passed_over();
     drop(reader);
     drop(bar);
+    if !args.read.input.quiet {
+        hints::passed_over(&passed_over);
+    }
     match near {
         Some(NearPatterns { known: false, near }) => hints::no_pattern(asked, &near),
         Some(NearPatterns { known: true, .. }) => {}

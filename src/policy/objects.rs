@@ -1,6 +1,6 @@
 //! Objects that are spread over several string keys: patterns that differ in one word and have the same ids.
 //!
-//! The word stands after the id (`user:{int}:name`) or before it (`member:name:{int}`). After an id, every word is an
+//! The word stands after the id (`user:{int}:name`, `user:{int}:profile:name`) or before it (`member:name:{int}`). After an id, every word is an
 //! attribute of what the id names. In front of one it may as well name a table (`shop:order:{int}`, `shop:goods:{int}`), whose
 //! ids are often the same small numbers. There, only words that name attributes count, and two of them must be beyond doubt.
 //!
@@ -159,8 +159,13 @@ impl ObjectRule {
         let above = forest.nodes.get(parent)?;
         let names_object =
             |of: Option<usize>| of.and_then(|of| forest.nodes.get(of)).is_none_or(|node| !self.is_prefix(node.segment));
-        if !node.varies && above.varies {
-            let fits = !self.is_prefix(node.segment) && names_object(above.parent);
+        // The id, perhaps with a part of what it names behind it: `user:{int}:profile:name`.
+        let id = match above.parent.and_then(|id| forest.nodes.get(id)) {
+            Some(id) if !above.varies && id.varies && !self.is_prefix(above.segment) => id,
+            _ => above,
+        };
+        if !node.varies && id.varies {
+            let fits = !self.is_prefix(node.segment) && names_object(id.parent);
             let place = ObjectPlace { above: parent, behind: None };
             return fits.then_some((place, AttributePattern { name: node.segment, text, sums, ids, sure: true }));
         }

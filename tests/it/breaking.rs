@@ -297,6 +297,22 @@ fn a_pattern_given_as_a_glob_or_mistyped_gets_a_hint() {
 }
 
 #[test]
+fn rules_about_patterns_that_any_rule_passes_over_are_named() {
+    let told = |flags: &[&str]| {
+        let output = run_args(&[&["keys", SHOP, "--policy", "platform"], flags].concat());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    for flags in [&["--breaking"][..], &["--severity", "must"]] {
+        let told = told(flags);
+        assert!(told.contains("--breaking value.lock-token"), "{told}");
+        assert_eq!(told.contains("type.split-object"), flags == ["--breaking"], "{told}");
+    }
+    for flags in [&["--breaking", "--quiet"][..], &["--breaking", "big.string"], &[]] {
+        assert_eq!(told(flags), "", "{flags:?}");
+    }
+}
+
+#[test]
 fn locks_without_a_token_are_listed_one_by_one() {
     let folder = tempfile::tempdir().unwrap();
     let input = folder.path().join("locks.rdb");

@@ -181,11 +181,21 @@ fn values_under_names_that_say_password_are_found() {
         .string("login.pwd", "123456")
         .string("password:user:ann", "hunter2")
         .hash("app:pwd", &[("1001", "hunter2"), ("1002", "swordfish")])
+        .hash("app:secret", &[("value", "hunter2x"), ("rotated", "2024-11-04")])
+        .set("vault:pwd", &["hunter2"])
         .list("user:3:password", &["hunter2", "hunter3"])
         .string("用户:1:密码", "hunter2");
     let report = json_of(&dump, &["--policy", "service", "--inspect-values"]);
-    let patterns =
-        ["user:{int}:password", "user:password:{int}", "login.pwd", "password:user:ann", "app:pwd", "用户:{int}:密码"];
+    let patterns = [
+        "user:{int}:password",
+        "user:password:{int}",
+        "login.pwd",
+        "password:user:ann",
+        "app:pwd",
+        "app:secret",
+        "vault:pwd",
+        "用户:{int}:密码",
+    ];
     for pattern in patterns {
         let details = details(&report, pattern).unwrap_or_else(|| panic!("{pattern}"));
         assert!(kinds_of(details)["password"].as_u64() >= Some(1), "{pattern}");
@@ -209,6 +219,11 @@ fn values_under_names_that_say_password_are_found() {
         .string("password:reset:alice", "1700000000")
         .string("password:attempts:1001", "12")
         .hash("user:6:password", &[("hash", bcrypt), ("algo", "bcrypt"), ("salt", "c29tZXNhbHQ")])
+        .hash(
+            "user:7:password",
+            &[("algo", "aes256"), ("salt", "x8f9a7qz"), ("value", "x7Q$5f4dcc3b5aa765d61d8327deb882cf99")],
+        )
+        .set("user:8:password", &["reset", "expired"])
         .set("weak:password", &["hunter2", "123456", "iloveyou"]);
     let report = json_of(&harmless, &["--policy", "service", "--inspect-values"]);
     assert!(finding(&report).is_none(), "{:#}", finding(&report).unwrap());

@@ -71,14 +71,14 @@ impl TokenUse {
 pub enum LockValue {
     /// Too short for a token.
     NoToken,
-    /// A string.
+    /// A string, or a hash whose tokens name no client.
     Token {
-        /// Hash of the value.
+        /// Hash of the value, or of all that is long enough for a token in a hash.
         hash: u64,
         /// True if the value is random.
         random: bool,
     },
-    /// A hash with a token, or a value that cannot be read.
+    /// A hash with a token that may name a client, or a value that cannot be read or is too large.
     NotCompared,
 }
 
@@ -86,27 +86,37 @@ impl LockValue {
     /// Reads the value of a lock; those shorter than `min` bytes are no tokens.
     ///
     /// A hash has a token if one of its fields or values is long enough, as the fields of a lock that counts its holders are. Those
-    /// name a client and its thread, which may hold several locks, so they are not compared.
+    /// name a client and its thread, which may hold several locks, so only texts that name none, without a digit, are compared.
     pub fn of(record: &Record<'_>, min: u64, room: &mut PeekBuffers) -> LockValue {
         let Some(raw) = record.raw else { return LockValue::NotCompared };
         let length = record.length.unwrap_or_default();
-        let is_token = |text: &[u8]| text.len() as u64 >= min;
-        let (mut has_token, mut value) = (length > MAX_PARTS as u64, LockValue::NotCompared);
+        let is_token = |text: &&[u8]| text.len() as u64 >= min;
+        let is_random = |text: &[u8]| random::has_random(text.get(..EXAMINED).unwrap_or(text));
+        let may_name_client = |text: &[u8]| text.iter().any(u8::is_ascii_digit) || is_random(text);
+        let is_long = length > MAX_PARTS as u64;
+        let (mut has_token, mut value) = (is_long, LockValue::NotCompared);
+        // Of a hash: sum of the hashes of its tokens, which depends on no order.
+        let (mut sum, mut names_client) = (0u64, is_long);
         match record.kind {
             Kind::String if length < min => has_token = false,
             _ => raw.peek(room, |part| match part {
                 ValuePart::String(text) => {
                     has_token = true;
-                    value = LockValue::Token {
-                        hash: hash(VALUE_SEED ^ length, text),
-                        random: random::has_random(text.get(..EXAMINED).unwrap_or(text)),
-                    };
+                    value = LockValue::Token { hash: hash(VALUE_SEED ^ length, text), random: is_random(text) };
                 }
-                ValuePart::Pair(field, text) => has_token |= is_token(field) || is_token(text),
+                ValuePart::Pair(field, text) => [field, text].into_iter().filter(is_token).for_each(|token| {
+                    has_token = true;
+                    names_client |= may_name_client(token);
+                    sum = sum.wrapping_add(hash(VALUE_SEED ^ length, token));
+                }),
                 ValuePart::Element(_) => {}
             }),
         }
-        if has_token { value } else { LockValue::NoToken }
+        match has_token {
+            false => LockValue::NoToken,
+            true if record.kind == Kind::Hash && !names_client => LockValue::Token { hash: sum, random: false },
+            true => value,
+        }
     }
 }
 
@@ -270,9 +280,14 @@ mod tests {
     #[test]
     fn a_hash_needs_one_long_field_or_value() {
         let mut tokens = Tokens::new(9);
-        add_hash(&mut tokens, b"\x01\x0a8d9f2c71:1\x011", 1);
-        add_hash(&mut tokens, b"\x02\x05owner\x088d9f2c71\x01n\x011", 2);
+        add_hash(&mut tokens, b"\x01\x268d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f:1\x011", 1);
         assert_eq!((tokens.missing().keys, tokens.uses().count()), (0, 0));
+        add_hash(&mut tokens, b"\x01\x0ahost-7:221\x011", 1);
+        assert_eq!((tokens.missing().keys, tokens.uses().count()), (0, 0));
+        // No digit: a constant, whatever the order of the fields.
+        add_hash(&mut tokens, b"\x02\x05owner\x0dorder-service\x08hostname\x011", 2);
+        add_hash(&mut tokens, b"\x02\x08hostname\x011\x05owner\x0dorder-service", 2);
+        assert_eq!((tokens.missing().keys, tokens.uses().map(|(_, uses)| uses.locks.keys).collect()), (0, vec![2]));
         add_hash(&mut tokens, b"\x01\x05owner\x03job", 1);
         assert_eq!(tokens.missing().keys, 1);
     }

@@ -130,8 +130,7 @@ impl Inspection {
         match part {
             ValuePart::String(text) => self.text(text, TextGroup::Single(SecretPlace::Value), named, tally),
             ValuePart::Element(text) => {
-                // Sets and sorted sets of passwords are mostly lists of forbidden ones.
-                let named = named.filter(|named| named.is_last && kind == Kind::List);
+                let named = named.filter(|named| named.is_last).map(|named| named.doubted(kind != Kind::List));
                 self.text(text, TextGroup::Elements, named, tally);
             }
             ValuePart::Pair(field, value) => {
@@ -143,8 +142,10 @@ impl Inspection {
                 {
                     tally.add(MatchStrength::Found, SensitiveKind::Password, group, value, word);
                 }
-                // A hash of passwords by user, not one that describes a password.
-                self.text(value, group, named.filter(|named| named.is_last && of_id), tally);
+                // A hash of passwords by user, or of one; other fields describe a password.
+                let holds = of_id || named::is_value(field);
+                let named = named.filter(|named| named.is_last && holds).map(|named| named.doubted(!of_id));
+                self.text(value, group, named, tally);
             }
         }
     }

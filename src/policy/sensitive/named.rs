@@ -2,7 +2,8 @@
 //!
 //! The last word of a segment counts, numbers behind it aside: not `password-reset-page`, nor `pwd_changed_at`. Where only
 //! ids follow, the value is taken for the password unless it cannot be one: flags, times, markup, hashes. Where other words
-//! follow (`password:reset:link:7`), it must also look like one: letters and digits mixed, without words.
+//! follow (`password:reset:link:7`), it must also look like one: letters and digits mixed, without words. So must the members of
+//! a set. Lists of passwords that nobody may use (`weak:password`) hold nobody's.
 
 use super::password;
 use crate::pattern::segment::Separators;
@@ -16,6 +17,39 @@ const LONGEST: usize = 256;
 /// Lengths of what is taken for one where other words follow.
 const SHORTEST_BELOW: usize = 6;
 const LONGEST_BELOW: usize = 64;
+
+/// Words of the names of lists of passwords that nobody may use.
+const FORBIDDEN: [&[u8]; 13] = [
+    b"weak",
+    b"common",
+    b"banned",
+    b"forbidden",
+    b"blacklist",
+    b"denylist",
+    b"leaked",
+    b"breached",
+    b"pwned",
+    "弱".as_bytes(),
+    "常见".as_bytes(),
+    "禁用".as_bytes(),
+    "黑名单".as_bytes(),
+];
+
+/// Names of fields that hold the value of a hash with one value.
+const VALUE_FIELDS: [&[u8]; 12] = [
+    b"value",
+    b"val",
+    b"v",
+    b"data",
+    b"text",
+    b"plain",
+    b"plaintext",
+    b"raw",
+    b"content",
+    "值".as_bytes(),
+    "内容".as_bytes(),
+    "明文".as_bytes(),
+];
 
 /// Word of a name that says password.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +72,14 @@ pub(super) fn find<'w>(name: &[u8], words: &'w [String], separators: &Separators
             None => found = found.map(|found| PasswordName { is_last: found.is_last && is_id(segment), ..found }),
         }
     }
-    found
+    let (found, lower) = (found?, name.to_ascii_lowercase());
+    let is_forbidden = FORBIDDEN.iter().any(|word| memchr::memmem::find(&lower, word).is_some());
+    (!is_forbidden).then_some(found)
+}
+
+/// Returns whether a field of this name holds what the name of its hash says.
+pub(super) fn is_value(field: &[u8]) -> bool {
+    VALUE_FIELDS.iter().any(|name| field.eq_ignore_ascii_case(name))
 }
 
 /// Returns whether a segment or field is an id rather than a word.
@@ -62,6 +103,11 @@ fn word_of<'w>(segment: &[u8], words: &'w [String]) -> Option<&'w str> {
 }
 
 impl PasswordName<'_> {
+    /// Returns the name for values that `doubt` asks to look like passwords.
+    pub fn doubted(self, doubt: bool) -> Self {
+        PasswordName { is_last: self.is_last && !doubt, ..self }
+    }
+
     /// Returns whether a value under this name is a password in plain text.
     pub fn is_told_by(&self, value: &[u8]) -> bool {
         let value = value.trim_ascii();
@@ -131,6 +177,9 @@ mod tests {
         }
         for name in ["password:reset:1", "user:password:alice", "secret:santa", "pwd:try:count:5"] {
             assert!(found(name).is_some_and(|(_, is_last)| !is_last), "{name}");
+        }
+        for name in ["weak:password", "security:Common-Passwd", "弱密码"] {
+            assert_eq!(found(name), None, "{name}");
         }
         for name in ["", "user:1", "password-reset-page", "pwd_changed_at", "passwordless:1", "secretary:1", "密码学:1"]
         {

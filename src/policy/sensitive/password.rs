@@ -129,13 +129,29 @@ fn is_nothing(value: &[u8]) -> bool {
 const MASKS: [&[u8]; 4] = [b"*", "＊".as_bytes(), "•".as_bytes(), "●".as_bytes()];
 
 fn is_hashed(value: &[u8]) -> bool {
-    let hex = value.len() >= SHORTEST_HEX && value.len().is_multiple_of(2) && value.iter().all(u8::is_ascii_hexdigit);
+    // With its salt in front or behind, or alone.
+    let hex = value.split(|byte| matches!(byte, b':' | b'$')).any(is_hex_digest);
     let crypt = value.first() == Some(&b'$') && value.iter().filter(|byte| **byte == b'$').count() >= 3;
-    let tagged = value.first() == Some(&b'{') && memchr::memchr(b'}', value).is_some_and(|end| (4..=16).contains(&end));
+    let scheme = value.strip_prefix(b"{").and_then(|rest| rest.get(..memchr::memchr(b'}', rest)?));
+    let tagged = scheme.is_some_and(|scheme| {
+        (3..=15).contains(&scheme.len()) && !NO_HASH.iter().any(|none| scheme.eq_ignore_ascii_case(none))
+    });
     let sealed = value.starts_with(b"ENC(") && value.ends_with(b")") || value.starts_with(b"vault:v");
     let named =
         [&b"pbkdf2"[..], b"argon2", b"scrypt", b"bcrypt", b"sha1$", b"sha256", b"sha512", b"md5$", b"SCRAM-SHA-"];
     hex || crypt || tagged || sealed || is_base64(value) || named.iter().any(|name| value.starts_with(name))
+}
+
+/// Schemes that say that a password is stored as it is.
+const NO_HASH: [&[u8]; 5] = [b"noop", b"plain", b"plaintext", b"clear", b"cleartext"];
+
+/// Returns whether a text is a digest or ciphertext in hexadecimal. Half an MD5, as some databases store it, has letters and
+/// digits mixed: a password of this form would be random, too.
+fn is_hex_digest(text: &[u8]) -> bool {
+    let has = |is: fn(&u8) -> bool| text.iter().any(is);
+    let is_half = text.len() == SHORTEST_HEX / 2 && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic);
+    let is_whole = text.len() >= SHORTEST_HEX && text.len().is_multiple_of(2);
+    (is_half || is_whole) && text.iter().all(u8::is_ascii_hexdigit)
 }
 
 /// Returns whether a text is a digest or ciphertext in base64: whole groups of four, and small letters, capitals and digits
@@ -198,8 +214,14 @@ mod tests {
             "$2a$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy",
             "{SSHA}abcd",
             "pbkdf2_sha256$1000$x$y",
+            "49ba59abbe56e057",
+            "5f4dcc3b5aa765d61d8327deb882cf99:x7Q",
+            "x7Q$5f4dcc3b5aa765d61d8327deb882cf99",
         ] {
             assert_eq!(given("password", value), None, "{value}");
+        }
+        for value in ["{noop}hunter2", "{PLAIN}hunter2", "1234567890123456", "abcdefabcdefabcd", "a:b$c"] {
+            assert_eq!(given("password", value).as_deref(), Some("password"), "{value}");
         }
     }
 

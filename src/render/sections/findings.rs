@@ -54,6 +54,9 @@ pub(super) fn short(report: &Report, scope: &Scope) -> Option<Section> {
         .column(Column::text(heads::WHERE).shrink(24).spare(6), |it| {
             it.patterns.first().and_then(|row| row.pattern.as_deref()).map(Cell::pattern)
         })
+        .column(Column::text(heads::SOURCE).shrink(24).spare(7), |it| {
+            it.source.as_ref().map(|source| passage::line(source, lang))
+        })
         .build();
     (table.hidden, table.dense) = (0, true);
     let shown = match table.rows.len() {

@@ -62,6 +62,7 @@ heads! {
     FLAGS = "flags", "标记";
     DEMAND = "what", "问题";
     WHERE = "most in", "主要在";
+    SOURCE = "source", "出处";
     FORM = "form", "格式";
     FROM_NODE = "from node", "源节点";
     GROUPS = "groups", "消费组";

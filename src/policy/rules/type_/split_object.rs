@@ -102,7 +102,7 @@ static META: RuleMeta = RuleMeta {
 pub static RULE: Rule = Rule { meta: &META, build };
 
 /// Words that name attributes of something, hardly ever a table or business.
-const ATTRIBUTES: [&str; 64] = [
+const ATTRIBUTES: [&str; 94] = [
     "name",
     "nickname",
     "nick",
@@ -167,6 +167,36 @@ const ATTRIBUTES: [&str; 64] = [
     "created",
     "updated",
     "enabled",
+    "姓名",
+    "昵称",
+    "用户名",
+    "年龄",
+    "性别",
+    "生日",
+    "手机",
+    "手机号",
+    "电话",
+    "邮箱",
+    "微信",
+    "地址",
+    "邮编",
+    "头像",
+    "爱好",
+    "签名",
+    "简介",
+    "描述",
+    "备注",
+    "标题",
+    "状态",
+    "余额",
+    "金额",
+    "价格",
+    "库存",
+    "数量",
+    "重量",
+    "颜色",
+    "密码",
+    "身份证",
 ];
 
 /// Maximum number of names and examples in a finding; a prefix may have thousands of names.
@@ -394,6 +424,21 @@ mod tests {
         assert!(found(&of(19)).is_empty());
         let below = ["cache:member:age:{int}", "cache:member:name:{int}", "cache:member:city:{int}"];
         assert_eq!(found(&below.map(|pattern| strings(pattern, 0..50)))[0].0, "cache:member:{*}:{int}");
+    }
+
+    #[test]
+    fn a_part_of_the_object_may_stand_between_id_and_attribute() {
+        let names = |names: [&str; 3]| names.map(str::to_owned).to_vec();
+        let below = ["user:{int}:profile:age", "user:{int}:profile:email", "user:{int}:profile:name"];
+        assert_eq!(
+            found(&below.map(|pattern| strings(pattern, 0..50))),
+            [("user:{int}:profile".to_owned(), names(["age", "email", "name"]))]
+        );
+        let caches = ["user:{int}:cache:cart", "user:{int}:cache:feed", "user:{int}:cache:orders"];
+        assert!(found(&caches.map(|pattern| strings(pattern, 0..50))).is_empty());
+        let chinese = ["用户:姓名:{int}", "用户:年龄:{int}", "用户:手机号:{int}"];
+        let found = found(&chinese.map(|pattern| strings(pattern, 0..50)));
+        assert_eq!(found, [("用户:{*}:{int}".to_owned(), names(["姓名", "年龄", "手机号"]))]);
     }
 
     #[test]

@@ -9,7 +9,7 @@
 //! which demands a token of its own for each lock.
 //!
 //! A hash passes if one of its fields or values is long enough: reentrant locks keep their holder as a field (`uuid:thread`),
-//! and one holder may have several, so hashes are not compared.
+//! and one holder may have several, so hashes are only compared if nothing in them has a digit or is random.
 //!
 //! Counts are exact. Of patterns with very many locks the values of some are compared; `compared` then says how many, and a
 //! value that is shared by few of them can go unnoticed.
