@@ -381,7 +381,7 @@ pub struct ShowArgs {
 /// `rdblens schema`
 #[derive(Debug, Args)]
 pub struct SchemaArgs {
-    /// Output to describe: that of analyze (report) or of compare
+    /// Output to describe: that of analyze (report; with --section: sections), of compare, of capacity or of plan
     #[arg(value_name = "FORM", default_value = Described::Report.name(), value_parser = described())]
     pub form: Described,
 }

@@ -3,7 +3,7 @@
 //! JSON is often viewed on a terminal, so characters that a terminal acts on or that hide others are written as `\u….`,
 //! which every JSON reader turns back into the original text.
 
-mod sections;
+pub(super) mod sections;
 
 use std::io::{self, BufWriter, Write};
 

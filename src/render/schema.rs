@@ -13,6 +13,8 @@ pub enum Described {
     /// `rdblens analyze --format json`.
     #[default]
     Report,
+    /// `rdblens analyze --format json --section NAME`.
+    Sections,
     /// `rdblens compare --format json`.
     Compare,
     /// `rdblens compare --keys --format json`.
@@ -25,13 +27,20 @@ pub enum Described {
 
 impl Described {
     /// All forms with a schema.
-    pub const ALL: [Described; 5] =
-        [Described::Report, Described::Compare, Described::CompareKeys, Described::Capacity, Described::Plan];
+    pub const ALL: [Described; 6] = [
+        Described::Report,
+        Described::Sections,
+        Described::Compare,
+        Described::CompareKeys,
+        Described::Capacity,
+        Described::Plan,
+    ];
 
     /// Returns the name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Described::Report => "report",
+            Described::Sections => "sections",
             Described::Compare => "compare",
             Described::CompareKeys => "compare-keys",
             Described::Capacity => "capacity",
@@ -48,6 +57,7 @@ impl Described {
     const fn packed(self) -> &'static [u8] {
         match self {
             Described::Report => include_bytes!("schema/report.json.zst"),
+            Described::Sections => include_bytes!("schema/sections.json.zst"),
             Described::Compare => include_bytes!("schema/compare.json.zst"),
             Described::CompareKeys => include_bytes!("schema/compare-keys.json.zst"),
             Described::Capacity => include_bytes!("schema/capacity.json.zst"),

@@ -74,6 +74,18 @@ fn reports_of_all_dumps_are_valid() {
 }
 
 #[test]
+fn chosen_sections_are_valid_and_other_reports_are_not() {
+    let validator = validator(Described::Sections);
+    let shop = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/dumps/shop.rdb");
+    for sections in ["totals", "findings,patterns,heaviest", "prefixes,files,trend,notes"] {
+        let printed = run(rdblens().args(["analyze", shop, "--format", "json", "--section", sections]));
+        assert_valid(&validator, &serde_json::from_slice(&printed.stdout).unwrap(), sections);
+    }
+    let without_frame = serde_json::json!({ "schema": "rdblens.sections/1", "totals": {} });
+    assert!(!validator.is_valid(&without_frame));
+}
+
+#[test]
 fn golden_reports_are_valid_and_others_are_not() {
     let validator = validator(Described::Report);
     let mut checked = 0;

@@ -46,7 +46,7 @@ const FIELDS: &[(&str, &str)] = &[
 ];
 
 /// Fields of every document.
-const FRAME: [&str; 2] = ["rdblens", "complete"];
+pub(in crate::render) const FRAME: [&str; 2] = ["rdblens", "complete"];
 
 /// Returns the field of a report that holds a section, if one does.
 pub fn field_of(section: SectionName) -> Option<&'static str> {

@@ -8,7 +8,7 @@ use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
 use super::Described;
-use crate::render::json::write_pretty;
+use crate::render::json::{sections, write_pretty};
 use crate::report::diff::compare;
 use crate::report::fleet::{self, FleetPlan};
 use crate::report::key_comparison::{self, KeyComparison};
@@ -19,6 +19,7 @@ impl Described {
     pub fn schema(self) -> Schema {
         match self {
             Described::Report => schema_of::<Report>(report::SCHEMA),
+            Described::Sections => sections(),
             Described::Compare => schema_of::<Comparison>(compare::SCHEMA),
             Described::CompareKeys => schema_of::<KeyComparison>(key_comparison::SCHEMA),
             Described::Capacity => schema_of::<Capacity>(capacity::SCHEMA),
@@ -36,6 +37,20 @@ fn schema_of<T: JsonSchema>(name: &str) -> Schema {
     let settings = SchemaSettings::draft2020_12().for_serialize().with_transform(PlainText);
     let mut schema = settings.into_generator().into_root_schema_for::<T>();
     schema.insert("title".to_owned(), name.into());
+    schema
+}
+
+/// Returns the schema of chosen sections: that of a report, of which only the frame is required.
+fn sections() -> Schema {
+    let mut schema = schema_of::<Report>(report::SECTIONS_SCHEMA);
+    let text = "Some sections of a report: the fields that hold them, as `rdblens analyze --section` chooses them.";
+    schema.insert("description".to_owned(), text.into());
+    if let Some(Value::Object(name)) = schema.pointer_mut("/properties/schema") {
+        name.insert("const".to_owned(), report::SECTIONS_SCHEMA.into());
+        name.insert("description".to_owned(), format!("Always `{}`.", report::SECTIONS_SCHEMA).into());
+    }
+    let frame = std::iter::once("schema").chain(sections::FRAME);
+    schema.insert("required".to_owned(), frame.collect::<Vec<_>>().into());
     schema
 }
 
