@@ -18,6 +18,7 @@ pub use slots::{HeavySlot, NodeLoad, SlotCommand, SlotEffect, SlotLayout, SlotMo
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::diff::history::EarlierSnapshot;
 use super::diff::trend::{self, Trend};
 use super::{ColdPart, ColdStep, NamedReport, Report, SnapshotRow, Unknown, Warning, WarningKind};
 use crate::units::{Bytes, Millis};
@@ -126,14 +127,23 @@ enum Figure {
 }
 
 impl Figure {
-    fn of_all<'r>(mut reports: impl Iterator<Item = &'r NamedReport>) -> Figure {
-        if reports.all(|named| named.report.total().is_some()) { Figure::Total } else { Figure::Keys }
+    fn of_all(servers: &[NamedReport], earlier: &[NamedReport]) -> Figure {
+        let have_totals = servers.iter().chain(earlier).all(|named| named.report.total().is_some());
+        let have_earlier_totals = known_nights(servers, earlier).all(|night| night.total.is_some());
+        if have_totals && have_earlier_totals { Figure::Total } else { Figure::Keys }
     }
 
     fn of(self, report: &Report) -> Bytes {
         match self {
             Figure::Total => report.total().unwrap_or(report.totals.memory),
             Figure::Keys => report.totals.memory,
+        }
+    }
+
+    fn of_earlier(self, night: &EarlierSnapshot) -> Bytes {
+        match self {
+            Figure::Total => night.total.unwrap_or(night.memory),
+            Figure::Keys => night.memory,
         }
     }
 
@@ -155,6 +165,8 @@ const NIGHT: u64 = 3_600_000;
 
 /// Plans for servers, each with its report. `earlier` are reports of the same deployment on earlier nights, in any order, and
 /// `nodes` the nodes of the cluster, where they are known. Returns `None` without a server.
+///
+/// Without `earlier`, growth is computed from the earlier sizes that the reports of the servers know.
 pub fn capacity(
     servers: &[NamedReport],
     earlier: &[NamedReport],
@@ -164,7 +176,7 @@ pub fn capacity(
     if servers.is_empty() {
         return None;
     }
-    let figure = Figure::of_all(servers.iter().chain(earlier));
+    let figure = Figure::of_all(servers, earlier);
     let nights = nights(servers, earlier, figure);
     let points = nights.iter().map(|night| (night.taken, night.total)).collect();
     let trend = trend::through(points, figure.name(), None);
@@ -200,10 +212,17 @@ pub fn capacity(
     })
 }
 
+/// Returns the earlier sizes that the reports of the servers know; none if there are earlier reports.
+fn known_nights<'r>(servers: &'r [NamedReport], earlier: &[NamedReport]) -> impl Iterator<Item = &'r EarlierSnapshot> {
+    let servers = if earlier.is_empty() { servers } else { &[] };
+    servers.iter().flat_map(|named| &named.report.history)
+}
+
 /// Adds up the snapshots of each night. The present one is last, whatever the times are; without a time it is left out.
 fn nights(servers: &[NamedReport], earlier: &[NamedReport], figure: Figure) -> Vec<Night> {
     let mut dated: Vec<(Millis, Bytes)> =
         earlier.iter().filter_map(|named| Some((named.report.taken()?, figure.of(&named.report)))).collect();
+    dated.extend(known_nights(servers, earlier).map(|night| (night.taken, figure.of_earlier(night))));
     dated.sort_unstable();
     let mut nights: Vec<Night> = Vec::new();
     let mut begun = Millis(i64::MIN);
@@ -217,6 +236,10 @@ fn nights(servers: &[NamedReport], earlier: &[NamedReport], figure: Figure) -> V
                 nights.push(Night { taken, snapshots: 1, total });
             }
         }
+    }
+    if earlier.is_empty() {
+        // The reports of some servers may know more nights than those of others.
+        nights.retain(|night| night.snapshots == servers.len() as u64);
     }
     let now = servers.iter().filter_map(|named| named.report.taken()).max();
     nights.extend(now.map(|taken| Night { taken, snapshots: servers.len() as u64, total: figure.sum(servers) }));

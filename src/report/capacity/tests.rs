@@ -101,6 +101,29 @@ fn shards_of_a_night_are_added_up() {
 }
 
 #[test]
+fn without_earlier_reports_the_sizes_that_all_servers_know_count() {
+    let with = |name: &str, total: u64, known: &[(i64, u64)]| {
+        let mut named = server(name, total, 2 * DAY);
+        let night = |&(taken, total): &(i64, u64)| EarlierSnapshot {
+            taken: Millis(taken * 1000),
+            memory: Bytes(total),
+            total: Some(Bytes(total)),
+            report: "night.json".to_owned(),
+        };
+        named.report.history = known.iter().map(night).collect();
+        named
+    };
+    let servers = [with("a", 120, &[(0, 100), (DAY, 110)]), with("b", 70, &[(DAY + 60, 60)])];
+    let nights = |earlier: &[NamedReport]| -> Vec<_> {
+        let plan = planned(&servers, earlier, asked());
+        plan.nights.iter().map(|night| (night.snapshots, night.total.0)).collect()
+    };
+    assert_eq!(nights(&[]), [(2, 170), (2, 190)]);
+    // Earlier reports may be the same nights.
+    assert_eq!(nights(&[server("a", 105, DAY)]), [(1, 105), (2, 190)]);
+}
+
+#[test]
 fn a_question_is_answered_if_every_server_was_asked() {
     let with = |name: &str, asks: &[(&str, u64)]| {
         let mut named = server(name, 1000, 0);
