@@ -1,7 +1,7 @@
 //! Owned blocks of a stream for workers, and the pool that their buffers return to.
 
 use std::fmt;
-use std::ops::{Deref, Range};
+use std::ops::{Deref, Range, RangeInclusive};
 use std::sync::{Arc, Mutex};
 
 use super::mmap::Map;
@@ -76,23 +76,31 @@ impl Drop for Block {
 pub(super) struct Pool(Arc<Mutex<Vec<Vec<u8>>>>);
 
 impl Pool {
-    /// Maximum capacity of a pooled buffer; larger ones were allocated for one large record and are freed.
-    pub const LARGEST: usize = 8 << 20;
+    /// Maximum capacity of a pooled buffer; larger ones were allocated for one very large record and are freed.
+    pub const LARGEST: usize = 32 << 20;
+    /// Maximum capacity of a buffer for small records.
+    pub const USUAL: usize = 8 << 20;
     /// Minimum capacity of a pooled buffer; smaller ones are cheap to allocate and too small for the next block.
     pub const SMALLEST: usize = 64 << 10;
     /// Maximum number of pooled buffers; more return only if workers outpace the reader, and then few are needed.
     const KEPT: usize = 4;
 
-    /// Returns a buffer of at least `len` bytes with arbitrary content, or a new one of at least `usual`.
+    /// Returns a buffer of at least `len` bytes with arbitrary content, or a new one of at least `usual`. Large buffers stay
+    /// for large records.
     pub fn get(&self, len: usize, usual: usize) -> Vec<u8> {
-        let kept = self.0.lock().ok().and_then(|mut kept| kept.pop());
-        match kept {
-            Some(buffer) if buffer.len() >= len => buffer,
-            _ => vec![0; len.max(usual)],
-        }
+        self.find(len..=len.max(Self::USUAL)).unwrap_or_else(|| vec![0; len.max(usual)])
     }
 
-    fn give(&self, buffer: Vec<u8>) {
+    /// Returns the smallest pooled buffer of such a size. Its pages are there already, unlike those of a new one.
+    pub fn find(&self, sizes: RangeInclusive<usize>) -> Option<Vec<u8>> {
+        let mut kept = self.0.lock().ok()?;
+        let fitting = kept.iter().enumerate().filter(|(_, buffer)| sizes.contains(&buffer.len()));
+        let (place, _) = fitting.min_by_key(|(_, buffer)| buffer.len())?;
+        Some(kept.swap_remove(place))
+    }
+
+    /// Takes a buffer back.
+    pub fn give(&self, buffer: Vec<u8>) {
         if let Ok(mut kept) = self.0.lock()
             && kept.len() < Self::KEPT
             && (Self::SMALLEST..=Self::LARGEST).contains(&buffer.len())
@@ -124,6 +132,23 @@ mod tests {
         assert!(pool.0.lock().unwrap().is_empty());
         (0..20).for_each(|_| pool.give(vec![0; Pool::SMALLEST]));
         assert_eq!(pool.0.lock().unwrap().len(), Pool::KEPT);
+    }
+
+    #[test]
+    fn the_smallest_buffer_that_fits_is_used() {
+        let pool = Pool::default();
+        [4, 2, 3].into_iter().for_each(|times| pool.give(vec![0; times * Pool::SMALLEST]));
+        assert_eq!(pool.get(2 * Pool::SMALLEST + 1, 0).len(), 3 * Pool::SMALLEST);
+        assert_eq!(pool.find(5 * Pool::SMALLEST..=usize::MAX), None);
+        assert_eq!((pool.get(1, 0).len(), pool.get(1, 0).len()), (2 * Pool::SMALLEST, 4 * Pool::SMALLEST));
+    }
+
+    #[test]
+    fn large_buffers_stay_for_large_records() {
+        let pool = Pool::default();
+        pool.give(vec![0; Pool::LARGEST]);
+        assert_eq!(pool.get(1, 7).len(), 7);
+        assert_eq!(pool.find(Pool::USUAL..=Pool::LARGEST).map(|buffer| buffer.len()), Some(Pool::LARGEST));
     }
 
     #[test]

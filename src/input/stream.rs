@@ -172,14 +172,14 @@ impl Window {
         let fits = match &self.spill {
             // Half the limit must arrive before the next spill, which amortises this copy.
             Some(_) => present <= self.limit / 2,
-            None => self.buffer.len() > Pool::LARGEST && goal <= Pool::LARGEST / 2,
+            None => self.buffer.len() > Pool::USUAL && goal <= Pool::USUAL / 2,
         };
         if !fits {
             return;
         }
         let mut fresh = self.pool.get(present, self.usual);
         fresh[..present].copy_from_slice(self.bytes());
-        self.buffer = fresh;
+        self.pool.give(std::mem::replace(&mut self.buffer, fresh));
         (self.start, self.end, self.spill) = (0, present, None);
     }
 
@@ -212,9 +212,16 @@ impl Window {
         }
         if !enough {
             let larger = self.buffer.len().saturating_mul(2).max(self.usual).min(largest);
-            self.buffer.resize(larger.max(self.end + 1), 0);
-            self.usual = larger.clamp(Self::STEP, Pool::LARGEST);
+            self.grow(larger.max(self.end + 1));
+            self.usual = larger.clamp(Self::STEP, Pool::USUAL);
         }
+    }
+
+    /// Grows the buffer, whose bytes are at its front, to at least `len` bytes.
+    fn grow(&mut self, len: usize) {
+        let Some(mut larger) = self.pool.find(len..=Pool::LARGEST) else { return self.buffer.resize(len, 0) };
+        larger[..self.end].copy_from_slice(&self.buffer[..self.end]);
+        self.pool.give(std::mem::replace(&mut self.buffer, larger));
     }
 
     /// Moves the bytes to a temporary file and reads into it until `goal` bytes are available or the source ends.
