@@ -206,6 +206,7 @@ fn file_check(verdict: FileVerdict) -> FileCheck {
 mod tests {
     use super::*;
     use crate::analyze::read::progress::Unwatched;
+    use crate::limits::Budget;
 
     #[test]
     fn strings_outside_of_keys_that_do_not_expand_are_damage() {
@@ -220,5 +221,26 @@ mod tests {
             check(&[&path], &ReadPlan::new(folder.path().to_owned()), &Unwatched).unwrap()[0].verdict
         });
         assert_eq!(verdicts, [CheckVerdict::Corrupt, CheckVerdict::Corrupt, CheckVerdict::Corrupt, CheckVerdict::Ok]);
+    }
+
+    #[test]
+    fn stream_whose_group_has_a_name_over_budget_is_unchecked() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("dump.rdb");
+        // A pending entry for each of two groups; the name of the second is 100 times `a`, compressed.
+        let id = [&[0; 15][..], &[1]].concat();
+        let pending = [b"\0\0\x01", &id[..], &[0; 8], b"\x01"].concat();
+        let consumer = [b"\x01\x01c", &[0; 8][..], b"\x01", &id].concat();
+        let name = b"\xc3\x09\x40\x64\x01aa\xe0\x57\0\x01aa";
+        let groups = [b"\x01n", &pending[..], &consumer, name, &pending, &consumer].concat();
+        let dump = [b"REDIS0009\xfe\0\x0f\x01s\0\0\0\0\x02", &groups[..], b"\xff", &[0; 8]].concat();
+        std::fs::write(&path, dump).unwrap();
+        let verdict = |memory| {
+            let mut plan = ReadPlan::new(folder.path().to_owned());
+            plan.open.budget = Budget { memory, ..Budget::default() };
+            check(&[&path], &plan, &Unwatched).unwrap()[0].verdict
+        };
+        assert_eq!(verdict(64 * 100), CheckVerdict::Ok);
+        assert_eq!(verdict(64 * 99), CheckVerdict::OverBudget);
     }
 }

@@ -8,6 +8,7 @@ use std::process::Output;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::common::dump::Dump;
 use crate::common::program::{rdblens, run, run_args, run_with_input, testdata};
 
 const ZEROED: &str = "testdata/salvage/zeroed.rdb";
@@ -105,6 +106,28 @@ fn compressed_and_piped_inputs_are_salvaged() {
     assert_eq!((status(&output), said["container"]["compression"].as_str()), (4, Some("gzip")));
     assert!(said["salvage"]["keys"].as_u64() > Some(100), "{said}");
     assert_eq!(status(&run_args(&["check", saved.to_str().unwrap()])), 0);
+}
+
+#[test]
+fn input_that_needs_a_larger_copy_than_allowed_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("large.rdb.gz");
+    let value = "a text without an end ".repeat(100_000);
+    let dump = Dump::new().string("a", "1").string("b", &value).string("c", "2").bytes();
+    let mut encoder = flate2::write::GzEncoder::new(fs::File::create(&path).unwrap(), flate2::Compression::fast());
+    encoder.write_all(&dump).unwrap();
+    encoder.finish().unwrap();
+    let saved = folder.path().join("saved.rdb");
+    let salvage = |most| {
+        let args = ["salvage", path.to_str().unwrap(), "-o", saved.to_str().unwrap(), "--max-temp", most];
+        run_args(&args)
+    };
+    let refused = salvage("1MB");
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!((status(&refused), saved.exists()), (3, false), "{said}");
+    assert!(said.contains("--max-temp"), "{said}");
+    assert_eq!(status(&salvage("4MB")), 0);
+    assert_eq!(fs::read(saved).unwrap(), dump);
 }
 
 #[test]

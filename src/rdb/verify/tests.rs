@@ -87,6 +87,32 @@ fn stream_with_a_node_too_large_to_be_decompressed_is_not_called_damaged() {
     assert!(little.take_over_budget().is_some());
 }
 
+/// A hundred times `a`, compressed.
+const LONG_NAME: &[u8] = b"\xc3\x09\x40\x64\x01aa\xe0\x57\0\x01aa";
+
+/// A group with one pending entry, which one consumer has.
+fn group(name: &[u8], consumer: &[u8]) -> Vec<u8> {
+    let id = [&[0; 15][..], &[1]].concat();
+    let pending = [b"\0\0\x01", &id[..], &[0; 8], b"\x01"].concat();
+    [name, &pending, b"\x01", consumer, &[0; 8], b"\x01", &id].concat()
+}
+
+#[test]
+fn stream_with_names_too_large_to_be_decompressed_is_not_called_damaged() {
+    let short: &[u8] = b"\x01n";
+    let groups = [[group(short, short), group(LONG_NAME, short)], [group(b"\x01m", short), group(short, LONG_NAME)]];
+    for groups in groups {
+        let stream = [&b"\0\0\0\0\x02"[..], &groups.concat()].concat();
+        let most = |most| Verify::new(Family::Redis).with_parts_up_to(most);
+        let mut enough = most(100);
+        assert_eq!(verified(&mut enough, ValueType::Stream(1), &stream).unwrap(), Notes::default());
+        assert!(enough.take_over_budget().is_none());
+        let mut little = most(99);
+        assert_eq!(verified(&mut little, ValueType::Stream(1), &stream).unwrap(), Notes::default());
+        assert!(little.take_over_budget().is_some());
+    }
+}
+
 #[test]
 fn repeated_names_of_a_packed_template_are_where_the_names_are() {
     let names = b"\x0d\x00\x00\x00\x02\x00\x81f\x02\x81f\x02\xff";
