@@ -22,7 +22,7 @@ mod names;
 #[cfg(feature = "cli")]
 pub mod nights;
 pub mod one_key;
-mod one_snapshot;
+pub mod one_snapshot;
 mod outcome;
 pub mod plan;
 mod questions;

@@ -11,12 +11,19 @@
 //! Left alone are shards without a key, which cannot count twice; base files of append-only files far apart in time, which each
 //! server rewrites when it likes; and files whose replication ids and names all differ: shards that were saved one after the other.
 
+#[cfg(feature = "cli")]
+pub mod stored;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::plan::InputCheck;
+#[cfg(feature = "cli")]
+use super::plan::{AtDamage, ReadPlan};
 use super::read::feed::PreparedInput;
 use crate::error::{Error, Result};
+#[cfg(feature = "cli")]
+use crate::input::Input;
 use crate::input::undated;
 use crate::rdb::cursor::Cursor;
 use crate::rdb::header::RdbHeader;
@@ -31,6 +38,8 @@ const HEAD: usize = 64 << 10;
 /// Bytes after which equal contents count as the same: dictionaries have random seeds, so two servers list no two keys alike.
 const ENOUGH: u64 = 64 << 20;
 
+const ONE_NAME: &str = "look like several snapshots of one server: their names differ in the date only";
+
 /// Returns an error if the inputs are not shards of one snapshot, as far as `check` demands.
 pub(super) fn check<'f>(inputs: impl Iterator<Item = &'f PreparedInput>, check: InputCheck) -> Result<()> {
     let inputs: Vec<&PreparedInput> = inputs.collect();
@@ -43,6 +52,19 @@ pub(super) fn check<'f>(inputs: impl Iterator<Item = &'f PreparedInput>, check: 
         InputCheck::Night => one_form(&inputs),
         InputCheck::Copies | InputCheck::None => Ok(()),
     }
+}
+
+/// Returns an error if inputs that are read one by one are not shards of one snapshot. What cannot be opened, or only once, is passed
+/// over.
+#[cfg(feature = "cli")]
+pub fn check_each(inputs: Vec<Input>, plan: &ReadPlan) -> Result<()> {
+    if inputs.len() < 2 || plan.inputs == InputCheck::None {
+        return Ok(());
+    }
+    let inputs = inputs.into_iter().filter(Input::is_reopenable);
+    let opened = inputs.filter_map(|input| PreparedInput::new(input, &plan.open, AtDamage::Stop).ok());
+    let opened: Vec<PreparedInput> = opened.collect();
+    check(opened.iter(), plan.inputs)
 }
 
 /// Refuses a snapshot that is given twice.
@@ -59,7 +81,7 @@ fn copies(inputs: &[&PreparedInput]) -> Result<()> {
             let Some(head) = head(input).filter(|head| holds_key(head, input.preamble.header)) else { continue };
             let known = heads.entry(head).or_default();
             if let Some(same) = known.iter().find(|other| same_content(other, input)) {
-                return Err(given_twice(same, input));
+                return Err(given_twice(same.name(), input.name()));
             }
             known.push(input);
         }
@@ -67,8 +89,8 @@ fn copies(inputs: &[&PreparedInput]) -> Result<()> {
     Ok(())
 }
 
-fn given_twice(one: &PreparedInput, other: &PreparedInput) -> Error {
-    Error::usage(format!("{} and {} are the same snapshot: its keys would count twice", one.name(), other.name()))
+fn given_twice(one: &str, other: &str) -> Error {
+    Error::usage(format!("{one} and {other} are the same snapshot: its keys would count twice"))
         .with_hint("give it once, or add --allow-same")
 }
 
@@ -156,8 +178,8 @@ fn one_form(inputs: &[&PreparedInput]) -> Result<()> {
 }
 
 /// Returns an error for two inputs; `what` says what they look like.
-fn not_shards(one: &PreparedInput, other: &PreparedInput, what: &str) -> Error {
-    Error::usage(format!("{} and {} {what}", one.name(), other.name()))
+fn not_shards(one: &str, other: &str, what: &str) -> Error {
+    Error::usage(format!("{one} and {other} {what}"))
         .with_hint("did you mean `rdblens compare`? --allow-same adds them up as shards")
 }
 
@@ -185,8 +207,7 @@ fn by_name(inputs: &[&PreparedInput]) -> Option<Error> {
             return None;
         }
         let (earlier, of) = known.entry(name).or_insert_with(|| (dates.clone(), input));
-        let what = "look like several snapshots of one server: their names differ in the date only";
-        (*earlier != dates).then(|| not_shards(of, input, what))
+        (*earlier != dates).then(|| not_shards(of.name(), input.name(), ONE_NAME))
     })
 }
 
@@ -197,7 +218,7 @@ fn by_replication(inputs: &[&PreparedInput]) -> Option<Error> {
         let about = &input.preamble;
         let (earlier, of) = known.entry(about.field("repl-id")?).or_insert((&about.aux, input));
         let what = "are two snapshots of one server, or of a server and its replica: they have the same replication id";
-        (*earlier != &about.aux).then(|| not_shards(of, input, what))
+        (*earlier != &about.aux).then(|| not_shards(of.name(), input.name(), what))
     })
 }
 
@@ -216,8 +237,8 @@ fn by_time(inputs: &[&PreparedInput]) -> Option<Error> {
         hours => format!("{} days", hours / 24),
     };
     Some(not_shards(
-        one,
-        other,
+        one.name(),
+        other.name(),
         &format!("look like several snapshots of one deployment: they were saved {apart} apart"),
     ))
 }

@@ -262,6 +262,9 @@ pub struct CompareArgs {
 pub struct CapacityArgs {
     #[command(flatten)]
     pub input: InputArgs,
+    /// Add up inputs even if they are copies of one snapshot or snapshots of different times, not shards
+    #[arg(long, help_heading = "Input")]
+    pub allow_same: bool,
     /// Memory of one node, such as 16GB
     #[arg(long, value_name = "BYTES", value_parser = size, help_heading = "Plan")]
     pub node_memory: u64,

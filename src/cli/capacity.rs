@@ -11,10 +11,11 @@ use super::message::notice;
 use super::output::{Outlet, Output};
 use super::sources::{Reads, names_stdout};
 use super::{ExitStatus, plan, print_passed_over, written};
-use crate::analyze::{Plan, SlotCounts};
+use crate::analyze::one_snapshot::stored::check_stored;
+use crate::analyze::{InputCheck, Plan, SlotCounts, one_snapshot};
 use crate::error::{Error, Result};
 use crate::input::nights::is_report;
-use crate::input::{Location, resolve_each, shown_path};
+use crate::input::{Input, Location, resolve_each, shown_path};
 use crate::render::gate::Escapes;
 use crate::render::{DocumentForm, Format, PageNames, json, prometheus, write_capacity};
 use crate::report::capacity::capacity;
@@ -62,7 +63,10 @@ pub fn run(args: &CapacityArgs) -> Result<ExitStatus> {
     print_passed_over(&args.input);
     let mut asks: Vec<String> = analysis.read.what_if.iter().map(|ask| ask.text().to_owned()).collect();
     let servers = reports(&args.input.inputs, &analysis, args.input.quiet)?;
-    let earlier = reports(&args.earlier, &Plan { slots: SlotCounts::IfUsed, ..analysis }, args.input.quiet)?;
+    let mut earlier = Plan { slots: SlotCounts::IfUsed, ..analysis };
+    // Nights are told apart by their times, and each file is read by itself.
+    earlier.read.inputs = InputCheck::None;
+    let earlier = reports(&args.earlier, &earlier, args.input.quiet)?;
     let mut plan = capacity(&servers, &earlier, nodes.as_ref(), asked).ok_or_else(|| {
         Error::usage("no snapshot among the inputs").with_hint("give a dump or a report for each server")
     })?;
@@ -78,11 +82,13 @@ pub fn run(args: &CapacityArgs) -> Result<ExitStatus> {
     Ok(if plan.is_complete() { ExitStatus::Done } else { ExitStatus::Incomplete })
 }
 
-/// Makes one report for each server: files of a directory are servers, too.
+/// Makes one report for each server: files of a directory are servers, too. Fails if the inputs are not shards, as far as the plan
+/// demands.
 fn reports(inputs: &[PathBuf], plan: &Plan, quiet: bool) -> Result<Vec<NamedReport>> {
-    let mut paths: Vec<PathBuf> = Vec::new();
+    let (mut paths, mut dumps): (Vec<PathBuf>, Vec<Input>) = (Vec::new(), Vec::new());
     for input in inputs {
         let found = if is_report(input) { Vec::new() } else { resolve_each(&[input]).inputs };
+        dumps.extend(found.iter().cloned());
         let files = found.into_iter().map(|found| match found.location {
             Location::File(path) => path,
             Location::Stdin => PathBuf::from("-"),
@@ -95,7 +101,12 @@ fn reports(inputs: &[PathBuf], plan: &Plan, quiet: bool) -> Result<Vec<NamedRepo
             paths.push(input.clone());
         }
     }
-    paths.iter().map(|path| snapshot(path, plan, quiet)).collect()
+    one_snapshot::check_each(dumps, &plan.read)?;
+    let reports = paths.iter().map(|path| snapshot(path, plan, quiet)).collect::<Result<Vec<_>>>()?;
+    if plan.read.inputs != InputCheck::None {
+        check_stored(&reports, |index| paths.get(index).is_some_and(|path| is_report(path)))?;
+    }
+    Ok(reports)
 }
 
 fn cluster_nodes(path: &Path) -> Result<ClusterNodes> {

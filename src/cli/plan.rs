@@ -89,6 +89,7 @@ pub fn capacity(args: &CapacityArgs) -> Result<Plan> {
     /// Instances are divided by first segment.
     const DEPTH: usize = 1;
     let mut read = input(&args.input);
+    read.inputs = if args.allow_same { InputCheck::None } else { InputCheck::Shards };
     model(&mut read, &args.server, &args.names)?;
     read.what_if = what_if(&args.what_if)?;
     Ok(Plan {

@@ -1,6 +1,7 @@
 //! `rdblens capacity`: nodes, slots and forms of the plan.
 
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 
 use rdblens::internals::render::schema::Described;
@@ -137,9 +138,54 @@ fn every_form_holds_the_plan() {
 #[test]
 fn a_plan_does_not_depend_on_the_number_of_threads() {
     let plan = |threads| {
-        stdout_of(&["capacity", &shop(), &later(), "--node-memory", "1MB", "--nodes", "4", "--threads", threads])
+        let inputs = [&shop(), &later(), "--allow-same"];
+        stdout_of(
+            &[&["capacity"], &inputs[..], &["--node-memory", "1MB", "--nodes", "4", "--threads", threads]].concat(),
+        )
     };
     assert_eq!(plan("1"), plan("4"));
+}
+
+#[test]
+fn inputs_that_are_not_shards_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let report = stored(folder.path());
+    let gzip = path("copy.rdb.gz");
+    let mut encoder = flate2::write::GzEncoder::new(fs::File::create(&gzip).unwrap(), flate2::Compression::fast());
+    encoder.write_all(&fs::read(shop()).unwrap()).unwrap();
+    encoder.finish().unwrap();
+    let nights = [path("night-2026-11-20.rdb"), path("night-2026-11-21.rdb")];
+    for (night, of) in nights.iter().zip([shop(), later()]) {
+        fs::copy(of, night).unwrap();
+    }
+    let reports = [path("friday.json"), path("saturday.json")];
+    for (report, night) in reports.iter().zip(&nights) {
+        stdout_of(&["analyze", night, "--format", "json", "-o", report]);
+    }
+    let plan = |inputs: [&str; 2], more: &[&str]| {
+        run_args(&[&["capacity"], &inputs[..], &["--node-memory", "16MB", "--format", "json"], more].concat())
+    };
+    for (inputs, told) in [
+        ([&shop(), &shop()], "are the same snapshot"),
+        ([&shop(), &gzip], "are the same snapshot"),
+        ([&shop(), &report], "are the same snapshot"),
+        ([&report, &reports[0]], "are the same snapshot"),
+        ([&shop(), &later()], "did you mean `rdblens compare`?"),
+        ([&nights[0], &nights[1]], "did you mean `rdblens compare`?"),
+        ([&reports[0], &reports[1]], "did you mean `rdblens compare`?"),
+        ([&nights[0], &reports[1]], "did you mean `rdblens compare`?"),
+    ] {
+        let inputs = inputs.map(String::as_str);
+        let refused = plan(inputs, &[]);
+        let said = String::from_utf8_lossy(&refused.stderr);
+        assert_eq!((refused.status.code(), refused.stdout.len()), (Some(2), 0), "{inputs:?}: {said}");
+        assert!(said.contains(told) && said.contains("--allow-same"), "{inputs:?}: {said}");
+        assert!(plan(inputs, &["--allow-same"]).status.success(), "{inputs:?}");
+    }
+    let nights = ["--earlier", &reports[0], "--earlier", &reports[1], "--earlier", &shop()];
+    let done = run_args(&[&["capacity", &later(), "--node-memory", "16MB"], &nights[..]].concat());
+    assert!(done.status.success(), "{done:?}");
 }
 
 #[test]
@@ -209,7 +255,7 @@ fn a_question_that_a_stored_report_does_not_answer_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let both = [&shop(), &stored(folder.path())];
     let (file, stored) = (both[0].as_str(), both[1].as_str());
-    let asked = ["--node-memory", "16MB", "--what-if", "valkey-8.1", "--what-if", "glibc"];
+    let asked = ["--node-memory", "16MB", "--what-if", "valkey-8.1", "--what-if", "glibc", "--allow-same"];
     for inputs in [&[stored][..], &[file, stored]] {
         let plan = json(&[inputs, &asked].concat());
         assert_eq!(plan["demand"]["scenarios"].as_array().unwrap().len(), 1, "{inputs:?}");
