@@ -35,9 +35,14 @@ pub struct KeyPlaces {
 impl KeyPlaces {
     /// Creates an empty set that keeps as many hashes in memory as `budget` allows, others in an unnamed file in `dir`.
     pub fn new(dir: &Path, budget: Budget) -> KeyPlaces {
+        KeyPlaces::keeping(budget.placed_keys(), dir, budget)
+    }
+
+    /// Creates an empty set that keeps `most` hashes in memory.
+    fn keeping(most: usize, dir: &Path, budget: Budget) -> KeyPlaces {
         KeyPlaces {
             dir: dir.to_owned(),
-            most: budget.placed_keys(),
+            most,
             largest: budget.temporary_file(),
             hashes: [const { Vec::new() }; PARTS],
             held: 0,
@@ -183,8 +188,7 @@ mod tests {
     use crate::rdb::verify::name_hash::NameHasher;
 
     fn found(names: &[u32], most: usize) -> (u64, Vec<(u64, u64)>) {
-        let mut places =
-            KeyPlaces::new(&std::env::temp_dir(), Budget { memory: most as u64 * 64, ..Budget::default() });
+        let mut places = KeyPlaces::keeping(most, &std::env::temp_dir(), Budget::default());
         let hasher = NameHasher::random();
         let hashes: Vec<_> = names
             .iter()

@@ -3,7 +3,7 @@
 //! | share | of | for |
 //! |---|---|---|
 //! | 1/2 by inputs, at least 128 MiB | memory | window of a decoder of one input |
-//! | 1/4 | memory | hashes of keys that `check` compares in memory |
+//! | 1/4 by inputs, at least 1 MiB by inputs and 64 KiB each | memory | hashes of keys that `check` compares in memory |
 //! | 1/4 | memory | keys of both sides of `compare --keys`, at least 256 KiB; as much again for those that differ |
 //! | 1/2 | temporary space | each temporary file of `compare --keys` |
 //! | 1/4 | memory | unfinished values of a Dragonfly snapshot |
@@ -48,6 +48,9 @@ const LEAST_ZSTD_WINDOW: u64 = 128 << 20;
 const LARGEST_ZSTD_WINDOW_LOG: u32 = 31;
 /// Least number of bytes of keys that `compare --keys` holds: fewer would make too many runs on disk.
 const LEAST_COMPARED: usize = 256 << 10;
+/// Least number of keys whose hashes are kept, of all inputs and of one: fewer would have the file of hashes read too often.
+const LEAST_PLACED: usize = 64 << 10;
+const LEAST_PLACED_OF_INPUT: usize = 4 << 10;
 /// Size of the hash of a key with its place.
 const PLACED_BYTES: u64 = 16;
 
@@ -89,8 +92,8 @@ impl Budget {
 
     /// Returns the number of keys of one input whose hashes are kept in memory.
     pub(crate) fn placed_keys(self) -> usize {
-        let keys = usize::try_from(self.memory / 4 / PLACED_BYTES).unwrap_or(usize::MAX).min(MAX_PLACED_KEYS);
-        (keys / self.inputs.max(1)).max(1)
+        let keys = usize::try_from(self.memory / 4 / PLACED_BYTES).unwrap_or(usize::MAX);
+        (keys.clamp(LEAST_PLACED, MAX_PLACED_KEYS) / self.inputs.max(1)).max(LEAST_PLACED_OF_INPUT)
     }
 
     /// Returns the bytes of keys that `compare --keys` holds in memory, and of those among them that differ.
@@ -127,8 +130,9 @@ mod tests {
     #[test]
     fn extremes_have_shares() {
         let none = Budget { memory: 0, temp: 0, inputs: 0 };
-        assert_eq!((none.placed_keys(), none.zstd_window_log(), none.temporary_file()), (1, 27, 0));
+        assert_eq!((none.placed_keys(), none.zstd_window_log(), none.temporary_file()), (LEAST_PLACED, 27, 0));
         let all = Budget { memory: u64::MAX, temp: u64::MAX, inputs: usize::MAX };
         assert_eq!((all.part(), all.key()), (MAX_BLOB_BYTES, MAX_KEY_BYTES));
+        assert_eq!(all.placed_keys(), LEAST_PLACED_OF_INPUT);
     }
 }
