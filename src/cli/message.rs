@@ -4,9 +4,13 @@
 //! status still has to say how the run ended. And it is one line of visible characters: names of files and keys in it cannot act
 //! on a terminal or pose as another message.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::io::{self, Write};
 
+use clap::Parser;
+
+use super::args::Cli;
 use crate::render::key_text;
 
 /// Prints a message, with arguments as of `format!`.
@@ -24,14 +28,23 @@ pub fn print(message: fmt::Arguments<'_>) {
 }
 
 /// Prints what is wrong with the arguments, or the help that was asked for.
-pub fn print_usage(error: &clap::Error) -> io::Result<()> {
-    let plain = error.render().to_string();
-    if plain.lines().all(|line| key_text::text(line) == line) {
+///
+/// The message quotes arguments as they are, and a glob of the shell may have found a file whose name holds hidden characters: then
+/// the message is made once more, from arguments that show them.
+pub fn print_usage(error: &clap::Error, arguments: &[OsString]) -> io::Result<()> {
+    let shown: Vec<String> =
+        arguments.iter().map(|argument| key_text::text(&argument.to_string_lossy()).into_owned()).collect();
+    if arguments.iter().zip(&shown).all(|(argument, shown)| argument == shown.as_str()) {
         return error.print().and_then(|()| io::stdout().flush());
     }
-    // An argument holds hidden characters: a glob of the shell may have found a file with such a name.
-    plain.lines().for_each(write_line);
-    Ok(())
+    match Cli::try_parse_from(&shown) {
+        Err(again) if again.use_stderr() == error.use_stderr() => again.print().and_then(|()| io::stdout().flush()),
+        // Plain text has no sequences of characters that act on a terminal.
+        Ok(_) | Err(_) => {
+            error.render().to_string().lines().for_each(write_line);
+            Ok(())
+        }
+    }
 }
 
 fn write_line(line: &str) {

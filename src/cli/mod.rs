@@ -57,10 +57,11 @@ pub fn run() -> ExitStatus {
 /// Runs the command of a command line, whose first argument is the name of the program.
 pub fn run_with(arguments: impl IntoIterator<Item = OsString>) -> ExitStatus {
     temporary::report_large_files();
-    let cli = match Cli::try_parse_from(arguments::with_command(arguments)) {
+    let arguments = arguments::with_command(arguments);
+    let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
         Err(error) => {
-            return match (error.use_stderr(), message::print_usage(&error)) {
+            return match (error.use_stderr(), message::print_usage(&error, &arguments)) {
                 (true, _) => ExitStatus::Usage,
                 // Help may be piped into a pager that has quit: a closed pipe is not an error.
                 (false, Err(error)) if error.kind() != io::ErrorKind::BrokenPipe => failed(&error.into()),

@@ -406,6 +406,35 @@ fn messages_are_lines_of_visible_characters() {
     }
 }
 
+/// On a terminal messages about usage have colours, and what they quote must not add any.
+#[test]
+fn usage_errors_show_hidden_characters_of_arguments() {
+    for hostile in ["x\u{1b}cy", "x\u{1b}]0;t\u{7}y", "x\u{202e}y", "x\nrdblens: ok"] {
+        let flag = format!("--{hostile}");
+        for args in [
+            &[hostile][..],
+            &["help", hostile],
+            &["schema", hostile],
+            &["completions", hostile],
+            &["schema", "report", hostile],
+            &["analyze", &flag],
+            &["analyze", "a.rdb", "--format", hostile],
+            &["analyze", "a.rdb", "--top", hostile],
+            &["analyze", "a.rdb", "--max-memory", hostile],
+            &["keys", "a.rdb", "--allocator", hostile],
+            &["capacity", "a.rdb", "--node-memory", "1GB", "--section", hostile],
+            &["rules", "--format", hostile],
+            &["salvage", "a.rdb", "--lang", hostile],
+        ] {
+            let output = run(rdblens().args(args).env("CLICOLOR_FORCE", "1"));
+            let told = stderr(&output);
+            assert!(status(&output) == 2 && !told.is_empty(), "{args:?}: {output:?}");
+            assert!(!told.contains("x\u{1b}") && !told.contains(['\u{7}', '\u{202e}']), "{args:?}: {told:?}");
+            assert!(!told.lines().any(|line| line == "rdblens: ok"), "{args:?}: {told}");
+        }
+    }
+}
+
 #[test]
 fn a_pipe_is_replaced_by_nothing() {
     // `-o` on something that is neither file nor terminal is written directly.
