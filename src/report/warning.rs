@@ -66,7 +66,8 @@ pub enum WarningKind {
         /// Number of keys.
         keys: u64,
     },
-    /// Streams whose stored counts differ from their entries, or that have numbers as text; servers load them as they are.
+    /// Streams whose stored counts differ from their entries, or that have entries out of order or numbers as text; servers load
+    /// them as they are.
     OddStreams {
         /// Number of keys.
         keys: u64,
@@ -317,9 +318,9 @@ impl WarningKind {
             ),
             OddStreams { keys } => filled(
                 format!(
-                    "streams whose stored counts differ from their entries, which servers load as they are: {keys}"
+                    "streams whose stored counts differ from their entries, or whose entries are out of order, which servers load as they are: {keys}"
                 ),
-                format!("有 {keys} 个 stream 存储的计数与条目不符，服务器会照样加载"),
+                format!("有 {keys} 个 stream 存储的计数与条目不符或条目顺序错乱，服务器会照样加载"),
             ),
             OddScores { keys } => filled(
                 format!(

@@ -58,7 +58,7 @@ pub struct Verify {
 pub struct Notes {
     /// No elements: servers skip the key.
     pub empty: bool,
-    /// Counts of a stream differ from its entries, or numbers are stored as text.
+    /// Counts of a stream differ from its entries, entries are out of order, or numbers are stored as text.
     pub odd_stream: bool,
     /// A score is a text that servers read in part, or as 0.
     pub odd_score: bool,

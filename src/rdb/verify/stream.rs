@@ -17,6 +17,8 @@ const COMPARED_SINCE: u8 = 5;
 /// Seconds for which ids of entries are kept, and how many of them.
 const LONGEST_IDEMPOTENCY: RangeInclusive<u64> = 1..=86_400;
 const MOST_IDEMPOTENCY_IDS: RangeInclusive<u64> = 1..=10_000;
+/// Flag of a deleted entry.
+const DELETED: i64 = 1;
 /// Flag of an entry with the field names of its node.
 const SAME_FIELDS: i64 = 2;
 /// Owner of a pending entry that no consumer has listed yet, and of one that was returned to the group.
@@ -31,6 +33,8 @@ pub struct StreamCheck {
     compared: bool,
     /// Ids of the nodes.
     nodes: Vec<u128>,
+    /// Id of the last live entry of the nodes so far.
+    last: (u64, u64),
     /// Live entries, by the nodes' own counts.
     live: i64,
     groups: Unique,
@@ -51,6 +55,7 @@ impl StreamCheck {
             family,
             compared: false,
             nodes: Vec::new(),
+            last: (0, 0),
             live: 0,
             groups: Unique::new(hasher),
             consumers: Unique::new(hasher),
@@ -68,7 +73,7 @@ impl StreamCheck {
         self.pending.clear();
         self.groups.clear();
         self.consumers.clear();
-        (self.live, self.consumer, self.odd, self.uncounted) = (0, 0, false, false);
+        (self.live, self.last, self.consumer, self.odd, self.uncounted) = (0, (0, 0), 0, false, false);
     }
 
     /// Notes a node that is too large to be decompressed.
@@ -79,15 +84,19 @@ impl StreamCheck {
 
     /// Checks a node.
     pub fn node(&mut self, master: &[u8; 16], bytes: &[u8], offset: u64) -> Result<()> {
-        self.nodes.push(u128::from_be_bytes(*master));
+        let id = u128::from_be_bytes(*master);
+        // Servers sort nodes, but write them in order.
+        self.odd |= self.nodes.last().is_some_and(|before| *before > id);
+        self.nodes.push(id);
         let elements = match self.family {
             Family::Redis | Family::Dragonfly => listpack::Elements::uncounted(bytes, offset)?,
             Family::Valkey => listpack::Elements::new(bytes, offset)?,
         };
-        let mut node = Node { elements, odd: false, seen: 0 };
+        let mut node = Node { elements, odd: false, seen: 0, master: halves(master), last: self.last };
         let live = node.check()?;
         let announced = listpack::count(bytes, bytes.len() as u64, offset).ok().flatten();
         self.odd |= node.odd || announced.is_some_and(|announced| announced != node.seen);
+        self.last = node.last;
         self.live = self.live.wrapping_add(live);
         Ok(())
     }
@@ -232,6 +241,12 @@ pub fn check_idempotency(duration: u64, ids: u64) -> Result<()> {
     check(ids, MOST_IDEMPOTENCY_IDS).within(Reading::IdempotencyLimit)
 }
 
+/// Returns milliseconds and sequence number of an id.
+fn halves(id: &[u8; 16]) -> (u64, u64) {
+    let half = |bytes: Option<&[u8; 8]>| bytes.map_or(0, |bytes| u64::from_be_bytes(*bytes));
+    (half(id.first_chunk()), half(id.last_chunk()))
+}
+
 fn out_of_range(number: u64) -> Error {
     corrupt(wording!("{number} is outside the range that servers load", "{number} 超出服务器可加载的范围"))
 }
@@ -245,6 +260,10 @@ struct Node<'a> {
     elements: listpack::Elements<'a>,
     odd: bool,
     seen: u64,
+    /// Id of the node.
+    master: (u64, u64),
+    /// Id of the last live entry so far.
+    last: (u64, u64),
 }
 
 impl Node<'_> {
@@ -278,8 +297,10 @@ impl Node<'_> {
     /// Checks an entry: flags, id, fields if they are its own, values, number of its elements.
     fn entry(&mut self, fields: i64) -> Result<()> {
         let flags = self.number()?;
-        self.number()?;
-        self.number()?;
+        let (time, sequence) = (self.number()?, self.number()?);
+        if flags & DELETED == 0 {
+            self.follow(time, sequence);
+        }
         let (values, elements) = if flags & SAME_FIELDS != 0 {
             (fields, fields.wrapping_add(3))
         } else {
@@ -296,6 +317,14 @@ impl Node<'_> {
             "stream entry of {elements} elements declares {told}",
             "stream 条目有 {elements} 个元素，却声明有 {told} 个"
         )))
+    }
+
+    /// Notes a live entry that is not behind the one before it. Deleted ones may be: `XSETID` lowers the id of the next entry to
+    /// that of the last live one.
+    fn follow(&mut self, time: i64, sequence: i64) {
+        let id = (self.master.0.wrapping_add_signed(time), self.master.1.wrapping_add_signed(sequence));
+        self.odd |= id <= self.last;
+        self.last = id;
     }
 
     fn next(&mut self) -> Result<PackedElement<'_>> {

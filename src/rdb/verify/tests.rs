@@ -87,6 +87,41 @@ fn stream_with_a_node_too_large_to_be_decompressed_is_not_called_damaged() {
     assert!(little.take_over_budget().is_some());
 }
 
+/// A stream of nodes, each with its id in milliseconds, and flags and differences of its entries.
+fn stream(nodes: &[(u8, &[(u8, u8)])]) -> Vec<u8> {
+    let mut live = 0;
+    let nodes = nodes.iter().map(|(id, entries)| {
+        let deleted = entries.iter().filter(|(flags, _)| flags & 1 == 1).count();
+        live += entries.len() - deleted;
+        // No field names, and entries of three elements that have those of the node.
+        let head = [entries.len() - deleted, deleted, 0, 0].map(|count| u8::try_from(count).unwrap());
+        let entries = entries.iter().flat_map(|(flags, time)| [flags | 2, *time, 0, 3]);
+        let body: Vec<u8> = head.into_iter().chain(entries).flat_map(|number| [number, 1]).collect();
+        let total = u8::try_from(body.len() + 7).unwrap();
+        let count = u8::try_from(body.len() / 2).unwrap();
+        let id = [&[0x10, 0, 0, 0, 0, 0, 0, 0, *id], &[0; 8][..]].concat();
+        [&id[..], &[total, total, 0, 0, 0, count, 0], &body, &[0xff]].concat()
+    });
+    let nodes: Vec<Vec<u8>> = nodes.collect();
+    let count = u8::try_from(nodes.len()).unwrap();
+    [&[count], &nodes.concat()[..], &[u8::try_from(live).unwrap(), 63, 0, 0]].concat()
+}
+
+#[test]
+fn entries_of_a_stream_out_of_order_are_noted() {
+    let odd = |nodes: &[(u8, &[(u8, u8)])]| {
+        let notes = verified(&mut Verify::new(Family::Redis), ValueType::Stream(1), &stream(nodes)).unwrap();
+        notes.odd_stream
+    };
+    assert!(!odd(&[(5, &[(0, 0), (0, 1), (0, 2)]), (9, &[(0, 0), (0, 3)])]));
+    assert!(odd(&[(5, &[(0, 0), (0, 2), (0, 1)])]), "within a node");
+    assert!(odd(&[(5, &[(0, 0), (0, 0)])]), "the same id");
+    assert!(odd(&[(5, &[(0, 0), (0, 7)]), (9, &[(0, 0)])]), "over nodes");
+    assert!(odd(&[(9, &[(0, 0)]), (5, &[(0, 0)])]), "nodes");
+    // XADD 5-0, 7-0; XDEL 7-0; XSETID 5-0; XADD 6-0.
+    assert!(!odd(&[(5, &[(0, 0), (1, 2), (0, 1)])]), "deleted entries");
+}
+
 /// A hundred times `a`, compressed.
 const LONG_NAME: &[u8] = b"\xc3\x09\x40\x64\x01aa\xe0\x57\0\x01aa";
 
