@@ -117,7 +117,7 @@ fn verify(work: &FileBatch, plan: &ReadPlan, hasher: &NameHasher, tally: &mut Fi
     if plan.checksum {
         tally.add_checksum(batch);
     }
-    let mut scanner = batch.scanner();
+    let mut scanner = batch.scanner().with_checked_strings();
     let budget = plan.open.budget;
     let mut verify = Verify::new(scanner.state().family).with_parts_up_to(budget.part());
     let mut scratch = Scratch::new(budget.key());
@@ -131,8 +131,9 @@ fn verify(work: &FileBatch, plan: &ReadPlan, hasher: &NameHasher, tally: &mut Fi
             }
         };
         let known = batch.header.check_knows(scanner.take_first_version(&item), offset);
+        let known = known.and(scanner.take_broken_string());
         let FileItem::Key(entry) = item else {
-            known.and_then(|()| check_strings(&item)).unwrap_or_else(|error| tally.damage(error));
+            known.unwrap_or_else(|error| tally.damage(error));
             continue;
         };
         tally.keys += 1;
@@ -154,18 +155,6 @@ fn verify(work: &FileBatch, plan: &ReadPlan, hasher: &NameHasher, tally: &mut Fi
         }
     }
     places
-}
-
-/// Checks that the strings of an item outside of keys expand: servers load no file where one does not.
-fn check_strings(item: &FileItem<'_>) -> Result<()> {
-    match item {
-        FileItem::Aux(name, value) => {
-            name.check().within(Reading::AuxiliaryFieldName)?;
-            value.check().within(Reading::AuxiliaryFieldValue)
-        }
-        FileItem::Function(library) => library.check().within(Reading::FunctionLibrary),
-        _ => Ok(()),
-    }
 }
 
 fn file_check(verdict: FileVerdict) -> FileCheck {
@@ -212,15 +201,33 @@ mod tests {
     fn strings_outside_of_keys_that_do_not_expand_are_damage() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("dump.rdb");
-        // Three bytes that refer to text before them, of which there is none.
+        // Three bytes that refer to text before them, of which there is none; and a hundred times `a`.
         let broken: &[u8] = b"\xc3\x03\x08\xe0\x40\x00";
-        let parts: [&[&[u8]]; 4] =
-            [&[b"\xfa\x03abc", broken], &[b"\xfa", broken, b"\x01x"], &[b"\xf5", broken], &[b"\xfa\x03abc\x01x"]];
-        let verdicts = parts.map(|items| {
-            std::fs::write(&path, [b"REDIS0011", &items.concat()[..], b"\xff", &[0; 8]].concat()).unwrap();
-            check(&[&path], &ReadPlan::new(folder.path().to_owned()), &Unwatched).unwrap()[0].verdict
-        });
-        assert_eq!(verdicts, [CheckVerdict::Corrupt, CheckVerdict::Corrupt, CheckVerdict::Corrupt, CheckVerdict::Ok]);
+        let sound: &[u8] = b"\xc3\x09\x40\x64\x01aa\xe0\x57\0\x01aa";
+        let module: &[u8] = b"\xf7\x81\0\0\0\0\0\0\0\0\x02\x01\x05";
+        let parts: [[&[u8]; 4]; 9] = [
+            [b"REDIS0011", b"\xfa\x03abc", b"", b"auxiliary field's value"],
+            [b"REDIS0011", b"\xfa", b"\x01x", b"auxiliary field's name"],
+            [b"REDIS0011", b"\xf5", b"", b"function library"],
+            [b"REDIS0010", b"\xf6", b"\x03lua\0\x01x", b"function name"],
+            [b"REDIS0010", b"\xf6\x01n\x03lua\x01", b"\x01x", b"function description"],
+            [b"REDIS0010", b"\xf6\x01n\x03lua\0", b"", b"function code"],
+            [b"REDIS0011", module, b"\0", b"string in module data"],
+            [b"REDIS0013", b"\xf3\x01\0\0\0\0\x05", b"\0\0\x01k\x01v", b"string in module data"],
+            [b"VALKEY080", b"\xf3", b"\x01\0\x01", b"slot import's job"],
+        ];
+        for [magic, before, behind, part] in parts {
+            for (string, verdict) in [(sound, CheckVerdict::Ok), (broken, CheckVerdict::Corrupt)] {
+                let bytes = [magic, before, string, behind, b"\x00\x01a\x01b\xff", &[0; 8]].concat();
+                std::fs::write(&path, bytes).unwrap();
+                let plan = ReadPlan::new(folder.path().to_owned());
+                let file = check(&[&path], &plan, &Unwatched).unwrap().remove(0);
+                let part = String::from_utf8_lossy(part);
+                assert_eq!(file.verdict, verdict, "{part}");
+                assert!(file.errors.iter().all(|error| error.wording.en.contains(&*part)), "{part}: {:?}", file.errors);
+                assert_eq!(file.salvage.map(|found| found.damaged.len()), (verdict != CheckVerdict::Ok).then_some(1));
+            }
+        }
     }
 
     #[test]

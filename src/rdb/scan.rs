@@ -140,6 +140,23 @@ pub struct Scanner<'a> {
     version: u32,
     /// Number of prefixes discarded because another item than a key followed.
     strays: u64,
+    strings: OpcodeStrings<'a>,
+}
+
+/// Check of the strings of opcodes, of which servers load no file where one does not expand.
+#[derive(Debug, Clone, Copy, Default)]
+struct OpcodeStrings<'a> {
+    is_checked: bool,
+    /// The first string that does not expand.
+    broken: Option<(RawString<'a>, Reading)>,
+}
+
+impl<'a> OpcodeStrings<'a> {
+    fn see(&mut self, string: RawString<'a>, reading: Reading) {
+        if self.is_checked && self.broken.is_none() && string.check().is_err() {
+            self.broken = Some((string, reading));
+        }
+    }
 }
 
 impl<'a> Scanner<'a> {
@@ -155,7 +172,15 @@ impl<'a> Scanner<'a> {
             enterprise: false,
             version: 0,
             strays: 0,
+            strings: OpcodeStrings::default(),
         }
+    }
+
+    /// Checks that the strings of opcodes expand: see [`Scanner::take_broken_string`].
+    #[must_use]
+    pub(crate) fn with_checked_strings(mut self) -> Self {
+        self.strings.is_checked = true;
+        self
     }
 
     /// Adds the hash templates that precede the first scanned item; `none` is the table [to start with](Templates::before).
@@ -217,6 +242,11 @@ impl<'a> Scanner<'a> {
             _ => 0,
         };
         std::mem::take(&mut self.version).max(of_type)
+    }
+
+    /// Fails if a string of an opcode read since the last call does not expand.
+    pub(crate) fn take_broken_string(&mut self) -> Result<()> {
+        self.strings.broken.take().map_or(Ok(()), |(string, reading)| string.check().within(reading))
     }
 
     /// Returns the number of key prefixes without a key so far.
@@ -304,7 +334,7 @@ impl<'a> Scanner<'a> {
 
     /// Consumes the operands of an opcode. Returns `None` for prefixes, which are kept for the next key.
     fn opcode(&mut self, start: usize, opcode: Opcode) -> Result<Option<FileItem<'a>>> {
-        let cursor = &mut self.cursor;
+        let (cursor, strings) = (&mut self.cursor, &mut self.strings);
         self.version = self.version.max(opcode.first_version());
         let item = match opcode {
             Opcode::ExpireTimeMs => {
@@ -345,13 +375,16 @@ impl<'a> Scanner<'a> {
             }
             Opcode::SlotNum => return Ok(Some(FileItem::SlotNumber(cursor.length().within(Reading::SlotNumber)?))),
             Opcode::KeyMeta => {
-                module::skip_key_meta(cursor)?;
+                module::skip_key_meta(cursor, |string| strings.see(string, Reading::StringInModuleData))?;
                 self.prefix.start.get_or_insert(start);
                 return Ok(None);
             }
             Opcode::Aux => {
                 let name = cursor.string().within(Reading::AuxiliaryFieldName)?;
-                return Ok(Some(FileItem::Aux(name, cursor.string().within(Reading::AuxiliaryFieldValue)?)));
+                let value = cursor.string().within(Reading::AuxiliaryFieldValue)?;
+                strings.see(name, Reading::AuxiliaryFieldName);
+                strings.see(value, Reading::AuxiliaryFieldValue);
+                return Ok(Some(FileItem::Aux(name, value)));
             }
             Opcode::SelectDb => {
                 let db = cursor.length().within(Reading::DatabaseNumber)?;
@@ -368,19 +401,31 @@ impl<'a> Scanner<'a> {
                 cursor.length().within(Reading::SlotNumberOfExpiries)?;
                 FileItem::Slot(slot)
             }
-            Opcode::Function2 => FileItem::Function(cursor.string().within(Reading::FunctionLibrary)?),
+            Opcode::Function2 => {
+                let library = cursor.string().within(Reading::FunctionLibrary)?;
+                strings.see(library, Reading::FunctionLibrary);
+                FileItem::Function(library)
+            }
             Opcode::FunctionPreGa => {
-                let name = cursor.string().within(Reading::FunctionName)?;
-                cursor.string().within(Reading::FunctionEngine)?;
+                let mut read = |cursor: &mut Cursor<'a>, reading| -> Result<RawString<'a>> {
+                    let string = cursor.string().within(reading)?;
+                    strings.see(string, reading);
+                    Ok(string)
+                };
+                let name = read(cursor, Reading::FunctionName)?;
+                read(cursor, Reading::FunctionEngine)?;
                 if cursor.length().within(Reading::FunctionDescription)? != 0 {
-                    cursor.string().within(Reading::FunctionDescription)?;
+                    read(cursor, Reading::FunctionDescription)?;
                 }
-                cursor.string().within(Reading::FunctionCode)?;
+                read(cursor, Reading::FunctionCode)?;
                 FileItem::Function(name)
             }
-            Opcode::ModuleAux => FileItem::ModuleAux(module::skip_aux(cursor)?),
+            Opcode::ModuleAux => {
+                let see = |string| strings.see(string, Reading::StringInModuleData);
+                FileItem::ModuleAux(module::skip_aux(cursor, see)?)
+            }
             Opcode::SlotImport => {
-                cursor.string().within(Reading::SlotImportJob)?;
+                strings.see(cursor.string().within(Reading::SlotImportJob)?, Reading::SlotImportJob);
                 for _ in 0..cursor.count(2).within(Reading::SlotImportRanges)? {
                     cursor.length().within(Reading::FirstSlot)?;
                     cursor.length().within(Reading::LastSlot)?;

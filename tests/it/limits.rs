@@ -230,6 +230,14 @@ fn value_of_a_gigabyte_from_a_small_file_does_not_take_a_gigabyte() {
         let most = peak(rdblens().arg(command).arg(&named).args(["--max-memory", "256MB"]));
         assert!(most < 128 << 20, "{command} took {most} bytes for an auxiliary field");
     }
+    // The name of a key before damage.
+    let record = [&b"\x00"[..], &packed_bomb(500 << 20, 1), b"\x01v"].concat();
+    let damaged = [b"REDIS0011\xfe\0", &record[..], b"\x00\x01a\x01b\x08\x08", &record, b"\xff\0\0\0\0\0\0\0\0"];
+    fs::write(&named, damaged.concat()).unwrap();
+    for command in ["check", "salvage"] {
+        let most = peak(rdblens().arg(command).arg(&named).args(["--max-memory", "256MB"]));
+        assert!(most < 128 << 20, "{command} took {most} bytes for the name of a key");
+    }
     for (key, limit) in [("a:set:00", "9"), ("a:set:01", "9"), ("a:set:01", "1000000000")] {
         let arguments = [key, "--limit", limit, "--max-memory", "256MB"];
         let most = peak(rdblens().arg("show").arg(&path).args(arguments));

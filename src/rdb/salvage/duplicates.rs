@@ -11,9 +11,13 @@ use crate::rdb::file_info::FileInfo;
 use crate::rdb::resync::verify_value;
 use crate::rdb::scan::{FileItem, KeyEntry, ScanState, Scanner};
 use crate::rdb::scratch::Scratch;
+use crate::rdb::string::StringForm;
 use crate::rdb::template::Templates;
 use crate::rdb::verify::Verify;
 use crate::wording::wording;
+
+/// Length above which compressed names are compared as they are stored: the same server stores equal names alike.
+const LONG_NAME: u64 = 1 << 20;
 
 fn scanner<'a>(bytes: &'a [u8], about: &FileInfo, stretch: &Stretch) -> Scanner<'a> {
     let part = bytes.get(stretch.range.clone()).unwrap_or_default();
@@ -50,14 +54,20 @@ pub(super) fn duplicates(bytes: &[u8], about: &FileInfo, stretches: &[Stretch]) 
     let records: u64 = stretches.iter().map(|stretch| stretch.records).sum();
     let passes = records / limits::HASHED_KEYS + 1;
     let mut found = Vec::new();
-    let mut scratch = Scratch::new(limits::MAX_KEY_BYTES);
+    let mut scratch = Scratch::new(LONG_NAME);
     for pass in 0..passes {
         let mut hashes: Vec<(u64, usize, usize)> = Vec::new();
         for stretch in stretches {
             for_each_key(bytes, about, stretch, |range, entry| {
-                if let Ok(key) = entry.key.decode(&mut scratch) {
+                let stored = match entry.key.form {
+                    StringForm::Lzf { block, len } if len > LONG_NAME => Ok(block),
+                    StringForm::Plain(_) | StringForm::Int(_) | StringForm::Lzf { .. } => {
+                        entry.key.decode(&mut scratch)
+                    }
+                };
+                if let Ok(key) = stored {
                     let mut hasher = DefaultHasher::new();
-                    (stretch.db, key).hash(&mut hasher);
+                    (stretch.db, entry.key.len(), key).hash(&mut hasher);
                     let hash = hasher.finish();
                     if hash % passes == pass {
                         hashes.push((hash, range.start, range.end));

@@ -220,7 +220,8 @@ impl<'a> Walk<'a> {
         let state = ScanState { family: self.header.family, db: self.db };
         // The table is handed over, not shared: adding a template to a shared table copies it.
         let mut scanner = Scanner::new(Cursor::new(bytes, at as u64), state)
-            .with_templates(Templates::before(self.header), self.templates.take());
+            .with_templates(Templates::before(self.header), self.templates.take())
+            .with_checked_strings();
         let mut last: Option<(Option<u64>, RawString<'a>)> = None;
         let mut boundary = at;
         let stop = loop {
@@ -265,7 +266,7 @@ impl<'a> Walk<'a> {
                     }
                     last = Some((entry.db, entry.key));
                     let end = at + scanner.cursor().consumed();
-                    self.key(boundary..end, &entry, facts);
+                    self.key(boundary..end, &entry, facts, scanner.take_broken_string());
                     boundary = end;
                 }
                 FileItem::End => {
@@ -285,7 +286,7 @@ impl<'a> Walk<'a> {
                     self.about.observe(&other);
                     if scanner.at_boundary() {
                         let end = at + scanner.cursor().consumed();
-                        self.other(boundary..end, &other);
+                        self.other(boundary..end, &other, scanner.take_broken_string());
                         boundary = end;
                     }
                 }
@@ -357,16 +358,16 @@ impl<'a> Walk<'a> {
         found
     }
 
-    /// Adds a key whose framing is intact.
-    fn key(&mut self, range: Range<usize>, entry: &KeyEntry<'_>, facts: KeyFacts) {
+    /// Adds a key whose framing is intact; `metadata` is what is wrong with the strings before it.
+    fn key(&mut self, range: Range<usize>, entry: &KeyEntry<'_>, facts: KeyFacts, metadata: Result<()>) {
         let notes = self.verify.finish();
         let is_empty = matches!(&notes, Ok(notes) if notes.empty);
-        let fault = notes.and_then(|notes| match entry.key.form {
+        let fault = metadata.and(notes).and_then(|notes| match entry.key.form {
             _ if notes.lost_template => Err(Error::corrupt(
                 entry.offset,
                 wording!("its field names lie in a damaged part of the file", "其字段名位于文件的损坏部分"),
             )),
-            StringForm::Lzf { .. } => entry.key.to_bytes().map(|_| ()).within(Reading::Key),
+            StringForm::Lzf { .. } => entry.key.check().within(Reading::Key),
             StringForm::Plain(_) | StringForm::Int(_) => Ok(()),
         });
         let fault = fault.and_then(|()| self.zeros.check(entry, self.bytes.get(range.clone()).unwrap_or_default()));
@@ -428,8 +429,8 @@ impl<'a> Walk<'a> {
         !is_accepted
     }
 
-    /// Adds an item other than a key.
-    fn other(&mut self, range: Range<usize>, item: &FileItem<'_>) {
+    /// Adds an item other than a key; `strings` is what is wrong with its strings.
+    fn other(&mut self, range: Range<usize>, item: &FileItem<'_>, strings: Result<()>) {
         let kind = match item {
             FileItem::Database(db) => {
                 if self.leading.is_some() && *db <= self.last_db && self.last_db > 0 {
@@ -450,7 +451,11 @@ impl<'a> Walk<'a> {
             | FileItem::Update
             | FileItem::HashTemplate
             | FileItem::Key(_)
-            | FileItem::End => MarkKind::Other,
+            | FileItem::End => match strings {
+                Ok(()) => MarkKind::Other,
+                // Servers do not load a file with it. It has no name.
+                Err(error) => MarkKind::Damaged { key: Vec::new(), error: error.or_at(range.start as u64) },
+            },
         };
         if self.leading.is_none() {
             self.mark(Mark { range, db: self.db, kind });

@@ -6,6 +6,7 @@ use crate::error::{Error, Reading, Result, Within};
 use crate::limits;
 use crate::rdb::cursor::Cursor;
 use crate::rdb::kind::ModuleName;
+use crate::rdb::string::RawString;
 use crate::wording::wording;
 
 /// Walks a module's value: the module id, then the items.
@@ -14,8 +15,8 @@ pub fn walk_module<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()
     walk_items(input, |item| visit.module_item(item))
 }
 
-/// Skips data that a module stores outside keys: module id, `when` (an integer item), items.
-pub fn skip_aux(input: &mut Cursor<'_>) -> Result<ModuleName> {
+/// Skips data that a module stores outside keys: module id, `when` (an integer item), items. Passes strings to `see`.
+pub fn skip_aux<'a>(input: &mut Cursor<'a>, see: impl FnMut(RawString<'a>)) -> Result<ModuleName> {
     let name = ModuleName::from_id(input.number().within(Reading::ModuleId)?);
     let offset = input.offset();
     match input.length().within(Reading::ModuleDataWhenField)? {
@@ -30,12 +31,12 @@ pub fn skip_aux(input: &mut Cursor<'_>) -> Result<ModuleName> {
             ));
         }
     };
-    walk_items(input, |_| ())?;
+    walk_strings(input, see)?;
     Ok(name)
 }
 
-/// Skips metadata that modules attach to a key: `n, (u32 class, items)[n]`.
-pub fn skip_key_meta(input: &mut Cursor<'_>) -> Result<()> {
+/// Skips metadata that modules attach to a key: `n, (u32 class, items)[n]`. Passes strings to `see`.
+pub fn skip_key_meta<'a>(input: &mut Cursor<'a>, mut see: impl FnMut(RawString<'a>)) -> Result<()> {
     let offset = input.offset();
     let classes = input.length().within(Reading::NumberOfMetadataClasses)?;
     if classes > limits::MAX_KEY_META_CLASSES {
@@ -49,12 +50,20 @@ pub fn skip_key_meta(input: &mut Cursor<'_>) -> Result<()> {
     }
     for _ in 0..classes {
         input.u32_le().within(Reading::MetadataClass)?;
-        walk_items(input, |_| ())?;
+        walk_strings(input, &mut see)?;
     }
     Ok(())
 }
 
-fn walk_items(input: &mut Cursor<'_>, mut see: impl FnMut(ModuleItem<'_>)) -> Result<()> {
+fn walk_strings<'a>(input: &mut Cursor<'a>, mut see: impl FnMut(RawString<'a>)) -> Result<()> {
+    walk_items(input, |item| {
+        if let ModuleItem::String(string) = item {
+            see(string);
+        }
+    })
+}
+
+fn walk_items<'a>(input: &mut Cursor<'a>, mut see: impl FnMut(ModuleItem<'a>)) -> Result<()> {
     loop {
         let offset = input.offset();
         see(match input.length().within(Reading::TagInModuleData)? {
