@@ -112,6 +112,7 @@ impl PasswordName<'_> {
     pub fn is_told_by(&self, value: &[u8]) -> bool {
         let value = value.trim_ascii();
         let bare = value.strip_prefix(b"\"").and_then(|value| value.strip_suffix(b"\"")).unwrap_or(value);
+        let bare = password::without_scheme(bare);
         let sure = can_be_password(bare) && !password::is_harmless(self.word, bare);
         sure && (self.is_last || looks_like_password(bare))
     }
@@ -189,7 +190,9 @@ mod tests {
 
     #[test]
     fn plain_values_are_secrets() {
-        for value in ["hunter2", "123456", "correct horse battery", "\"P@ssw0rd\"", "密码很长", "changeme"] {
+        for value in
+            ["hunter2", "123456", "correct horse battery", "\"P@ssw0rd\"", "密码很长", "changeme", "{noop}hunter2"]
+        {
             assert!(is_secret("user:1:password", value), "{value}");
         }
         assert!(is_secret("app:1:secret", "0123456789abcdef0123456789abcdef"));

@@ -132,10 +132,7 @@ fn is_hashed(value: &[u8]) -> bool {
     // With its salt in front or behind, or alone.
     let hex = value.split(|byte| matches!(byte, b':' | b'$')).any(is_hex_digest);
     let crypt = value.first() == Some(&b'$') && value.iter().filter(|byte| **byte == b'$').count() >= 3;
-    let scheme = value.strip_prefix(b"{").and_then(|rest| rest.get(..memchr::memchr(b'}', rest)?));
-    let tagged = scheme.is_some_and(|scheme| {
-        (3..=15).contains(&scheme.len()) && !NO_HASH.iter().any(|none| scheme.eq_ignore_ascii_case(none))
-    });
+    let tagged = scheme(value).is_some_and(|(scheme, _)| (3..=15).contains(&scheme.len()) && !is_no_hash(scheme));
     let sealed = value.starts_with(b"ENC(") && value.ends_with(b")") || value.starts_with(b"vault:v");
     let named =
         [&b"pbkdf2"[..], b"argon2", b"scrypt", b"bcrypt", b"sha1$", b"sha256", b"sha512", b"md5$", b"SCRAM-SHA-"];
@@ -144,6 +141,22 @@ fn is_hashed(value: &[u8]) -> bool {
 
 /// Schemes that say that a password is stored as it is.
 const NO_HASH: [&[u8]; 5] = [b"noop", b"plain", b"plaintext", b"clear", b"cleartext"];
+
+fn is_no_hash(scheme: &[u8]) -> bool {
+    NO_HASH.iter().any(|none| scheme.eq_ignore_ascii_case(none))
+}
+
+/// Splits off the scheme in braces that a value begins with.
+fn scheme(value: &[u8]) -> Option<(&[u8], &[u8])> {
+    let rest = value.strip_prefix(b"{")?;
+    let end = memchr::memchr(b'}', rest)?;
+    Some((rest.get(..end)?, rest.get(end + 1..)?))
+}
+
+/// Returns a value without a scheme that says that it is stored as it is.
+pub(super) fn without_scheme(value: &[u8]) -> &[u8] {
+    scheme(value).filter(|(scheme, _)| is_no_hash(scheme)).map_or(value, |(_, password)| password)
+}
 
 /// Returns whether a text is a digest or ciphertext in hexadecimal. Half an MD5, as some databases store it, has letters and
 /// digits mixed: a password of this form would be random, too.
