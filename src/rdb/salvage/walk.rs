@@ -1,17 +1,20 @@
 //! Walk over a damaged file, which tells sound records from false ones.
 
+mod marks;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
+
+use marks::{Mark, MarkKind};
 
 use super::databases::{databases, infer_databases};
 use super::duplicates::{duplicates, without};
 use super::lost_templates::{resume_head, stand_in};
 use super::parts::{Parts, count_keys};
 use super::zeros::ZeroedBlocks;
-use super::{GapKind, Stretch, Survey, name, prefix};
+use super::{Stretch, Survey, name, prefix};
 use crate::error::{Error, ErrorKind, Reading, Result, Within};
-use crate::limits;
 use crate::rdb::batch::FIRST_DATABASE;
 use crate::rdb::boundary::is_same_key;
 use crate::rdb::cursor::Cursor;
@@ -25,8 +28,6 @@ use crate::rdb::value_type::ValueType;
 use crate::rdb::verify::Verify;
 use crate::wording::wording;
 
-/// Number of records before a failure that may be retracted if they look false.
-const SUSPICIOUS: usize = 6;
 /// Number of false records to accept behind a gap if fields of hashes cannot look like keys.
 const FALSE_STARTS: u32 = 3;
 /// Number of lost templates whose number of fields cannot be found after which no other is looked for.
@@ -35,33 +36,6 @@ const MOST_UNKNOWN_TEMPLATES: u32 = 64;
 const MANY_STRINGS: u32 = 64;
 /// Bytes near the end of a file in which a record that is cut off says nothing about its predecessor.
 const CUT_OFF: usize = 64;
-
-/// Item that has been read, but may be retracted.
-#[derive(Debug)]
-struct Mark {
-    range: Range<usize>,
-    /// Database in force behind it.
-    db: Option<u64>,
-    kind: MarkKind,
-}
-
-#[derive(Debug)]
-enum MarkKind {
-    Key {
-        facts: KeyFacts,
-        expires: bool,
-        is_empty: bool,
-    },
-    /// A key whose value is damaged.
-    Damaged {
-        key: Vec<u8>,
-        error: Error,
-    },
-    /// An item that is copied: auxiliary field, function, slot, template.
-    Other,
-    /// An item that is written anew: `SELECTDB`, `RESIZEDB`.
-    Database(Option<u64>),
-}
 
 /// State behind a gap, before the first key that looks like the others.
 #[derive(Debug)]
@@ -91,15 +65,6 @@ enum Stop {
         values: usize,
         error: Error,
     },
-}
-
-/// Evidence for an item before a failure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Strength {
-    Sound,
-    /// A real record, but the damage may lie in it.
-    Suspicious,
-    False,
 }
 
 pub(super) struct Walk<'a> {
@@ -460,99 +425,6 @@ impl<'a> Walk<'a> {
         if self.leading.is_none() {
             self.mark(Mark { range, db: self.db, kind });
         }
-    }
-
-    fn mark(&mut self, mark: Mark) {
-        self.marks.push_back(mark);
-        if self.marks.len() > SUSPICIOUS
-            && let Some(mark) = self.marks.pop_front()
-        {
-            self.settle(mark);
-        }
-    }
-
-    /// Returns where the sound part before a failure ends, and drops the suspicious records behind that place.
-    fn retract(&mut self, resumed: usize, failed: usize, is_credible: bool) -> usize {
-        if is_credible {
-            return failed;
-        }
-        let mut cut = failed;
-        // Records that look false, and the one before, whose changed length led to them.
-        while let Some(mark) = self.marks.back() {
-            let strength = match &mark.kind {
-                MarkKind::Key { facts, .. } if self.profile.trusts(facts) => Strength::Suspicious,
-                MarkKind::Key { .. } | MarkKind::Damaged { .. } => Strength::False,
-                MarkKind::Other => Strength::Sound,
-                MarkKind::Database(Some(_)) if self.is_database_head() => Strength::Sound,
-                MarkKind::Database(_) => Strength::False,
-            };
-            if strength == Strength::Sound {
-                break;
-            }
-            cut = mark.range.start;
-            self.marks.pop_back();
-            if strength == Strength::Suspicious {
-                break;
-            }
-        }
-        self.last_db = self.marks.back().map_or(self.settled_db, |mark| mark.db.unwrap_or(self.settled_db));
-        cut.max(resumed)
-    }
-
-    /// Returns whether the last two items are `SELECTDB` and `RESIZEDB`, which hardly come by chance.
-    fn is_database_head(&self) -> bool {
-        let before = self.marks.len().checked_sub(2).and_then(|index| self.marks.get(index));
-        before.is_some_and(|mark| matches!(mark.kind, MarkKind::Database(None)))
-    }
-
-    fn settle_all(&mut self) {
-        while let Some(mark) = self.marks.pop_front() {
-            self.settle(mark);
-        }
-    }
-
-    /// Makes an item part of a stretch, or of a gap if its value is damaged.
-    fn settle(&mut self, mark: Mark) {
-        self.settled_db = mark.db.unwrap_or(self.settled_db);
-        match mark.kind {
-            MarkKind::Key { facts, expires, is_empty } => {
-                self.profile.learn(&facts);
-                self.parts.stretch(mark.range, mark.db).count(is_empty, expires);
-            }
-            MarkKind::Other => {
-                self.parts.stretch(mark.range, mark.db);
-            }
-            MarkKind::Database(announced) => {
-                if let (Some(keys), Some(db)) = (announced, mark.db)
-                    && self.announced.len() < limits::MAX_GAPS
-                {
-                    self.announced.insert(db, keys);
-                }
-            }
-            MarkKind::Damaged { key, error } => {
-                self.parts.push_gap(&mark.range, GapKind::Value(key), self.settled_db, error);
-            }
-        }
-    }
-
-    /// Ends the gap before the first accepted item behind it.
-    fn end_leading(&mut self, at: usize) {
-        if let Some(leading) = self.leading.take() {
-            let range = leading.gap_start..at.max(leading.gap_start);
-            self.parts.push_framing_gap(range, self.settled_db, leading.error);
-        }
-    }
-
-    /// Drops everything behind the last framing gap, which then goes on.
-    fn drop_pieces(&mut self) {
-        self.marks.clear();
-        if self.leading.is_some() {
-            return; // none of them has been accepted
-        }
-        self.leading = self.parts.reopen_gap().map(|gap| {
-            let gap_start = usize::try_from(gap.range.start).unwrap_or(self.start);
-            Leading { gap_start, error: gap.error, resumed: gap_start, rejected: 0 }
-        });
     }
 
     pub fn finish(mut self) -> Survey {

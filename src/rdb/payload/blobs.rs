@@ -1,0 +1,121 @@
+//! Payload of packed values: listpacks, ziplists and nodes of streams.
+
+use super::{ENTRY_ID_BYTES, Payload, SCORE_BYTES};
+use crate::error::{Error, Result};
+use crate::rdb::packed::{PackedElement, listpack, ziplist};
+use crate::wording::wording;
+
+/// The entry is deleted and only its place is left.
+const DELETED: i64 = 1;
+/// The entry has the fields of the master entry.
+const SAME_FIELDS: i64 = 2;
+
+/// Adds up the elements of a listpack, each of which takes `parts` of its entries.
+#[inline]
+pub(super) fn listpack_elements(bytes: &[u8], parts: u64) -> Result<Payload> {
+    let mut entries = listpack::Elements::new(bytes, 0)?;
+    let mut sum = Payload::default();
+    while let Some(mut element) = entries.next_len()? {
+        for _ in 1..parts {
+            element += entries.next_len()?.unwrap_or(0);
+        }
+        sum.add(element, 0);
+    }
+    Ok(sum)
+}
+
+pub(super) fn ziplist_elements(bytes: &[u8]) -> Result<Payload> {
+    grouped(ziplist::Entries::new(bytes, 0)?, 1, 0, 0)
+}
+
+/// Adds up elements of these lengths.
+pub(super) fn elements(lengths: impl Iterator<Item = Result<u64>>) -> Result<Payload> {
+    let mut sum = Payload::default();
+    for len in lengths {
+        sum.add(len?, 0);
+    }
+    Ok(sum)
+}
+
+/// Adds up members, which alternate with scores.
+pub(super) fn scored<'a>(entries: impl Iterator<Item = Result<PackedElement<'a>>>) -> Result<Payload> {
+    grouped(entries, 1, 1, SCORE_BYTES)
+}
+
+/// Adds up elements of `parts` entries each, which are followed by `skipped` others. Those count `beside` bytes.
+pub(super) fn grouped<'a>(
+    mut entries: impl Iterator<Item = Result<PackedElement<'a>>>,
+    parts: usize,
+    skipped: usize,
+    beside: u64,
+) -> Result<Payload> {
+    let mut sum = Payload::default();
+    while let Some(first) = entries.next() {
+        let mut element = first?.len();
+        for _ in 1..parts {
+            element += entries.next().transpose()?.map_or(0, |part| part.len());
+        }
+        for _ in 0..skipped {
+            entries.next().transpose()?;
+        }
+        sum.add(element, beside);
+    }
+    Ok(sum)
+}
+
+/// Listpack of stream entries (`t_stream.c`).
+///
+/// ```text
+/// live, deleted, n, field[n], 0
+/// { flags, ms, seq, [n, (field, value)[n] | value[n] if the fields are the master's], elements of this entry }*
+/// ```
+pub(super) struct StreamNode<'a>(pub listpack::Elements<'a>);
+
+impl StreamNode<'_> {
+    pub(super) fn payload(mut self) -> Result<Payload> {
+        self.numbers(2)?;
+        let shared = self.number()?;
+        let names = self.texts(shared)?;
+        self.numbers(1)?;
+        let mut sum = Payload::default();
+        while let Some(flags) = self.0.next().transpose()? {
+            let PackedElement::Int(flags) = flags else { return Err(Self::malformed()) };
+            self.numbers(2)?;
+            let fields = if flags & SAME_FIELDS != 0 {
+                names.saturating_add(self.texts(shared)?)
+            } else {
+                let pairs = self.number()?;
+                self.texts(pairs.saturating_mul(2))?
+            };
+            self.numbers(1)?;
+            if flags & DELETED == 0 {
+                sum.add(fields, ENTRY_ID_BYTES);
+            }
+        }
+        Ok(sum)
+    }
+
+    /// Adds up the lengths of the next elements.
+    fn texts(&mut self, count: i64) -> Result<u64> {
+        (0..count).map(|_| self.0.next_len()?.ok_or_else(Self::malformed)).sum()
+    }
+
+    fn numbers(&mut self, count: usize) -> Result<()> {
+        (0..count).try_for_each(|_| self.number().map(|_| ()))
+    }
+
+    fn number(&mut self) -> Result<i64> {
+        match self.0.next().transpose()? {
+            Some(PackedElement::Int(number)) => Ok(number),
+            // Servers load numbers that are stored as text, too.
+            Some(PackedElement::Text(text)) => {
+                std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()).ok_or_else(Self::malformed)
+            }
+            None => Err(Self::malformed()),
+        }
+    }
+
+    fn malformed() -> Error {
+        Error::corrupt(0, wording!("malformed stream entry", "流条目格式错误"))
+    }
+}

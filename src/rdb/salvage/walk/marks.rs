@@ -1,0 +1,145 @@
+//! Items that a walk has read: the last of them may be retracted, the others become parts of stretches and gaps.
+
+use std::ops::Range;
+
+use super::{Leading, Walk};
+use crate::error::Error;
+use crate::limits;
+use crate::rdb::resync::KeyFacts;
+use crate::rdb::salvage::GapKind;
+
+/// Number of records before a failure that may be retracted if they look false.
+const SUSPICIOUS: usize = 6;
+
+/// Item that has been read, but may be retracted.
+#[derive(Debug)]
+pub(super) struct Mark {
+    pub range: Range<usize>,
+    /// Database in force behind it.
+    pub db: Option<u64>,
+    pub kind: MarkKind,
+}
+
+#[derive(Debug)]
+pub(super) enum MarkKind {
+    Key {
+        facts: KeyFacts,
+        expires: bool,
+        is_empty: bool,
+    },
+    /// A key whose value is damaged.
+    Damaged {
+        key: Vec<u8>,
+        error: Error,
+    },
+    /// An item that is copied: auxiliary field, function, slot, template.
+    Other,
+    /// An item that is written anew: `SELECTDB`, `RESIZEDB`.
+    Database(Option<u64>),
+}
+
+/// Evidence for an item before a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Strength {
+    Sound,
+    /// A real record, but the damage may lie in it.
+    Suspicious,
+    False,
+}
+
+impl Walk<'_> {
+    /// Adds an item, and settles the one that is too far back to be retracted.
+    pub(super) fn mark(&mut self, mark: Mark) {
+        self.marks.push_back(mark);
+        if self.marks.len() > SUSPICIOUS
+            && let Some(mark) = self.marks.pop_front()
+        {
+            self.settle(mark);
+        }
+    }
+
+    /// Returns where the sound part before a failure ends, and drops the suspicious records behind that place.
+    pub(super) fn retract(&mut self, resumed: usize, failed: usize, is_credible: bool) -> usize {
+        if is_credible {
+            return failed;
+        }
+        let mut cut = failed;
+        // Records that look false, and the one before, whose changed length led to them.
+        while let Some(mark) = self.marks.back() {
+            let strength = match &mark.kind {
+                MarkKind::Key { facts, .. } if self.profile.trusts(facts) => Strength::Suspicious,
+                MarkKind::Key { .. } | MarkKind::Damaged { .. } => Strength::False,
+                MarkKind::Other => Strength::Sound,
+                MarkKind::Database(Some(_)) if self.is_database_head() => Strength::Sound,
+                MarkKind::Database(_) => Strength::False,
+            };
+            if strength == Strength::Sound {
+                break;
+            }
+            cut = mark.range.start;
+            self.marks.pop_back();
+            if strength == Strength::Suspicious {
+                break;
+            }
+        }
+        self.last_db = self.marks.back().map_or(self.settled_db, |mark| mark.db.unwrap_or(self.settled_db));
+        cut.max(resumed)
+    }
+
+    /// Returns whether the last two items are `SELECTDB` and `RESIZEDB`, which hardly come by chance.
+    fn is_database_head(&self) -> bool {
+        let before = self.marks.len().checked_sub(2).and_then(|index| self.marks.get(index));
+        before.is_some_and(|mark| matches!(mark.kind, MarkKind::Database(None)))
+    }
+
+    /// Settles all items.
+    pub(super) fn settle_all(&mut self) {
+        while let Some(mark) = self.marks.pop_front() {
+            self.settle(mark);
+        }
+    }
+
+    /// Makes an item part of a stretch, or of a gap if its value is damaged.
+    fn settle(&mut self, mark: Mark) {
+        self.settled_db = mark.db.unwrap_or(self.settled_db);
+        match mark.kind {
+            MarkKind::Key { facts, expires, is_empty } => {
+                self.profile.learn(&facts);
+                self.parts.stretch(mark.range, mark.db).count(is_empty, expires);
+            }
+            MarkKind::Other => {
+                self.parts.stretch(mark.range, mark.db);
+            }
+            MarkKind::Database(announced) => {
+                if let (Some(keys), Some(db)) = (announced, mark.db)
+                    && self.announced.len() < limits::MAX_GAPS
+                {
+                    self.announced.insert(db, keys);
+                }
+            }
+            MarkKind::Damaged { key, error } => {
+                self.parts.push_gap(&mark.range, GapKind::Value(key), self.settled_db, error);
+            }
+        }
+    }
+
+    /// Ends the gap before the first accepted item behind it.
+    pub(super) fn end_leading(&mut self, at: usize) {
+        if let Some(leading) = self.leading.take() {
+            let range = leading.gap_start..at.max(leading.gap_start);
+            self.parts.push_framing_gap(range, self.settled_db, leading.error);
+        }
+    }
+
+    /// Drops everything behind the last framing gap, which then goes on.
+    pub(super) fn drop_pieces(&mut self) {
+        self.marks.clear();
+        if self.leading.is_some() {
+            return; // none of them has been accepted
+        }
+        self.leading = self.parts.reopen_gap().map(|gap| {
+            let gap_start = usize::try_from(gap.range.start).unwrap_or(self.start);
+            Leading { gap_start, error: gap.error, resumed: gap_start, rejected: 0 }
+        });
+    }
+}
