@@ -12,6 +12,9 @@ const IDLE: u8 = 248;
 /// Expiries that are believed, in milliseconds: of the years 1987 to 2248. One in 2^29 of arbitrary bytes is one.
 const EXPIRIES: Range<i64> = 1 << 39..1 << 43;
 
+/// Sizes of idle times and access counters with their opcodes.
+const USAGE_SIZES: [usize; 3] = [2, 3, 6];
+
 /// Returns where the record of `entry` begins if an intact expiry stands before the bytes at which parsing resumed, the end of
 /// `gap`; between them the idle time or access counter of the key may be.
 pub(super) fn start(bytes: &[u8], gap: Range<usize>, entry: &KeyEntry<'_>) -> Option<usize> {
@@ -27,6 +30,11 @@ pub(super) fn start(bytes: &[u8], gap: Range<usize>, entry: &KeyEntry<'_>) -> Op
         (is_expiry(expiry) && is_usage(usage)).then_some(len + expiry.len())
     })?;
     Some(gap.end - len)
+}
+
+/// Returns whether an idle time or access counter ends at `at`.
+pub(super) fn follows_usage(bytes: &[u8], at: usize) -> bool {
+    USAGE_SIZES.iter().any(|size| at.checked_sub(*size).and_then(|start| bytes.get(start..at)).is_some_and(is_usage))
 }
 
 fn is_expiry(bytes: &[u8]) -> bool {

@@ -1,5 +1,6 @@
 //! Walk over a damaged file, which tells sound records from false ones.
 
+mod access;
 mod marks;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -86,6 +87,8 @@ pub(super) struct Walk<'a> {
     settled_db: u64,
     leading: Option<Leading>,
     has_expiries: bool,
+    /// Whether the checksum differs; computed when it is needed.
+    is_changed: Option<bool>,
     zeros: ZeroedBlocks,
     /// Bytes behind templates that were searched for a record, and will be once more if one of these is damaged. Not more than
     /// the file has, or time would grow with the square of its size.
@@ -119,6 +122,7 @@ impl<'a> Walk<'a> {
             settled_db: FIRST_DATABASE,
             leading: None,
             has_expiries: false,
+            is_changed: None,
             zeros: ZeroedBlocks::default(),
             unknown_templates: 0,
             ended: false,
@@ -220,6 +224,9 @@ impl<'a> Walk<'a> {
                         && !self.is_one_of_many(&scanner, &entry)
                     {
                         break failed(overlong_key(&entry), false);
+                    }
+                    if let Err(error) = self.has_access_as_others(boundary, &facts) {
+                        break failed(error, false);
                     }
                     let mut value = scanner.cursor().clone();
                     if let Err(error) = verify_value(&mut scanner, &entry, &mut self.verify) {
@@ -337,9 +344,9 @@ impl<'a> Walk<'a> {
         });
         let fault = fault.and_then(|()| self.zeros.check(entry, self.bytes.get(range.clone()).unwrap_or_default()));
         self.has_expiries |= entry.expires_at.is_some();
-        // The last bytes of an expiry read as an empty list without a name.
-        if is_empty
-            && entry.key.is_empty()
+        // The last bytes of an expiry read as an empty list without a name, and the pairs of a hash as keys without an idle time or
+        // access counter.
+        if (is_empty && entry.key.is_empty() || self.has_no_access(range.start, &facts))
             && let Some(Mark { range: damaged, kind: MarkKind::Damaged { .. }, .. }) = self.marks.back_mut()
             && damaged.end == range.start
         {
@@ -365,18 +372,9 @@ impl<'a> Walk<'a> {
         self.mark(Mark { range, db: self.db, kind });
     }
 
-    /// Returns the damage that ends at `at`, which may have taken in the expiry of the record there: a gap, or a damaged value, whose
-    /// length may be that of another record.
-    fn damage_before(&self, at: usize) -> Option<Range<usize>> {
-        match (&self.leading, self.marks.back()) {
-            (Some(gap), _) => Some(gap.gap_start..at),
-            (None, Some(Mark { range, kind: MarkKind::Damaged { .. }, .. })) if range.end == at => Some(range.clone()),
-            _ => None,
-        }
-    }
-
     /// Returns whether a key right behind a gap does not look like the keys elsewhere, and stays in the gap.
     fn is_rejected(&mut self, range: &Range<usize>, entry: &KeyEntry<'_>, facts: &KeyFacts) -> bool {
+        let has_no_access = self.has_no_access(range.start, facts);
         let Some(leading) = &mut self.leading else { return false };
         // An expiry before the first key may have lost its opcode; its highest byte is zero.
         let may_lack_expiry = range.start == leading.resumed
@@ -385,6 +383,10 @@ impl<'a> Walk<'a> {
             && self.bytes.get(range.start.wrapping_sub(1)) == Some(&0);
         if !may_lack_expiry && self.profile.trusts(facts) {
             return false;
+        }
+        // Servers write access metadata for all keys or for none.
+        if !may_lack_expiry && has_no_access {
+            return true;
         }
         leading.rejected += 1;
         let is_accepted = match fields_look_like_keys(self.header) {

@@ -1,0 +1,61 @@
+//! Idle times and access counters as evidence: servers write them for all keys of a file or for none.
+//!
+//! So where nearly all keys have them, a key without is part of another value, such as the pair of a hash with field expiries, or
+//! the rest of a record whose first bytes were swallowed by the value before it.
+
+use std::ops::Range;
+
+use super::Walk;
+use super::marks::{Mark, MarkKind};
+use crate::error::{Error, Result};
+use crate::rdb::cursor::Cursor;
+use crate::rdb::resync::KeyFacts;
+use crate::rdb::salvage::prefix;
+use crate::wording::wording;
+
+/// Size of the checksum at the end of a file.
+const CHECKSUM: usize = 8;
+
+impl Walk<'_> {
+    /// Fails for a key at `at`, behind no known damage, that has no access metadata although nearly all others have.
+    pub(super) fn has_access_as_others(&mut self, at: usize, facts: &KeyFacts) -> Result<()> {
+        if !self.profile.lacks_access(facts) || self.damage_before(at).is_some() || !self.is_changed() {
+            return Ok(());
+        }
+        Err(Error::corrupt(
+            at as u64,
+            wording!(
+                "a record without idle time or access counter, unlike all others",
+                "记录没有空闲时间或访问计数，与其他记录都不同"
+            ),
+        ))
+    }
+
+    /// Returns whether the checksum shows that the file is not as it was written.
+    fn is_changed(&mut self) -> bool {
+        let (bytes, start) = (self.bytes, self.start);
+        *self.is_changed.get_or_insert_with(|| {
+            let end = bytes.len().saturating_sub(CHECKSUM);
+            let stored = Cursor::new(bytes.get(end..).unwrap_or_default(), 0).u64_le();
+            // Zero means that none was computed.
+            stored.is_ok_and(|stored| {
+                stored != 0 && stored != crate::rdb::crc64::checksum(bytes.get(start..end).unwrap_or_default())
+            })
+        })
+    }
+
+    /// Returns whether the key at `at`, behind damage, has no access metadata although nearly all others have, and none in the damage.
+    pub(super) fn has_no_access(&self, at: usize, facts: &KeyFacts) -> bool {
+        self.profile.lacks_access(facts) && !prefix::follows_usage(self.bytes, at)
+    }
+
+    /// Returns the damage that ends at `at`, which may have taken in the expiry of the record there: a gap, or a damaged value, whose
+    /// length may be that of another record.
+    pub(super) fn damage_before(&self, at: usize) -> Option<Range<usize>> {
+        match (&self.leading, self.marks.back()) {
+            (Some(gap), _) => Some(gap.gap_start..at),
+            (None, Some(Mark { range, kind: MarkKind::Damaged { .. }, .. })) if range.end == at => Some(range.clone()),
+            _ => None,
+        }
+    }
+}
