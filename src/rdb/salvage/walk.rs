@@ -367,7 +367,11 @@ impl<'a> Walk<'a> {
                 let expires = entry.expires_at.is_some() || lost_start.is_some();
                 MarkKind::Key { facts, expires, is_empty }
             }
-            Err(error) => MarkKind::Damaged { key: name(&entry.key), error: error.or_at(entry.offset) },
+            Err(error) => MarkKind::Damaged {
+                key: name(&entry.key),
+                error: error.or_at(entry.offset),
+                is_trusted: self.profile.trusts(&facts),
+            },
         };
         self.mark(Mark { range, db: self.db, kind });
     }
@@ -421,7 +425,9 @@ impl<'a> Walk<'a> {
             | FileItem::End => match strings {
                 Ok(()) => MarkKind::Other,
                 // Servers do not load a file with it. It has no name.
-                Err(error) => MarkKind::Damaged { key: Vec::new(), error: error.or_at(range.start as u64) },
+                Err(error) => {
+                    MarkKind::Damaged { key: Vec::new(), error: error.or_at(range.start as u64), is_trusted: false }
+                }
             },
         };
         if self.leading.is_none() {

@@ -31,6 +31,8 @@ pub(super) enum MarkKind {
     Damaged {
         key: Vec<u8>,
         error: Error,
+        /// True if it looks like the sound keys.
+        is_trusted: bool,
     },
     /// An item that is copied: auxiliary field, function, slot, template.
     Other,
@@ -68,6 +70,8 @@ impl Walk<'_> {
         while let Some(mark) = self.marks.back() {
             let strength = match &mark.kind {
                 MarkKind::Key { facts, .. } if self.profile.trusts(facts) => Strength::Suspicious,
+                // The damage is known to lie in it: what ends where it begins is sound.
+                MarkKind::Damaged { is_trusted: true, .. } => Strength::Suspicious,
                 MarkKind::Key { .. } | MarkKind::Damaged { .. } => Strength::False,
                 MarkKind::Other => Strength::Sound,
                 MarkKind::Database(Some(_)) if self.is_database_head() => Strength::Sound,
@@ -117,7 +121,7 @@ impl Walk<'_> {
                     self.announced.insert(db, keys);
                 }
             }
-            MarkKind::Damaged { key, error } => {
+            MarkKind::Damaged { key, error, .. } => {
                 self.parts.push_gap(&mark.range, GapKind::Value(key), self.settled_db, error);
             }
         }
