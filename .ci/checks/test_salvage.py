@@ -258,6 +258,15 @@ class Original:
                     names.add(bytes(damage.bytes[at : at + len(record.place[1])]))
         return names
 
+    def packed_names_in(self, damage: Damage) -> set[Place]:
+        """Returns the changed keys whose names are stored in another form: compressed, or as an integer."""
+        touched = damage.touched(self.records)
+        return {
+            record.place
+            for record in self.records
+            if record.place in touched and self.bytes.find(record.place[1], record.start, record.end) < 0
+        }
+
     def is_spliced(self, damage: Damage, name: bytes) -> bool:
         """Returns whether a name lies across an edge of the damage, where parts of two records make one."""
         edges = {edge for start, end in damage.ranges for edge in (start, end)}
@@ -313,7 +322,7 @@ def salvage(program: Path, original: Original, damage: Damage, work: Path, tally
     except (RuntimeError, ConnectionError) as error:
         return [f"the server refuses it: {str(error)[-600:]}"]
     wrong = []
-    names = original.names_in(damage)
+    names, packed = original.names_in(damage), original.packed_names_in(damage)
     elsewhere = defaultdict(list)
     for origin, found in original.keys.items():
         elsewhere[origin[1], found].append(origin)
@@ -327,6 +336,8 @@ def salvage(program: Path, original: Original, damage: Damage, work: Path, tally
             is_lost = any(origin not in touched and origin not in loaded for origin in origins)
             tally["uncertain" if is_lost and place[0] in uncertain else "moved"] += 1
         elif truth is None and (place[1] in names or original.is_spliced(damage, place[1])):
+            tally["renamed"] += 1
+        elif truth is None and any(origin not in loaded and original.keys.get(origin) == (value, expiry) for origin in packed):
             tally["renamed"] += 1
         else:
             tally["invented"] += 1

@@ -43,8 +43,8 @@ struct Args {
     /// Seed of the names and values.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Version of the format: 11 is that of Redis 7.2, 10 of Redis 7.0, 9 of Redis 6.2, which has no listpacks.
-    #[arg(long, value_name = "N", default_value_t = 11, value_parser = clap::value_parser!(u8).range(9..=11))]
+    /// Version of the format: 15 is that of Redis 8.10, 11 of Redis 7.2, 10 of Redis 7.0, 9 of Redis 6.2, which has no listpacks.
+    #[arg(long, value_name = "N", default_value_t = 11, value_parser = clap::value_parser!(u8).range(9..=15))]
     rdb_version: u8,
     /// Creation time of the dump, in seconds since 1970; keys expire in the thirty days after it.
     #[arg(long, value_name = "SECONDS", default_value_t = 1_767_225_600)]
