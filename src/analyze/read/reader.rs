@@ -6,6 +6,7 @@ use crate::analyze::select::Selection;
 use crate::error::{Reading, Result, Within};
 use crate::memory::{LazyTemplates, Meters};
 use crate::rdb::batch::Batch;
+use crate::rdb::kind::Kind;
 use crate::rdb::peek::RawValue;
 use crate::rdb::scan::{FileItem, KeyEntry, Scanner};
 use crate::rdb::scratch::Scratch;
@@ -156,33 +157,29 @@ impl<'f> RecordReader<'f> {
                 return Ok(Continue::Yes);
             }
         };
-        let kind = entry.value_type.kind();
-        // Whether an unknown database is selected is decided once it is known.
-        let selection = reading.selection;
-        let db = entry.db.unwrap_or_default();
-        let wanted = || {
-            (entry.db.is_none() || selection.wants_database(db))
-                && selection.wants_in_any_database(kind, key, entry.expires_at, reading.reference)
-        };
-        if !*everything && !wanted() {
+        // Read before the entry is lent, so that they stay in registers.
+        let KeyEntry { db: known_db, expires_at, idle, freq, value_type, start: record_start, .. } = *entry;
+        let kind = value_type.kind();
+        let db = known_db.unwrap_or_default();
+        if !*everything && !is_wanted(reading, known_db, kind, key, expires_at) {
             scanner.skip_value(entry)?;
             tally.settled.keys += 1;
             return Ok(Continue::Yes);
         }
         let start = scanner.cursor().consumed();
-        meters.begin_key(key.len() as u64, entry.expires_at.is_some());
+        meters.begin_key(key.len() as u64, expires_at.is_some());
         match meters.alone() {
             Some(meter) => scanner.value(entry, meter)?,
             None => scanner.value(entry, &mut *meters)?,
         }
         tally.settled.keys += 1;
         let bytes = scanner.cursor().since(start);
-        let value = RawValue { value_type: entry.value_type, bytes, templates: scanner.templates() };
+        let value = RawValue { value_type, bytes, templates: scanner.templates() };
         let end = scanner.cursor().consumed();
         let over_budget = meters.take_over_budget();
         let is_whole = over_budget.is_none();
         match meters.finish() {
-            Ok((measured, _)) if measured.length == Some(0) && entry.value_type.is_skipped_without_elements() => {
+            Ok((measured, _)) if measured.length == Some(0) && value_type.is_skipped_without_elements() => {
                 tally.settled.skip_empty();
             }
             Ok((measured, elsewhere)) => {
@@ -198,10 +195,10 @@ impl<'f> RecordReader<'f> {
                     alternatives: elsewhere.memory,
                     allocated_elsewhere: elsewhere.allocated,
                     allocated: measured.allocated,
-                    disk: Bytes((end - entry.start) as u64),
-                    expires_at: entry.expires_at,
-                    idle: entry.idle,
-                    freq: entry.freq,
+                    disk: Bytes((end - record_start) as u64),
+                    expires_at,
+                    idle,
+                    freq,
                     fields_with_ttl: measured.fields_with_ttl,
                     stream: measured.stream.as_ref(),
                     module_facts: elsewhere.module_facts,
@@ -216,14 +213,14 @@ impl<'f> RecordReader<'f> {
                     // Rules do not look into a value that is too large to be decompressed.
                     raw: Some(value).filter(|_| is_whole),
                 };
-                if entry.value_type.is_compact_hash() {
+                if value_type.is_compact_hash() {
                     leave_unpriced(&mut record, file);
                 }
                 if let Some(raised) = file.raised.get().filter(|raised| is_whole && raised.concerns(&record)) {
                     record.value.compact =
                         raised.compact(&record, value, file.held_templates.get(), file.budget.part());
                 }
-                let (known, tally) = tally.of(entry.db);
+                let (known, tally) = tally.of(known_db);
                 tally.selected += 1;
                 if let Some(error) = over_budget {
                     tally.pass_over(*error);
@@ -232,10 +229,18 @@ impl<'f> RecordReader<'f> {
                 tally.unknown.note(record.memory, record.disk);
                 return Ok(see(&record, known));
             }
-            Err(error) => tally.of(entry.db).1.damage(error),
+            Err(error) => tally.of(known_db).1.damage(error),
         }
         Ok(Continue::Yes)
     }
+}
+
+/// Returns whether a key counts. Whether an unknown database is selected is decided once it is known.
+#[inline(never)] // most reports count all keys
+fn is_wanted(reading: &ReadOptions<'_>, db: Option<u64>, kind: Kind, key: &[u8], expires_at: Option<Millis>) -> bool {
+    let selection = reading.selection;
+    db.is_none_or(|db| selection.wants_database(db))
+        && selection.wants_in_any_database(kind, key, expires_at, reading.reference)
 }
 
 /// Marks the memory of a compact hash as unknown if the users of its template cannot be counted.
