@@ -115,7 +115,13 @@ impl ReadPlan {
     /// Returns the defaults. A stream record that does not fit the read window is spooled to a file in `spool_dir`.
     pub fn new(spool_dir: PathBuf) -> Self {
         ReadPlan {
-            open: OpenOptions { mmap: true, spool_dir, window: Window::DEFAULT_LIMIT, budget: Budget::default() },
+            open: OpenOptions {
+                mmap: true,
+                spool_dir,
+                window: Window::DEFAULT_LIMIT,
+                budget: Budget::default(),
+                inflaters: 1,
+            },
             selection: Selection::default(),
             limit: None,
             at: None,

@@ -167,8 +167,13 @@ fn may_hold_snapshot(path: &Path) -> bool {
 /// Returns true if an input is a snapshot, an append-only file or an archive, or cannot be read; `is_long` if it has the length of
 /// a header.
 fn opens_as_snapshot(input: &Input, is_long: bool) -> bool {
-    let options =
-        OpenOptions { mmap: false, spool_dir: std::env::temp_dir(), window: 1 << 20, budget: Budget::default() };
+    let options = OpenOptions {
+        mmap: false,
+        spool_dir: std::env::temp_dir(),
+        window: 1 << 20,
+        budget: Budget::default(),
+        inflaters: 1,
+    };
     match input.open(&options) {
         Ok(_) => true,
         Err(error) => match error.kind() {

@@ -63,7 +63,7 @@ fn open(archive: &Path, budget: Budget) -> Result<Box<dyn Read>> {
     let whole = Cursor::new(head).chain(file);
     Ok(match compression {
         None => Box::new(BufReader::with_capacity(BUFFER, whole)),
-        Some(compression) => Box::new(SourceReader::new(Decompressed::start(compression, budget, whole)?)),
+        Some(compression) => Box::new(SourceReader::new(Decompressed::start(compression, (budget, 1), whole)?)),
     })
 }
 

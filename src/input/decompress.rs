@@ -15,11 +15,9 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;
 
-use flate2::bufread::MultiGzDecoder;
-
 use super::lz4::Frames;
-use super::source::{Source, read_some};
-use super::vcs;
+use super::source::{Source, fill_from};
+use super::{gzip, vcs};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Budget;
 use crate::wording::wording;
@@ -70,13 +68,18 @@ impl Compression {
     pub fn expand(self, bytes: &[u8], most: usize) -> io::Result<Option<Vec<u8>>> {
         let mut content = Vec::new();
         let limit = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
-        self.decoder(bytes, Budget::default())?.take(limit).read_to_end(&mut content)?;
+        self.decoder(bytes, Budget::default(), 1)?.take(limit).read_to_end(&mut content)?;
         Ok(Some(content).filter(|content| content.len() <= most))
     }
 
-    fn decoder<'a, R: BufRead + Send + 'a>(self, reader: R, budget: Budget) -> io::Result<Box<dyn Read + Send + 'a>> {
+    fn decoder<'a, R: BufRead + Send + 'a>(
+        self,
+        reader: R,
+        budget: Budget,
+        threads: usize,
+    ) -> io::Result<Box<dyn Read + Send + 'a>> {
         Ok(match self {
-            Compression::Gzip => Box::new(MultiGzDecoder::new(reader)),
+            Compression::Gzip => gzip::decoder(reader, threads),
             Compression::Zstd => {
                 let mut decoder = zstd::stream::read::Decoder::with_buffer(reader)?;
                 // The decoder allocates the window that the frame declares.
@@ -157,12 +160,16 @@ impl Decompressed {
     const CHUNK: usize = 1 << 20;
     const AHEAD: usize = 3;
 
-    /// Starts a thread that decompresses `reader`.
-    pub fn start(compression: Compression, budget: Budget, reader: impl Read + Send + 'static) -> Result<Decompressed> {
+    /// Starts a thread that decompresses `reader`, and more of them for a gzip file of many members.
+    pub fn start(
+        compression: Compression,
+        (budget, threads): (Budget, usize),
+        reader: impl Read + Send + 'static,
+    ) -> Result<Decompressed> {
         let (send, messages) = sync_channel(Self::AHEAD);
         let (empty, returned) = channel();
         thread::Builder::new().name(format!("{} reader", compression.name())).spawn(move || {
-            let last = produce((compression, budget), reader, &send, &returned);
+            let last = produce(compression, (budget, threads), reader, &send, &returned);
             // A send error means that the receiver is gone, and with it the need for the message.
             let _ = send.send(last);
         })?;
@@ -172,20 +179,21 @@ impl Decompressed {
 
 /// Sends chunks until the data ends or fails; returns the final message for the caller to send.
 fn produce(
-    (compression, budget): (Compression, Budget),
+    compression: Compression,
+    (budget, threads): (Budget, usize),
     reader: impl Read + Send,
     send: &SyncSender<ChunkMessage>,
     returned: &Receiver<Vec<u8>>,
 ) -> ChunkMessage {
     let mut offset = 0u64;
-    let mut decoder = match compression.decoder(BufReader::with_capacity(256 << 10, reader), budget) {
+    let mut decoder = match compression.decoder(BufReader::with_capacity(256 << 10, reader), budget, threads) {
         Ok(decoder) => decoder,
         Err(error) => return ChunkMessage::Failed(compression.failure(budget, offset, error)),
     };
     loop {
         let mut chunk = returned.try_recv().unwrap_or_default();
         chunk.resize(Decompressed::CHUNK, 0);
-        let (filled, end) = fill_chunk(&mut decoder, &mut chunk);
+        let (filled, end) = fill_from(&mut decoder, &mut chunk);
         chunk.truncate(filled);
         offset = offset.saturating_add(u64::try_from(filled).unwrap_or(u64::MAX));
         if filled > 0 && send.send(ChunkMessage::Chunk(chunk)).is_err() {
@@ -197,19 +205,6 @@ fn produce(
             Some(Err(error)) => return ChunkMessage::Failed(compression.failure(budget, offset, error)),
         }
     }
-}
-
-/// Reads until `chunk` is full or the data ends or fails; returns the number of bytes read in any case.
-fn fill_chunk(decoder: &mut impl Read, chunk: &mut [u8]) -> (usize, Option<io::Result<()>>) {
-    let mut filled = 0;
-    while filled < chunk.len() {
-        match read_some(decoder, &mut chunk[filled..]) {
-            Ok(0) => return (filled, Some(Ok(()))),
-            Ok(read) => filled += read,
-            Err(error) => return (filled, Some(Err(error))),
-        }
-    }
-    (filled, None)
 }
 
 impl Source for Decompressed {

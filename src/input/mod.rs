@@ -11,6 +11,7 @@ mod dated;
 pub mod decompress;
 mod file_id;
 mod foreign;
+mod gzip;
 mod lz4;
 mod manifest;
 pub mod mmap;
@@ -89,6 +90,8 @@ pub struct OpenOptions {
     pub window: usize,
     /// Memory and temporary space that may be taken.
     pub budget: Budget,
+    /// Pieces of one gzip file that are inflated at a time, each by a thread, if it has many members.
+    pub inflaters: usize,
 }
 
 /// Opened input and its properties.
@@ -249,7 +252,7 @@ fn open_reader(reader: impl Read + Send + 'static, size: Option<u64>, options: &
     let whole = Cursor::new(head).chain(reader);
     let (source, compression) = match compression {
         None => (Box::new(Plain(whole)) as Box<dyn Source>, None),
-        Some(compression) => decompressed(compression, options.budget, whole)?,
+        Some(compression) => decompressed(compression, (options.budget, options.inflaters), whole)?,
     };
     let mut window = Window::new(source, options);
     let (container, start) = loop {
@@ -266,17 +269,17 @@ fn open_reader(reader: impl Read + Send + 'static, size: Option<u64>, options: &
 /// Starts the decompression of a file, and of an envelope of Valkey in it: backups are compressed whatever they are.
 fn decompressed(
     compression: Compression,
-    budget: Budget,
+    means: (Budget, usize),
     file: impl Read + Send + 'static,
 ) -> Result<(Box<dyn Source>, Option<Compression>)> {
-    let source: Box<dyn Source> = Box::new(Decompressed::start(compression, budget, file)?);
+    let source: Box<dyn Source> = Box::new(Decompressed::start(compression, means, file)?);
     if compression == Compression::Vcs {
         return Ok((source, Some(compression)));
     }
     let mut source = Peeked::new(source);
     if source.peek(Compression::HEAD)?.starts_with(vcs::MAGIC) && vcs::check(source.peek(Compression::HEAD)?).is_ok() {
         return Ok((
-            Box::new(Decompressed::start(Compression::Vcs, budget, SourceReader::new(source))?),
+            Box::new(Decompressed::start(Compression::Vcs, means, SourceReader::new(source))?),
             Some(compression),
         ));
     }

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 const MARK: [u8; 40] = *b"0123456789abcdef0123456789abcdef01234567";
 
 fn options(dir: &TempDir, mmap: bool) -> OpenOptions {
-    OpenOptions { mmap, spool_dir: dir.path().to_owned(), window: 64 << 10, budget: Budget::default() }
+    OpenOptions { mmap, spool_dir: dir.path().to_owned(), window: 64 << 10, budget: Budget::default(), inflaters: 1 }
 }
 
 fn write(dir: &TempDir, bytes: &[u8]) -> Input {

@@ -104,6 +104,19 @@ pub(super) fn read_some(reader: &mut impl Read, into: &mut [u8]) -> io::Result<u
     }
 }
 
+/// Reads until `chunk` is full or the data ends or fails; returns the number of bytes read in any case.
+pub(super) fn fill_from(reader: &mut impl Read, chunk: &mut [u8]) -> (usize, Option<io::Result<()>>) {
+    let mut filled = 0;
+    while filled < chunk.len() {
+        match read_some(reader, &mut chunk[filled..]) {
+            Ok(0) => return (filled, Some(Ok(()))),
+            Ok(read) => filled += read,
+            Err(error) => return (filled, Some(Err(error))),
+        }
+    }
+    (filled, None)
+}
+
 /// Reader that counts bytes, for the progress display on another thread.
 pub(super) struct Counted<R> {
     pub reader: R,

@@ -30,7 +30,7 @@ fn pattern(len: usize) -> Vec<u8> {
 }
 
 fn options(dir: &std::path::Path, window: usize) -> OpenOptions {
-    OpenOptions { mmap: false, spool_dir: dir.to_owned(), window, budget: Default::default() }
+    OpenOptions { mmap: false, spool_dir: dir.to_owned(), window, budget: Default::default(), inflaters: 1 }
 }
 
 fn window(data: Vec<u8>, step: usize, fails: bool, limit: usize) -> (Window, tempfile::TempDir) {

@@ -99,7 +99,7 @@ mod tests {
     use std::io::Read;
 
     fn options(mmap: bool) -> OpenOptions {
-        OpenOptions { mmap, spool_dir: std::env::temp_dir(), window: 1 << 20, budget: Budget::default() }
+        OpenOptions { mmap, spool_dir: std::env::temp_dir(), window: 1 << 20, budget: Budget::default(), inflaters: 1 }
     }
 
     #[test]

@@ -479,6 +479,7 @@ mod tests {
             spool_dir: std::env::temp_dir(),
             window: 1 << 20,
             budget: limits::Budget::default(),
+            inflaters: 1,
         };
         let window = Window::new(Box::new(Plain(std::io::Cursor::new(bytes))), &options);
         Batches::open(Body::Stream(window)).unwrap()

@@ -159,8 +159,13 @@ fn file(batches: &Batches) -> Arc<InputFile> {
 }
 
 fn batches(path: PathBuf, batch_bytes: usize) -> Batches {
-    let options =
-        OpenOptions { mmap: true, spool_dir: std::env::temp_dir(), window: 1 << 20, budget: Budget::default() };
+    let options = OpenOptions {
+        mmap: true,
+        spool_dir: std::env::temp_dir(),
+        window: 1 << 20,
+        budget: Budget::default(),
+        inflaters: 1,
+    };
     let opened = Input::file(path).open(&options).unwrap();
     Batches::open(opened.body).unwrap().with_batch_bytes(batch_bytes)
 }

@@ -1,7 +1,9 @@
 //! Opens the inputs of a run and collects all facts needed before the first record is read.
 
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
+use std::thread::available_parallelism;
 
 use super::feed::{Feed, PreparedInput};
 use super::file::InputFile;
@@ -122,6 +124,17 @@ pub struct WholeRun {
     pub reference: Option<Millis>,
 }
 
+/// Returns the options for opening one of these inputs, which are all open at once and share what the run may take.
+fn shared_options(plan: &ReadPlan, inputs: usize) -> OpenOptions {
+    let threads = NonZeroUsize::new(plan.threads).or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
+    OpenOptions {
+        budget: plan.open.budget.shared_by(inputs),
+        // Inputs are read one after the other: the next one is inflated ahead.
+        inflaters: (2 * threads / inputs.max(1)).clamp(1, threads + 1),
+        ..plan.open.clone()
+    }
+}
+
 impl Snapshot {
     /// Opens some inputs of a run, each with its position there. Fails if one of them cannot be opened.
     pub fn open_part(
@@ -131,8 +144,7 @@ impl Snapshot {
         progress: &dyn Progress,
     ) -> Result<Snapshot> {
         let (mut files, mut facts) = (Vec::new(), Vec::new());
-        let mut options = plan.open.clone();
-        options.budget = options.budget.shared_by(whole.inputs);
+        let options = shared_options(plan, whole.inputs);
         for (index, input) in inputs {
             let name = input.name.clone();
             let (opened, file, mut prepared) = open_input(index, input, &options, plan)?;
@@ -171,9 +183,8 @@ impl Snapshot {
             return Err(first.unwrap_or_else(|| Error::usage("no input given")));
         }
         let (mut files, mut facts) = (Vec::new(), Vec::new());
-        let mut options = plan.open.clone();
         let resolved = inputs.len();
-        options.budget = options.budget.shared_by(resolved);
+        let options = shared_options(plan, resolved);
         for (index, mut input) in inputs.into_iter().enumerate() {
             input.name = plan.shown(input.name);
             let name = input.name.clone();

@@ -129,7 +129,7 @@ fn error_named(fault: Fault) -> String {
     server.put("/b/k.rdb", Served { faults: vec![fault], forever: true, ..Served::new(content(300_000)) });
     let input = one(&mut stores(&server), "s3://b/k.rdb").unwrap();
     let dir = std::env::temp_dir();
-    let options = OpenOptions { mmap: true, spool_dir: dir, window: 1 << 20, budget: Budget::default() };
+    let options = OpenOptions { mmap: true, spool_dir: dir, window: 1 << 20, budget: Budget::default(), inflaters: 1 };
     let said = input.open(&options).err().unwrap().to_string();
     assert!(!said.contains("hunter2"), "{said}");
     said
@@ -285,8 +285,13 @@ fn dump_in_a_store_equals_the_file() {
     let bytes = std::fs::read(Path::new("testdata/dumps/shop.rdb")).unwrap();
     server.put("/b/shop.rdb", Served::new(bytes.clone()));
     server.put("/b/shop.rdb.zst", Served::new(zstd::encode_all(&bytes[..], 1).unwrap()));
-    let options =
-        OpenOptions { mmap: true, spool_dir: std::env::temp_dir(), window: 1 << 20, budget: Budget::default() };
+    let options = OpenOptions {
+        mmap: true,
+        spool_dir: std::env::temp_dir(),
+        window: 1 << 20,
+        budget: Budget::default(),
+        inflaters: 1,
+    };
     for name in ["shop.rdb", "shop.rdb.zst"] {
         let input = one(&mut stores(&server), &format!("s3://b/{name}")).unwrap();
         let opened = input.open(&options).unwrap();
