@@ -48,7 +48,8 @@ def server(command: list[str], port: int, folder: Path, env: dict[str, str] | No
     with log.open("wb") as out:
         process = subprocess.Popen(command, stdout=out, stderr=out, env={**os.environ, **(env or {})}, start_new_session=True)
     try:
-        for _ in range(300):
+        # Servers on Node take half a minute on a machine busy with other work.
+        for _ in range(900):
             with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
                 break
             check(process.poll() is None, f"{command[0]} ended: {log.read_text(errors='replace')[-2000:]}")
