@@ -65,7 +65,7 @@ fn print_text(found: &SalvagedFile, writes: bool, lang: Lang, out: &mut impl Wri
         let behind = human::bytes(found.behind.0);
         let said = say!(
             lang,
-            "  {behind} behind the snapshot, such as commands of an append-only file, are not copied",
+            "  {behind} after the snapshot, such as commands of an append-only file, are not copied",
             "  快照之后的 {behind}（如 AOF 命令）不会复制"
         );
         writeln!(out, "{said}")?;

@@ -74,9 +74,10 @@ impl Need {
                 text("the dump has no idle times or access counters", "快照中没有空闲时间或访问计数")
             }
             Need::Values => text("values were not inspected", "没有检查 value 的内容"),
-            Need::WholeValues => {
-                text("some values need more memory than allowed to be looked into", "部分 value 超出内存上限，未予分析")
-            }
+            Need::WholeValues => text(
+                "some values were not read because they need more memory than allowed",
+                "部分 value 超出内存上限，未予分析",
+            ),
             Need::Shards => text("the input is one server outside a cluster", "输入只有一个非集群实例"),
             Need::NewerServer => text("memory on a newer server was not estimated", "没有估算新版本服务器的内存"),
             Need::Checksum => text("a checksum was not verified", "有校验和未经校验"),
@@ -235,7 +236,7 @@ impl<'a> Known<'a> {
         self.lacks(Need::AllKeys, |report| !report.options.selection.is_empty())
     }
 
-    /// Returns the need for the contents of all values if some were not looked into. None of them is a string.
+    /// Returns the need for the contents of all values if some were not read. None of them is a string.
     pub fn lacks_values(&self) -> Option<Need> {
         let passed_over = |warning: &Warning| matches!(warning.kind, WarningKind::OverBudget { .. });
         self.lacks(Need::WholeValues, |report| report.warnings.iter().any(passed_over))

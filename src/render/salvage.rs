@@ -55,7 +55,7 @@ fn damaged(range: &DamagedRange, lang: Lang) -> String {
             let (before, behind) = (human::count(*keys_before), human::count(*keys_behind));
             say!(
                 lang,
-                "bytes {start:#x} to {end:#x} ({size}) in db {db}, {before} keys before and {behind} behind: {error}",
+                "bytes {start:#x} to {end:#x} ({size}) in db {db}, {before} keys before and {behind} after: {error}",
                 "字节 {start:#x} 至 {end:#x}（{size}），db {db}，之前 {before} 个 key，之后 {behind} 个：{error}"
             )
         }

@@ -22,7 +22,7 @@ pub struct SalvagedFile {
     pub bytes: Bytes,
     /// Bytes of the new snapshot.
     pub written: Bytes,
-    /// Bytes behind the snapshot, such as the commands of an append-only file: they are not part of the new one.
+    /// Bytes after the snapshot, such as the commands of an append-only file: they are not part of the new one.
     pub behind: Bytes,
     /// True if nothing is wrong with the file.
     pub sound: bool,
@@ -37,7 +37,7 @@ pub struct SalvagedFile {
 #[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(default)]
 pub struct Salvage {
-    /// Sound keys, before and behind the damage.
+    /// Sound keys, before and after the damage.
     pub keys: u64,
     /// Keys that the file announces (`RESIZEDB`); null if a database of the file announces none.
     pub announced: Option<u64>,

@@ -159,7 +159,7 @@ pub struct SourceFile {
     pub container: Container,
     /// Bytes of the snapshot, decompressed, from the magic to the end of the checksum.
     pub bytes: Bytes,
-    /// Bytes behind the snapshot: commands of an append-only file.
+    /// Bytes after the snapshot: commands of an append-only file.
     pub trailing_bytes: Option<Bytes>,
     /// RDB version in the file's header.
     pub rdb_version: u32,

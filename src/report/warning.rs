@@ -46,7 +46,7 @@ pub enum WarningKind {
     },
     /// The replication stream does not end with the mark announced at its start.
     NoEndMark,
-    /// Bytes behind the end of the snapshot were ignored.
+    /// Bytes after the end of the snapshot were ignored.
     BytesFollow {
         /// Number of bytes.
         bytes: Bytes,
@@ -77,7 +77,7 @@ pub enum WarningKind {
         /// Number of keys.
         keys: u64,
     },
-    /// Keys that were not looked into, because that needs more memory or temporary space than allowed; `check` also counts a
+    /// Keys that were not read, because that needs more memory or temporary space than allowed; `check` also counts a
     /// search for repeated keys here.
     OverBudget {
         /// Number of keys.
@@ -297,7 +297,7 @@ impl WarningKind {
             ),
             NoEndMark => fixed("the replication stream does not end with its mark", "复制流的结尾缺少结束标记"),
             BytesFollow { bytes } => filled(
-                format!("{} bytes behind the end of the snapshot were ignored", bytes.0),
+                format!("{} bytes after the end of the snapshot were ignored", bytes.0),
                 format!("快照结尾之后有 {} 字节被忽略", bytes.0),
             ),
             PassedOver { what } => match what {
@@ -330,7 +330,7 @@ impl WarningKind {
             ),
             OverBudget { keys } => filled(
                 format!(
-                    "not looked into, because that needs more memory or temporary space than allowed: {keys} keys; give a larger \
+                    "not read, because that needs more memory or temporary space than allowed: {keys} keys; give a larger \
                      --max-memory or --max-temp"
                 ),
                 format!(

@@ -75,7 +75,7 @@ impl FileTally {
         self.trim();
     }
 
-    /// Adds something that was not looked into because it needs more memory or temporary space than allowed.
+    /// Adds something that was not read because it needs more memory or temporary space than allowed.
     #[cold]
     pub fn pass_over(&mut self, error: Error) {
         self.over_budget += 1;

@@ -45,10 +45,10 @@ pub struct InputArgs {
 #[derive(Debug, Clone, Copy, Default, Args)]
 #[command(next_help_heading = "Input")]
 pub struct BudgetArgs {
-    /// Memory for decompressed values, decoder windows, key hashes of check and divided values of Dragonfly [default: a
-    /// quarter of RAM, at least 256MB]
+    /// Memory for decompressed values, decoder windows, key hashes of check and values that Dragonfly stores in
+    /// parts [default: a quarter of RAM, at least 256MB]
     ///
-    /// A compressed part of a value may take a 64th of it. A larger one is not looked into, and a warning counts the key.
+    /// A compressed part of a value may take a 64th of it. A larger one is not read, and a warning counts such keys.
     /// Batches and aggregates come on top; docs/architecture.md lists them.
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub max_memory: Option<u64>,
@@ -122,7 +122,7 @@ pub struct ReadArgs {
     /// Add up inputs even if they are copies of one snapshot or snapshots of different times, not shards
     #[arg(long, help_heading = "Input")]
     pub allow_same: bool,
-    /// Go on behind damage and read all sound records of a damaged file, not only those before the damage
+    /// Continue after damage and read all sound records of a damaged file, not only those before it
     ///
     /// The report is marked incomplete and lists the damaged ranges. The whole file is verified first.
     #[arg(long, help_heading = "Input")]

@@ -36,7 +36,7 @@ fn verdict(report: &Report, lang: Lang) -> String {
         );
     }
     if salvaged {
-        let text = "the figures cover all sound records, before and behind the damage";
+        let text = "the figures cover all sound records, before and after the damage";
         parts.push(lang.of(text, "统计包含损坏位置前后所有完好的记录").to_owned());
     }
     if damaged {

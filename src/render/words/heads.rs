@@ -34,7 +34,7 @@ heads! {
     CHANGE = "change", "变化";
     CHANGED = "changed", "已变";
     CHECKSUM = "checksum", "校验和";
-    COMMANDS_BEHIND = "commands behind", "尾随命令";
+    COMMANDS_BEHIND = "trailing commands", "尾随命令";
     COMPACT_HASHES = "compact hashes", "紧凑 hash";
     CONTACT = "contact", "联系人";
     CORRECTION = "correction", "修正";
