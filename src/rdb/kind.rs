@@ -119,6 +119,51 @@ impl fmt::Display for ModuleName {
     }
 }
 
+/// Module type whose stored form is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KnownModule {
+    /// Bloom filter of RedisBloom.
+    Bloom,
+    /// Count-min sketch of RedisBloom.
+    CountMin,
+    /// Cuckoo filter of RedisBloom.
+    Cuckoo,
+    /// Graph of FalkorDB.
+    FalkorDb,
+    /// JSON document, as text.
+    Json,
+    /// JSON document, as CBOR.
+    JsonCbor,
+    /// T-digest sketch of RedisBloom.
+    TDigest,
+    /// Time series of RedisTimeSeries.
+    TimeSeries,
+    /// Top-k list of RedisBloom.
+    TopK,
+    /// Vector set of Redis.
+    VectorSet,
+}
+
+impl KnownModule {
+    /// Returns the module with this id, if its stored form is known in this encoding version.
+    pub fn find(id: u64) -> Option<KnownModule> {
+        match (ModuleName::from_id(id).as_str(), module::encoding_version(id)) {
+            ("MBbloom--", 4) => Some(KnownModule::Bloom),
+            ("CMSk-TYPE", 0) => Some(KnownModule::CountMin),
+            ("MBbloomCF", 4) => Some(KnownModule::Cuckoo),
+            ("graphdata", 18) => Some(KnownModule::FalkorDb),
+            (module::JSON, module::JSON_TEXT) => Some(KnownModule::Json),
+            (module::JSON, module::JSON_CBOR) => Some(KnownModule::JsonCbor),
+            ("TDIS-TYPE", 0) => Some(KnownModule::TDigest),
+            // Rules have one more number from version 9 on.
+            (module::TIME_SERIES, 8 | 9) => Some(KnownModule::TimeSeries),
+            ("TopK-TYPE", 0) => Some(KnownModule::TopK),
+            (module::VECTOR_SET, 0) => Some(KnownModule::VectorSet),
+            _ => None,
+        }
+    }
+}
+
 /// Types and encoding versions of modules that several stages know.
 pub mod module {
     /// Type of a document of RedisJSON.

@@ -60,7 +60,7 @@ impl ModuleValue for JsonCbor {
         Ok(())
     }
 
-    /// Accepts a document; [`Known::is_priced`](super::Known::is_priced) keeps the figure from being used.
+    /// Accepts a document; [`is_priced`](super::is_priced) keeps the figure from being used.
     fn memory(&mut self, _: &mut ServerParts<'_>) -> Option<u64> {
         self.document.filter(|_| self.items == 1).map(|_| 0)
     }

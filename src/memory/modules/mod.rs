@@ -18,7 +18,7 @@ use super::layout::ModuleLine;
 use super::rax::RaxTree;
 use super::{Model, ModuleFacts};
 use crate::error::Result;
-use crate::rdb::kind::{ModuleName, module};
+use crate::rdb::kind::{KnownModule, ModuleName};
 use crate::rdb::scratch::Scratch;
 use crate::rdb::walk::ModuleItem;
 
@@ -68,56 +68,21 @@ impl ServerParts<'_> {
     }
 }
 
-/// Module whose stored form is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Known {
-    Bloom,
-    CountMin,
-    Cuckoo,
-    FalkorDb,
-    Json,
-    JsonCbor,
-    TDigest,
-    TimeSeries,
-    TopK,
-    VectorSet,
-}
-
-impl Known {
-    /// Returns the module with this id, if its stored form is known.
-    fn find(id: u64) -> Option<Known> {
-        match (ModuleName::from_id(id).as_str(), module::encoding_version(id)) {
-            ("MBbloom--", 4) => Some(Known::Bloom),
-            ("CMSk-TYPE", 0) => Some(Known::CountMin),
-            ("MBbloomCF", 4) => Some(Known::Cuckoo),
-            ("graphdata", 18) => Some(Known::FalkorDb),
-            (module::JSON, module::JSON_TEXT) => Some(Known::Json),
-            (module::JSON, module::JSON_CBOR) => Some(Known::JsonCbor),
-            ("TDIS-TYPE", 0) => Some(Known::TDigest),
-            // Rules have one more number from version 9 on.
-            (module::TIME_SERIES, 8 | 9) => Some(Known::TimeSeries),
-            ("TopK-TYPE", 0) => Some(Known::TopK),
-            (module::VECTOR_SET, 0) => Some(Known::VectorSet),
-            _ => None,
-        }
-    }
-
-    /// Returns whether the formula is known for servers of a line.
-    fn is_priced(self, line: ModuleLine) -> bool {
-        match self {
-            _ if line == ModuleLine::Foreign => false,
-            // From 8.4 on the server measures the tree of a series' chunks in another way.
-            Known::TimeSeries => line < ModuleLine::Redis8_4,
-            Known::JsonCbor => false,
-            Known::Bloom
-            | Known::CountMin
-            | Known::Cuckoo
-            | Known::FalkorDb
-            | Known::Json
-            | Known::TDigest
-            | Known::TopK
-            | Known::VectorSet => true,
-        }
+/// Returns whether the formula is known for servers of a line.
+fn is_priced(module: KnownModule, line: ModuleLine) -> bool {
+    match module {
+        _ if line == ModuleLine::Foreign => false,
+        // From 8.4 on the server measures the tree of a series' chunks in another way.
+        KnownModule::TimeSeries => line < ModuleLine::Redis8_4,
+        KnownModule::JsonCbor => false,
+        KnownModule::Bloom
+        | KnownModule::CountMin
+        | KnownModule::Cuckoo
+        | KnownModule::FalkorDb
+        | KnownModule::Json
+        | KnownModule::TDigest
+        | KnownModule::TopK
+        | KnownModule::VectorSet => true,
     }
 }
 
@@ -134,7 +99,7 @@ pub struct ModuleSize {
 #[derive(Debug, Default)]
 pub struct ModuleMeter {
     name: Option<ModuleName>,
-    known: Option<Known>,
+    known: Option<KnownModule>,
     is_priced: bool,
     facts: ModuleFacts,
     bloom: bloom::Bloom,
@@ -160,8 +125,8 @@ impl ModuleMeter {
     /// Sets the module by its id.
     pub fn module(&mut self, model: &Model, id: u64) {
         self.name = Some(ModuleName::from_id(id));
-        self.known = Known::find(id);
-        self.is_priced = self.known.is_some_and(|known| known.is_priced(model.layout.modules));
+        self.known = KnownModule::find(id);
+        self.is_priced = self.known.is_some_and(|known| is_priced(known, model.layout.modules));
         self.facts = ModuleFacts::default();
         if let Some(value) = self.value() {
             value.begin();
@@ -206,16 +171,16 @@ impl ModuleMeter {
 
     fn value(&mut self) -> Option<&mut dyn ModuleValue> {
         Some(match self.known? {
-            Known::Bloom => &mut self.bloom,
-            Known::CountMin => &mut self.count_min,
-            Known::Cuckoo => &mut self.cuckoo,
-            Known::FalkorDb => &mut self.falkordb,
-            Known::Json => &mut self.json,
-            Known::JsonCbor => &mut self.json_cbor,
-            Known::TDigest => &mut self.t_digest,
-            Known::TimeSeries => &mut self.time_series,
-            Known::TopK => &mut self.top_k,
-            Known::VectorSet => &mut self.vector_set,
+            KnownModule::Bloom => &mut self.bloom,
+            KnownModule::CountMin => &mut self.count_min,
+            KnownModule::Cuckoo => &mut self.cuckoo,
+            KnownModule::FalkorDb => &mut self.falkordb,
+            KnownModule::Json => &mut self.json,
+            KnownModule::JsonCbor => &mut self.json_cbor,
+            KnownModule::TDigest => &mut self.t_digest,
+            KnownModule::TimeSeries => &mut self.time_series,
+            KnownModule::TopK => &mut self.top_k,
+            KnownModule::VectorSet => &mut self.vector_set,
         })
     }
 }
