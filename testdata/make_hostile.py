@@ -187,6 +187,7 @@ def group(layout=3, pending=1, claimed=None):
 
 FUNCTION = "#!lua name=lib\nredis.register_function('f', function() return 1 end)\n"
 JSON_ID = module_id("ReJSON-RL", 3)
+OTHER_ID = module_id("mytype-01", 0)
 # `ab`, then copies of the last two bytes: each three bytes expand to 264.
 RUN = b"\x01ab" + b"\xe0\xff\x01" * 300
 RUN_SIZE = 2 + 264 * 300
@@ -256,7 +257,7 @@ def valid():
         ok(f"stream-{layout}", dump(SELECT, record(kind, "s", stream(layout, entries=3, groups=group(layout, 2))), AFTER, magic=b"REDIS%04d" % version), 2, "a stream with a group, two pending entries and a consumer")
     ok("stream-producers", dump(SELECT, record(26, "s", stream(4, producers=length(100) + length(100) + length(1) + string("p") + length(2) + string("a") + length(1) + length(0) + string("b") + length(1) + length(1) + length(2) + length(1))), magic=b"REDIS0013"), 1, "idempotency ids of Redis 8.6")
     ok("array", dump(SELECT, record(28, "a", length(4) + length(1) + length(9) + length(0) + length(0) + string("text") + length(1) + length(1) + i64(-5) + length(7) + length(2) + f64(1.5) + length(8) + length(3) + string("short")), AFTER, magic=b"REDIS0014"), 2, "the array of the 8.8 line")
-    ok("module", dump(SELECT, record(7, "m", JSON_ID + b"\x02\x05\x01\x81" + b"\xff" * 8 + b"\x03\x00\x00\x80\x3f\x04" + f64(1.0) + b"\x05" + string("{}") + b"\x00"), AFTER), 2, "every mark of the module stream")
+    ok("module", dump(SELECT, record(7, "m", OTHER_ID + b"\x02\x05\x01\x81" + b"\xff" * 8 + b"\x03\x00\x00\x80\x3f\x04" + f64(1.0) + b"\x05" + string("{}") + b"\x00"), AFTER), 2, "every mark of the module stream")
     ok("module-aux", dump(b"\xf7" + JSON_ID + b"\x02\x02" + b"\x05" + string("state") + b"\x00", BEFORE), 1, "what a module keeps outside of keys")
     ok("functions", dump(b"\xf5" + string(FUNCTION), BEFORE, magic=b"REDIS0010"), 1, "a function library")
     ok("function-pre-ga", dump(b"\xf6" + string("lib") + string("LUA") + b"\x01" + string("about") + string("return 1"), BEFORE, magic=b"REDIS0010"), 1, "a function of a release candidate of 7.0")
@@ -504,6 +505,7 @@ def records():
     bad("length-is-string-form", b"\x01\x01k\xc0\x05", "corrupt", "a number of elements in string form")
     bad("string-form-0xc4", b"\x00\x01k\xc4\x00", "corrupt", "a string form that does not exist")
     bad("module-mark-9", record(7, "m", JSON_ID + b"\x09\x00"), "corrupt", "a mark that does not exist")
+    case("module-json-items", dump(SELECT, record(7, "m", JSON_ID + b"\x05" + string("{}") + b"\x02\x05\x00"), AFTER), "corrupt", 4, 2, "a number behind the text of a JSON document")
     bad("module-aux-mark", b"\xf7" + JSON_ID + b"\x05\x02\x00", "corrupt", "the moment has to be an unsigned number")
     bad("stream-id-15", record(21, "k", stream(node_id=stream_id(1)[:15])), "corrupt", "a node's id of 15 bytes", keys=None)
     bad("stream-id-integer", record(21, "k", stream(nodes=length(1) + b"\xc0\x05" + string(stream_node()))), "corrupt", "a node's id in integer form", keys=None)

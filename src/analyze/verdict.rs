@@ -201,7 +201,8 @@ fn oddities(found: Oddities) -> impl Iterator<Item = WarningKind> {
     let empty = (found.empty > 0).then_some(WarningKind::EmptyKeys { keys: found.empty });
     let streams = (found.streams > 0).then_some(WarningKind::OddStreams { keys: found.streams });
     let scores = (found.scores > 0).then_some(WarningKind::OddScores { keys: found.scores });
-    [empty, streams, scores].into_iter().flatten()
+    let vector_sets = (found.vector_sets > 0).then_some(WarningKind::OddVectorSets { keys: found.vector_sets });
+    [empty, streams, scores, vector_sets].into_iter().flatten()
 }
 
 fn warnings_of(opened: &OpenedFacts, ending: &FileEnding) -> Vec<WarningKind> {

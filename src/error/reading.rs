@@ -36,6 +36,7 @@ readings! {
     ArraySize: "array size", "array 元素数";
     AuxiliaryFieldName: "auxiliary field's name", "辅助字段名";
     AuxiliaryFieldValue: "auxiliary field's value", "辅助字段的值";
+    BloomFilter: "Bloom filter", "布隆过滤器";
     Checksum: "checksum", "校验和";
     ChunkOfValue: "chunk of a value", "value 的分块";
     CompressedBlock: "compressed block", "压缩块";
@@ -44,11 +45,13 @@ readings! {
     ConsumerPendingEntries: "consumer's pending entries", "消费者的未确认条目数";
     ConsumerPendingEntry: "consumer's pending entry", "消费者的未确认条目";
     ConsumerTime: "consumer's time", "消费者的访问时间";
+    CountMinSketch: "count-min sketch", "count-min sketch";
     CronArguments: "cron arguments", "cron 参数";
     CronInterval: "cron interval", "cron 间隔";
     CronKeys: "cron keys", "cron 的 key";
     CronScript: "cron script", "cron 脚本";
     CronStart: "cron start", "cron 开始时间";
+    CuckooFilter: "Cuckoo filter", "布谷鸟过滤器";
     DatabaseNumber: "database number", "数据库编号";
     DatabaseSize: "database size", "数据库的 key 数";
     DoubleInModuleData: "double in module data", "模块数据中的 double";
@@ -86,6 +89,7 @@ readings! {
     InlinedCommand: "inlined command", "内嵌命令";
     IntegerInModuleData: "integer in module data", "模块数据中的整数";
     Intset: "intset", "intset";
+    JsonDocument: "JSON document", "JSON 文档";
     Key: "key", "key";
     KeyFlags: "key flags of Dragonfly", "Dragonfly 的 key 标志";
     LastSlot: "last slot", "结束槽";
@@ -134,12 +138,17 @@ readings! {
     StreamNodeId: "stream node's id", "stream 节点的 id";
     StringInModuleData: "string in module data", "模块数据中的字符串";
     StringValue: "string value", "string 的值";
+    TDigestSketch: "t-digest sketch", "t-digest sketch";
     TagInModuleData: "tag in module data", "模块数据中的标记";
     TemplateField: "field name of a hash template", "hash 模板的字段名";
     TemplateFields: "field names of a compact hash", "紧凑 hash 的字段名";
     TemplateForm: "form of the field names", "字段名的形式";
     TemplateId: "hash template id", "hash 模板编号";
     TemplateSize: "size of a hash template", "hash 模板的字段数";
+    TimeSeries: "time series", "时间序列";
+    TopKList: "top-k list", "top-k 列表";
+    VectorSet: "vector set", "向量集合";
+    VectorSetElement: "vector set element", "向量集合的元素";
     Ziplist: "ziplist", "ziplist";
     Zipmap: "zipmap", "zipmap";
 }

@@ -157,10 +157,55 @@ struct Open {
 
 /// Reads a document; returns `None` if the bytes are not one, after the parts before that were seen.
 pub fn walk(bytes: &[u8], visit: &mut impl VisitCbor) -> Option<()> {
+    walk_first(bytes, visit).is_ok_and(<[u8]>::is_empty).then_some(())
+}
+
+/// Whether a module loads a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It does, and ignores what is behind it.
+    Document,
+    /// It may: the bytes hold what the module does not write, but its decoder may take.
+    Unknown,
+    /// It refuses the item at this place.
+    Broken(usize),
+}
+
+/// Returns whether the module loads the bytes.
+pub fn judge(bytes: &[u8]) -> Verdict {
+    struct Nothing;
+    impl VisitCbor for Nothing {
+        fn item(&mut self, _: CborItem<'_>, _: usize) {}
+    }
+    match walk_first(bytes, &mut Nothing) {
+        Ok(_) => Verdict::Document,
+        Err(rest) if is_foreign(rest) => Verdict::Unknown,
+        Err(rest) => Verdict::Broken(bytes.len() - rest.len()),
+    }
+}
+
+/// Returns whether an item is of a kind that the module does not write, but is valid CBOR.
+fn is_foreign(item: &[u8]) -> bool {
+    let is_indefinite = |first: u8| matches!(first >> 5, 2..=5) && first & 31 == 31;
+    match *item {
+        // Large integers, undefined, simple values.
+        [0xc2 | 0xc3 | 0xf7 | 0xf8, ..] => true,
+        [first, ..] if first >> 5 == 6 => {
+            let mut tag = Reader { rest: item };
+            tag.head().is_some() && tag.rest.first().is_some_and(|&first| is_indefinite(first))
+        }
+        [first, ..] => is_indefinite(first),
+        [] => false,
+    }
+}
+
+/// Reads a document, and returns the bytes behind it; or those from the item on that cannot be read.
+fn walk_first<'a>(bytes: &'a [u8], visit: &mut impl VisitCbor) -> Result<&'a [u8], &'a [u8]> {
     let mut reader = Reader { rest: bytes };
     let mut open: Vec<Open> = Vec::new();
     loop {
-        let item = reader.item()?;
+        let start = reader.rest;
+        let item = reader.item().ok_or(start)?;
         visit.item(item, open.len());
         let container = match item {
             CborItem::Array(left) => Some(Open { is_object: false, left, is_first: true }),
@@ -168,11 +213,11 @@ pub fn walk(bytes: &[u8], visit: &mut impl VisitCbor) -> Option<()> {
             _ => None,
         };
         if container.is_some() && open.len() == MAX_DEPTH {
-            return None;
+            return Err(start);
         }
         open.extend(container);
         loop {
-            let Some(last) = open.last_mut() else { return reader.rest.is_empty().then_some(()) };
+            let Some(last) = open.last_mut() else { return Ok(reader.rest) };
             if last.left > 0 {
                 break;
             }
@@ -185,7 +230,8 @@ pub fn walk(bytes: &[u8], visit: &mut impl VisitCbor) -> Option<()> {
                 visit.separator();
             }
             if last.is_object {
-                let CborItem::Text(name) = reader.item()? else { return None };
+                let start = reader.rest;
+                let Some(CborItem::Text(name)) = reader.item() else { return Err(start) };
                 visit.name(name);
             }
         }
@@ -321,6 +367,26 @@ mod tests {
             (b"\xd8\x46\x40", "0Unsigned(4)[]"),
         ] {
             assert_eq!(noted(bytes).as_deref(), Some(expected), "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn only_what_the_module_refuses_is_broken() {
+        for (bytes, expected) in [
+            (&b"\x82\x01\x02"[..], Verdict::Document),
+            // The module ignores what follows.
+            (b"\x81\x01\x02", Verdict::Document),
+            (b"\x82\x01", Verdict::Broken(2)),
+            (b"\xa1\x01\x02", Verdict::Broken(1)),
+            (b"\x81\x61\xff", Verdict::Broken(1)),
+            (b"\x82\x01\xd8\x4d\x41\0", Verdict::Broken(2)),
+            (b"\x1c", Verdict::Broken(0)),
+            (b"\x81\x9f\xff", Verdict::Unknown),
+            (b"\xc2\x41\x01", Verdict::Unknown),
+            (b"\xd8\x40\x5f\xff", Verdict::Unknown),
+            (b"\xf7", Verdict::Unknown),
+        ] {
+            assert_eq!(judge(bytes), expected, "{bytes:?}");
         }
     }
 

@@ -77,6 +77,11 @@ pub enum WarningKind {
         /// Number of keys.
         keys: u64,
     },
+    /// Vector sets with an element that occurs twice; servers load them, and find only one of both.
+    OddVectorSets {
+        /// Number of keys.
+        keys: u64,
+    },
     /// Keys that were not read, because that needs more memory or temporary space than allowed; `check` also counts a
     /// search for repeated keys here.
     OverBudget {
@@ -327,6 +332,12 @@ impl WarningKind {
                     "sorted sets with scores that are not numbers, of which servers read the digits at the start, else 0: {keys}"
                 ),
                 format!("有 {keys} 个 sorted set 的 score 不是数字，服务器只读取开头的数字，没有则按 0 处理"),
+            ),
+            OddVectorSets { keys } => filled(
+                format!(
+                    "vector sets with an element that occurs twice, which servers load up to Redis 8.10, finding one of both: {keys}"
+                ),
+                format!("有 {keys} 个向量集合含重复元素，Redis 8.10 及之前的服务器会加载，但只能找到其中一个"),
             ),
             OverBudget { keys } => filled(
                 format!(

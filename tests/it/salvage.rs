@@ -53,6 +53,37 @@ fn saved_file_is_sound_and_lacks_only_the_lost_keys() {
 }
 
 #[test]
+fn module_value_whose_items_disagree_is_lost_alone() {
+    let sound = "testdata/corpus/redis-8.2.3-cluster/dump.rdb";
+    let mut bytes = fs::read(sound).unwrap();
+    // The module id of the first vector set; behind it the tag and the dimension of its vectors.
+    let id = b"\x81\xbd\xe7\x2d\xa2\xbb\x1e\xb4\x00";
+    let behind = bytes.windows(id.len()).position(|part| part == id).unwrap() + id.len();
+    assert_eq!(bytes[behind..behind + 2], [2, 4]);
+    bytes[behind + 1] = 5;
+    // Without a checksum, by which the byte would be restored.
+    let end = bytes.len() - 8;
+    bytes[end..].fill(0);
+    let folder = tempfile::tempdir().unwrap();
+    let damaged = folder.path().join("damaged.rdb");
+    fs::write(&damaged, bytes).unwrap();
+
+    let keys = json(&run_args(&["check", sound, "--format", "json"]))["keys"].as_u64().unwrap();
+    let check = run_args(&["check", damaged.to_str().unwrap(), "--format", "json"]);
+    let said = json(&check);
+    assert_eq!(
+        (status(&check), said["verdict"].as_str(), said["damaged_keys"].as_u64()),
+        (4, Some("corrupt"), Some(1))
+    );
+    let error = said["errors"][0]["text"].as_str().unwrap();
+    assert!(error.contains("vector set: 4 bytes where 5 are expected"), "{error}");
+
+    let (output, saved) = salvage(damaged.to_str().unwrap(), &folder);
+    assert_eq!(json(&output)["salvage"]["keys"].as_u64(), Some(keys - 1));
+    assert_eq!(status(&run_args(&["check", saved.to_str().unwrap()])), 0);
+}
+
+#[test]
 fn changed_byte_is_restored_from_the_checksum() {
     let folder = tempfile::tempdir().unwrap();
     let (output, saved) = salvage(FLIPPED, &folder);

@@ -46,6 +46,8 @@ pub struct Oddities {
     pub streams: u64,
     /// Sorted sets with scores that are not numbers.
     pub scores: u64,
+    /// Vector sets with an element that occurs twice.
+    pub vector_sets: u64,
 }
 
 impl FileTally {
@@ -56,6 +58,7 @@ impl FileTally {
         }
         self.oddities.streams += u64::from(notes.odd_stream);
         self.oddities.scores += u64::from(notes.odd_score);
+        self.oddities.vector_sets += u64::from(notes.odd_vector_set);
     }
 
     /// Takes a key without elements out of the count of keys.
@@ -106,6 +109,7 @@ impl FileTally {
         self.oddities.empty += other.oddities.empty;
         self.oddities.streams += other.oddities.streams;
         self.oddities.scores += other.oddities.scores;
+        self.oddities.vector_sets += other.oddities.vector_sets;
         self.over_budget += other.over_budget;
         other.first_over_budget.into_iter().for_each(|error| self.keep_first(error));
         self.errors.extend(other.errors);

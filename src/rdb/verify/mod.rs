@@ -3,6 +3,7 @@
 //! [`Notes`] are oddities that servers load; all else that servers refuse is a fault. Their checks are in `rdbLoadObject` and
 //! the functions that it calls (`sanitize-dump-payload yes`); `.ci/differential` compares both on mutants of real dumps.
 
+mod modules;
 pub mod name_hash;
 mod packed;
 mod score;
@@ -11,13 +12,14 @@ pub mod unique;
 
 use std::sync::Arc;
 
+use modules::{ModuleCheck, TextUse};
 use name_hash::NameHasher;
 use packed::{LATEST_FIELD_EXPIRY, Layout, PackedCheck, check_intset};
 use score::ScoreText;
 use stream::StreamCheck;
 use unique::Unique;
 
-use super::header::Family;
+use super::header::{Family, RdbHeader};
 use super::packed::listpack;
 use super::string::RawString;
 use super::template::{self, HashTemplate, TemplateNames};
@@ -47,6 +49,7 @@ pub struct Verify {
     /// Elements so far, or of all packed nodes.
     elements: u64,
     stream: StreamCheck,
+    modules: ModuleCheck,
     /// The last field name of a compact hash that stores its names.
     last_name: Option<Vec<u8>>,
     /// True while a value is walked again for another part of its elements.
@@ -62,6 +65,8 @@ pub struct Notes {
     pub odd_stream: bool,
     /// A score is a text that servers read in part, or as 0.
     pub odd_score: bool,
+    /// An element of a vector set occurs twice.
+    pub odd_vector_set: bool,
     /// The field names are those of a template that lies in a damaged part of the file.
     pub lost_template: bool,
 }
@@ -82,9 +87,17 @@ impl Verify {
             repeated: None,
             elements: 0,
             stream: StreamCheck::new(family, &hasher),
+            modules: ModuleCheck::new(),
             last_name: None,
             again: false,
         }
+    }
+
+    /// Creates a visitor for files with this header.
+    pub fn for_file(header: RdbHeader) -> Verify {
+        let mut verify = Verify::new(header.family);
+        verify.modules.set_header(header);
+        verify
     }
 
     /// Creates a visitor that checks only that a value can be shown: its parts may repeat or contradict each other.
@@ -120,7 +133,11 @@ impl Verify {
         self.compare_names();
         self.again = false;
         let repeated = self.repeated.take();
-        self.note(repeated.map_or(Ok(()), Err));
+        if self.names == Some(Reading::VectorSetElement) {
+            self.notes.odd_vector_set = repeated.is_some();
+        } else {
+            self.note(repeated.map_or(Ok(()), Err));
+        }
         self.scratch.keep(limits::EXPAND_AT_ONCE);
         if matches!(self.value_type, Some(ValueType::Stream(_)) if !self.lenient) {
             let groups = self.stream.finish();
@@ -154,6 +171,21 @@ impl Verify {
             }
             Err(error) => {
                 self.fault.get_or_insert(error);
+            }
+        }
+    }
+
+    fn module_text(&mut self, string: RawString<'_>) {
+        match self.modules.text_use() {
+            TextUse::Length => self.text(string, Reading::StringInModuleData),
+            TextUse::Name(elements) => {
+                self.unique.expect(elements);
+                self.name(string, Reading::VectorSetElement);
+            }
+            TextUse::Document(form) => {
+                self.check_large(string, Reading::JsonDocument);
+                let result = string.decode(&mut self.scratch).and_then(|document| form.check(document, string));
+                self.note(result.within(Reading::JsonDocument));
             }
         }
     }
@@ -255,6 +287,8 @@ impl Visit for Verify {
             return;
         }
         self.unique.clear();
+        self.names = None;
+        self.modules.stop();
         self.last_name = None;
         if let ValueType::Stream(layout) = value_type {
             self.stream.begin(layout);
@@ -444,10 +478,26 @@ impl Visit for Verify {
         self.text(id, Reading::IdempotencyId);
     }
 
+    fn module(&mut self, id: u64) {
+        // The values of Dragonfly's own types are not those that the modules store.
+        if self.value_type == Some(ValueType::Module2) && !self.lenient {
+            self.modules.begin(id);
+        }
+    }
+
+    #[inline]
+    fn module_tag(&mut self, tag: u64, offset: u64) {
+        let result = self.modules.tag(tag, offset);
+        self.note(result);
+    }
+
+    #[inline]
     fn module_item(&mut self, item: ModuleItem<'_>) {
         if let ModuleItem::String(string) = item {
-            self.text(string, Reading::StringInModuleData);
+            self.module_text(string);
         }
+        let result = self.modules.item(item);
+        self.note(result);
     }
 
     fn small_text(&mut self, text: RawString<'_>) {
@@ -465,7 +515,9 @@ impl Visit for Verify {
     }
 
     fn array_item(&mut self, _index: u64, item: ModuleItem<'_>) {
-        self.module_item(item);
+        if let ModuleItem::String(string) = item {
+            self.text(string, Reading::StringInModuleData);
+        }
     }
 }
 

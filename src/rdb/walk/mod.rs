@@ -162,6 +162,9 @@ pub trait Visit {
     /// Called at the start of a module's value.
     #[inline]
     fn module(&mut self, id: u64) {}
+    /// Called with the tag of an item of a module's value and its place, before the item; 0 ends the value.
+    #[inline]
+    fn module_tag(&mut self, tag: u64, offset: u64) {}
     /// Called for a part of a module's value.
     #[inline]
     fn module_item(&mut self, item: ModuleItem<'_>) {}

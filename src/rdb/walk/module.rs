@@ -12,7 +12,12 @@ use crate::wording::wording;
 /// Walks a module's value: the module id, then the items.
 pub fn walk_module<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
     visit.module(input.number().within(Reading::ModuleId)?);
-    walk_items(input, |item| visit.module_item(item))
+    walk_items(input, |tag, offset, item| {
+        visit.module_tag(tag, offset);
+        if let Some(item) = item {
+            visit.module_item(item);
+        }
+    })
 }
 
 /// Skips data that a module stores outside keys: module id, `when` (an integer item), items. Passes strings to `see`.
@@ -56,18 +61,23 @@ pub fn skip_key_meta<'a>(input: &mut Cursor<'a>, mut see: impl FnMut(RawString<'
 }
 
 fn walk_strings<'a>(input: &mut Cursor<'a>, mut see: impl FnMut(RawString<'a>)) -> Result<()> {
-    walk_items(input, |item| {
-        if let ModuleItem::String(string) = item {
+    walk_items(input, |_, _, item| {
+        if let Some(ModuleItem::String(string)) = item {
             see(string);
         }
     })
 }
 
-fn walk_items<'a>(input: &mut Cursor<'a>, mut see: impl FnMut(ModuleItem<'a>)) -> Result<()> {
+/// Passes the tag of each item, its place and the item to `see`, at last the tag 0 without one.
+fn walk_items<'a>(input: &mut Cursor<'a>, mut see: impl FnMut(u64, u64, Option<ModuleItem<'a>>)) -> Result<()> {
     loop {
         let offset = input.offset();
-        see(match input.length().within(Reading::TagInModuleData)? {
-            0 => return Ok(()),
+        let tag = input.length().within(Reading::TagInModuleData)?;
+        let item = match tag {
+            0 => {
+                see(tag, offset, None);
+                return Ok(());
+            }
             1 | 2 => ModuleItem::Integer(input.number().within(Reading::IntegerInModuleData)?),
             3 => ModuleItem::Float(*input.array().within(Reading::FloatInModuleData)?),
             4 => ModuleItem::Double(*input.array().within(Reading::DoubleInModuleData)?),
@@ -78,6 +88,7 @@ fn walk_items<'a>(input: &mut Cursor<'a>, mut see: impl FnMut(ModuleItem<'a>)) -
                     wording!("unknown tag {other} in module data", "模块数据中有未知标记 {other}"),
                 ));
             }
-        });
+        };
+        see(tag, offset, Some(item));
     }
 }
