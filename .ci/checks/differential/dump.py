@@ -222,6 +222,22 @@ def array(reader: Reader) -> None:
             reader.string()
 
 
+def module(reader: Reader) -> None:
+    reader.len()
+    while tag := reader.len():
+        match tag:
+            case 1 | 2:
+                reader.len()
+            case 3:
+                reader.fixed("byte", 4)
+            case 4:
+                reader.fixed("double", 8)
+            case 5:
+                reader.string()
+            case _:
+                raise Unknown(tag)
+
+
 def template_listpack(reader: Reader) -> None:
     if reader.len() == 0:
         reader.string("listpack1")
@@ -251,6 +267,7 @@ VALUES: dict[int, Callable[[Reader], None]] = {
     3: repeat(Reader.string, Reader.text_double),
     4: repeat(Reader.string, Reader.string),
     5: repeat(Reader.string, lambda r: r.fixed("double", 8)),
+    7: module,
     9: blob("zipmap2"),
     10: blob("ziplist1"),
     11: blob("intset1"),
@@ -330,8 +347,6 @@ def records(data: bytes, name: str) -> Dump:
                     repeat(Reader.string)(reader)
                     fields[number] = reader.pieces[1].value
                     templates += data[start : reader.at]
-                case 7:
-                    module(reader)
                 case 32 if fields:
                     reader.string()
                     key = reader.pieces.pop()
@@ -350,20 +365,3 @@ def records(data: bytes, name: str) -> Dump:
     except (Unknown, EOFError):
         pass
     return Dump(name, data[:9], templates, tuple(found))
-
-
-def module(reader: Reader) -> None:
-    reader.string()
-    reader.len()
-    while tag := reader.len():
-        match tag:
-            case 1 | 2:
-                reader.len()
-            case 3:
-                reader.take(4)
-            case 4:
-                reader.take(8)
-            case 5:
-                reader.string()
-            case _:
-                raise Unknown(tag)

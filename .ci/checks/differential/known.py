@@ -8,10 +8,12 @@ from checks.differential.verdicts import Checked
 FALSE_ALARMS = {
     "expected a length, found string encoding": "a length in the form of a string",
     "score is NaN": "a packed score that is NaN",
+    "vector set: projection matrix of": "a projection matrix of another size",
     "a type or opcode of RDB": "a type or opcode of a later version than that of the file",
 }
 # A part of what the server says of a miss, and the name of the kind.
 MISSES = {
+    "no matching module type": "a module that the server has not loaded",
     "FATAL: Data file was created with a": "a database beyond the server's setting",
 }
 REPEATED = "repeats the key at byte"
