@@ -77,7 +77,7 @@ pub enum WarningKind {
         /// Number of keys.
         keys: u64,
     },
-    /// Vector sets with an element that occurs twice; servers load them, and find only one of both.
+    /// Vector sets with a repeated element; servers up to Redis 8.10 load them, and find only one of the two.
     OddVectorSets {
         /// Number of keys.
         keys: u64,
@@ -334,9 +334,7 @@ impl WarningKind {
                 format!("有 {keys} 个 sorted set 的 score 不是数字，服务器只读取开头的数字，没有则按 0 处理"),
             ),
             OddVectorSets { keys } => filled(
-                format!(
-                    "vector sets with an element that occurs twice, which servers load up to Redis 8.10, finding one of both: {keys}"
-                ),
+                format!("vector sets with a repeated element, of which servers up to Redis 8.10 find only one: {keys}"),
                 format!("有 {keys} 个向量集合含重复元素，Redis 8.10 及之前的服务器会加载，但只能找到其中一个"),
             ),
             OverBudget { keys } => filled(
