@@ -13,6 +13,7 @@ use serde::Deserialize;
 
 use super::plan::{AtDamage, ReadPlan};
 use super::read::feed::PreparedInput;
+use super::read::progress::Unwatched;
 use crate::error::{Error, Result};
 use crate::input::nights::{self, NightFile};
 use crate::input::{shown_path, undated};
@@ -93,7 +94,7 @@ impl Candidate {
         if !dump.is_reopenable() {
             return it;
         }
-        match PreparedInput::new(dump.clone(), &plan.open, AtDamage::Stop) {
+        match PreparedInput::new(dump.clone(), &plan.open, AtDamage::Stop, &Unwatched) {
             // Servers rewrite append-only files when they like.
             Ok(prepared) if prepared.is_append_only() && it.date.is_some() => {}
             Ok(prepared) => it.created = prepared.preamble.ctime(),

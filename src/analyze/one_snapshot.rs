@@ -21,6 +21,7 @@ use super::plan::InputCheck;
 #[cfg(feature = "cli")]
 use super::plan::{AtDamage, ReadPlan};
 use super::read::feed::PreparedInput;
+use super::read::progress::Unwatched;
 use crate::error::{Error, Result};
 #[cfg(feature = "cli")]
 use crate::input::Input;
@@ -62,7 +63,7 @@ pub fn check_each(inputs: Vec<Input>, plan: &ReadPlan) -> Result<()> {
         return Ok(());
     }
     let inputs = inputs.into_iter().filter(Input::is_reopenable);
-    let opened = inputs.filter_map(|input| PreparedInput::new(input, &plan.open, AtDamage::Stop).ok());
+    let opened = inputs.filter_map(|input| PreparedInput::new(input, &plan.open, AtDamage::Stop, &Unwatched).ok());
     let opened: Vec<PreparedInput> = opened.collect();
     check(opened.iter(), plan.inputs)
 }

@@ -6,9 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::near::NearNames;
-use crate::analyze::Plan;
 use crate::analyze::one_key::{self, KeyFacts};
 use crate::analyze::read::feed::PreparedInput;
+use crate::analyze::{Plan, Unwatched};
 use crate::error::{Error, Reading, Result, Within};
 use crate::input::{self, Block, Input, OpenedFile};
 use crate::rdb::batch::Batch;
@@ -130,7 +130,7 @@ struct Search<'a> {
 impl Search<'_> {
     fn file(&mut self, input: Input) -> Result<Option<Found>> {
         let file = input.name.clone();
-        let mut prepared = PreparedInput::new(input, &self.plan.read.open, self.plan.read.damage)?;
+        let mut prepared = PreparedInput::new(input, &self.plan.read.open, self.plan.read.damage, &Unwatched)?;
         prepared.keep_for_templates(false)?;
         let preamble = prepared.preamble.clone();
         let as_opened = prepared.as_opened();

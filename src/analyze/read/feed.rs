@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::file::{InputFile, MappedFile};
-use super::progress::Progress;
+use super::progress::{Progress, Unwatched};
 use crate::analyze::plan::AtDamage;
 use crate::analyze::salvage::ExaminedFile;
 use crate::error::{Error, Result};
@@ -101,6 +101,13 @@ impl OpenFile {
         Ok(OpenFile { batches: if dragonfly { batches.of_dragonfly() } else { batches }, read, reported: 0 })
     }
 
+    /// Lets `progress` see the bytes read: those of a slow pipe arrive long before a batch is whole.
+    fn watch(&self, progress: &dyn Progress) {
+        if let Some(read) = self.read.as_ref().map(Arc::downgrade) {
+            progress.watch(Box::new(move || Some(read.upgrade()?.take())));
+        }
+    }
+
     /// Returns the bytes of the file read since the last call.
     fn advance(&mut self, batch: Option<&Batch>) -> u64 {
         let now = match (&self.read, batch) {
@@ -116,16 +123,21 @@ impl OpenFile {
 
 impl PreparedInput {
     /// Opens the input and reads what precedes its first key.
-    pub fn new(input: Input, options: &OpenOptions, damage: AtDamage) -> Result<PreparedInput> {
+    pub fn new(
+        input: Input,
+        options: &OpenOptions,
+        damage: AtDamage,
+        progress: &dyn Progress,
+    ) -> Result<PreparedInput> {
         let name = input.name.clone();
         let opened = match damage {
-            AtDamage::Stop => PreparedInput::open(input, options),
+            AtDamage::Stop => PreparedInput::open(input, options, progress),
             AtDamage::Salvage => PreparedInput::open_damaged(input, options),
         };
         opened.map_err(|error| error.in_file(&name))
     }
 
-    fn open(input: Input, options: &OpenOptions) -> Result<PreparedInput> {
+    fn open(input: Input, options: &OpenOptions, progress: &dyn Progress) -> Result<PreparedInput> {
         let opened = input.open(options)?;
         let (container, size) = (opened.container, opened.size);
         let compression = opened.compression;
@@ -134,6 +146,9 @@ impl PreparedInput {
         // So it is with objects, whose first range is in memory.
         let keep = (compression.is_none() && input.object().is_none()) || !input.is_reopenable();
         let mut open = OpenFile::new(opened, options)?;
+        if keep {
+            open.watch(progress);
+        }
         let preamble = open.batches.preamble();
         let open = keep.then_some(open);
         let options = options.clone();
@@ -228,8 +243,6 @@ impl PreparedInput {
         match &mut self.open {
             Some(open) if (self.preamble.templates.is_some() || converts) && !self.input.is_reopenable() => {
                 let spooled = open.batches.spool(&self.options);
-                // Progress is that of reading the copy.
-                open.read = None;
                 spooled.map_err(|error| error.in_file(&self.input.name))
             }
             _ => Ok(()),
@@ -238,17 +251,19 @@ impl PreparedInput {
 
     /// Returns the file's batches.
     pub fn into_batches(self) -> Result<Batches> {
-        self.into_open().map(|open| open.batches)
+        self.into_open(&Unwatched).map(|open| open.batches)
     }
 
-    fn into_open(mut self) -> Result<OpenFile> {
+    fn into_open(mut self, progress: &dyn Progress) -> Result<OpenFile> {
         match self.open.take() {
             Some(open) => Ok(open),
             None => {
                 let opened = self.input.open(&self.options)?;
                 let same = self.file.as_ref().map_or(Ok(()), |file| file.same_as(opened.file.as_ref()));
                 same.map_err(|error| error.in_file(&self.input.name))?;
-                OpenFile::new(opened, &self.options)
+                let open = OpenFile::new(opened, &self.options)?;
+                open.watch(progress);
+                Ok(open)
             }
         }
     }
@@ -311,13 +326,8 @@ impl<'p> Feed<'p> {
     fn top_up(&mut self) {
         while self.active.len() < self.at_once {
             let Some((file, prepared)) = self.waiting.pop_front() else { return };
-            match prepared.into_open() {
-                Ok(open) => {
-                    if let Some(read) = open.read.as_ref().map(Arc::downgrade) {
-                        self.progress.watch(Box::new(move || Some(read.upgrade()?.take())));
-                    }
-                    self.active.push_back((file, open));
-                }
+            match prepared.into_open(self.progress) {
+                Ok(open) => self.active.push_back((file, open)),
                 Err(error) => self.endings.push((file.index, Err(named(error, &file)))),
             }
         }

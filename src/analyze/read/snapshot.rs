@@ -147,7 +147,7 @@ impl Snapshot {
         let options = shared_options(plan, whole.inputs);
         for (index, input) in inputs {
             let name = input.name.clone();
-            let (opened, file, mut prepared) = open_input(index, input, &options, plan)?;
+            let (opened, file, mut prepared) = open_input(index, input, &options, plan, progress)?;
             progress.expect(prepared.size.unwrap_or_default());
             prepared.keep_for_templates(converts(&file, &prepared))?;
             prepare_templates(&file, &prepared, whole.reference, whole.opened)?;
@@ -188,7 +188,7 @@ impl Snapshot {
         for (index, mut input) in inputs.into_iter().enumerate() {
             input.name = plan.shown(input.name);
             let name = input.name.clone();
-            let opened = open_input(index, input, &options, plan).map(|(facts, file, prepared)| {
+            let opened = open_input(index, input, &options, plan, progress).map(|(facts, file, prepared)| {
                 progress.expect(prepared.size.unwrap_or_default());
                 files.push((file, prepared));
                 facts
@@ -260,9 +260,10 @@ fn open_input(
     input: Input,
     options: &OpenOptions,
     plan: &ReadPlan,
+    progress: &dyn Progress,
 ) -> Result<(OpenedFacts, Arc<InputFile>, PreparedInput)> {
     let (name, multi_part) = (input.name.clone(), input.multi_part);
-    let prepared = PreparedInput::new(input, options, plan.damage)?;
+    let prepared = PreparedInput::new(input, options, plan.damage, progress)?;
     let (writer, file) = input_file(index, name, &prepared.preamble, plan);
     let file = Arc::new(file);
     let facts = OpenedFacts {
