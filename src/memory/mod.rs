@@ -146,6 +146,11 @@ impl ElementPrice {
 }
 
 impl Model {
+    /// Returns whether this is the model of the same server with the same settings and allocator.
+    pub fn is(&self, other: &Model) -> bool {
+        (self.server, self.allocator, &self.config) == (other.server, other.allocator, &other.config)
+    }
+
     /// Builds the model of a server; built once and shared by all workers.
     pub fn for_server(server: Server, allocator: Allocator, config: &ServerConfig) -> Model {
         let (layout, about_layout) = servers::layout(&server);
