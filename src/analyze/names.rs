@@ -86,6 +86,8 @@ struct ShapeSlot {
     tagged: bool,
     /// Names of the shape break nothing and match nothing.
     plain: bool,
+    /// Names of the shape differ in what tests count: it is counted for each name.
+    counted: bool,
 }
 
 impl NameCache {
@@ -93,7 +95,7 @@ impl NameCache {
     pub fn new(questions: &Questions) -> Self {
         let alike = questions.checks.ignores_digit_values();
         NameCache {
-            shaper: alike.then(|| Shaper::new(questions.separators.clone(), &questions.checks.harmless_bytes())),
+            shaper: alike.then(|| Shaper::new(questions.separators.clone(), &questions.checks.id_bytes())),
             ids: super::aggregates::id_finder(questions),
             shape: Shape::default(),
             outline: Outline::default(),
@@ -125,9 +127,9 @@ impl NameCache {
         let number = if drawn { self.outlines.get(self.place(self.outline.hash())) } else { None };
         let fits = |shape: &Shape| shape.fits(name, &self.outline);
         match number.and_then(|&number| self.find(usize::from(number), patterns, fits)) {
-            Some((number, leaf)) => self.known(number, leaf),
+            Some((number, leaf)) => self.known(number, leaf, name, questions),
             None => match self.find_with_ids(name, drawn, questions, patterns) {
-                Some((number, leaf)) => self.known(number, leaf),
+                Some((number, leaf)) => self.known(number, leaf, name, questions),
                 None => self.look_closer(name, drawn, questions, patterns),
             },
         }
@@ -175,13 +177,21 @@ impl NameCache {
         Some((number, leaf))
     }
 
-    /// Returns the answer of a slot.
+    /// Returns the answer of a slot about a name of its shape.
     #[inline]
-    fn known(&mut self, number: usize, leaf: Leaf) -> KnownName<'_> {
+    fn known(&mut self, number: usize, leaf: Leaf, name: &[u8], questions: &Questions) -> KnownName<'_> {
         self.bypass.hit();
         let slot = &self.slots[number];
-        let judged = if slot.plain { None } else { self.judged.get(number) };
-        let judged = judged.unwrap_or(&self.nothing);
+        let judged = if slot.plain { None } else { self.judged.get_mut(number) };
+        let judged = match judged {
+            Some(judged) => {
+                if slot.counted {
+                    questions.checks.recount_name(name, judged);
+                }
+                &*judged
+            }
+            None => &self.nothing,
+        };
         KnownName { leaf, id: &slot.id, tagged: slot.tagged, judged, plain: slot.plain }
     }
 
@@ -210,7 +220,7 @@ impl NameCache {
                         self.outlines[outline] = number as u16;
                     }
                 }
-                self.known(number, leaf)
+                self.known(number, leaf, name, questions)
             }
             None => {
                 self.bypass.miss();
@@ -257,10 +267,12 @@ impl NameCache {
         if let (Some(slot), Some(judged)) = (self.slots.get_mut(number), self.judged.get_mut(number)) {
             // Second miss of this shape: worth a slot.
             if slot.missed == mark {
-                let plain = self.other.is_plain();
+                let counted = self.shape.is_counted();
+                let plain = !counted && self.other.is_plain();
                 self.evicted += usize::from(slot.leaf.is_some());
                 let id = self.ids.as_ref().map_or(KnownId::Unknown, |ids| ids.look(name));
-                *slot = ShapeSlot { shape: self.shape.clone(), leaf: Some(leaf), id, missed: 0, tagged, plain };
+                *slot =
+                    ShapeSlot { shape: self.shape.clone(), leaf: Some(leaf), id, missed: 0, tagged, plain, counted };
                 if !plain {
                     *judged = self.other.kept();
                 }

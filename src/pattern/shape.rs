@@ -1,11 +1,9 @@
 //! Shapes of names: names that differ only in their numbers have the same shape, such as `user:1001:cart` and
 //! `user:2002:cart`.
 //!
-//! A shape is a name with each digit of its numbers replaced by a mark for the kind of number. Names of the same shape
-//! have
-//! the same pattern, agree on having a hash tag, and break the same rules about names, so one cache entry answers for
-//! all of
-//! them. It is computed eight bytes at a time, without classifying the name. Digits whose values matter are kept:
+//! A shape is a name with each digit of its numbers replaced by a mark for the kind of number. Names of the same shape have the
+//! same pattern, agree on having a hash tag, and break the same rules about names, so one cache entry answers for all of them.
+//! It is computed eight bytes at a time, without classifying the name. Digits whose values matter are kept:
 //!
 //! ```text
 //! sha256  h5  v2         a number beside a letter, too short to be an id: it stays in the pattern
@@ -13,7 +11,8 @@
 //! 20260101  2026-01-01   a date, or a part of an IP address: other marks than plain numbers
 //! ```
 //!
-//! A segment that is an id of letters and digits, such as a UUID or a token, is replaced by a mark for its class (`ids`).
+//! A segment that is an id of letters and digits, such as a UUID or a token, is replaced by a mark for its class (`ids`). If tests
+//! count some of its bytes, the shape is [counted](Shape::is_counted): its names have to be counted one by one.
 //!
 //! Names with bytes beyond ASCII, and long names, have no shape.
 
@@ -28,6 +27,7 @@ use super::word::{FACTOR, HIGH, ONES, WORD, last_word, within};
 use ids::{IdMarker, NameBits};
 use known::KnownIds;
 
+pub use ids::IdByte;
 pub use outline::Outline;
 
 /// Longest name with a shape: bitmaps have one bit for each byte.
@@ -59,6 +59,8 @@ pub struct Shape {
     is_plain: bool,
     /// Ids, if all other marks are those of plain numbers.
     ids: Option<KnownIds>,
+    /// True if ids have bytes that tests count.
+    counted: bool,
 }
 
 /// Computes shapes.
@@ -101,6 +103,11 @@ impl Shape {
     /// Returns whether names may have this shape but for their ids: see [`Shaper::fits`].
     pub fn has_known_ids(&self) -> bool {
         self.ids.is_some()
+    }
+
+    /// Returns whether names of this shape may differ in what tests count.
+    pub fn is_counted(&self) -> bool {
+        self.counted
     }
 
     /// Overwrites the bytes of a bitmap with `mark`.
@@ -151,10 +158,9 @@ fn used(length: usize) -> usize {
 }
 
 impl Shaper {
-    /// Creates a shaper for names with these separators. Ids may consist of `harmless` bytes: which of them they are, and how
-    /// many, matters to no rule.
-    pub fn new(separators: Separators, harmless: &[bool; 256]) -> Self {
-        Shaper { ids: IdMarker::new(&separators, harmless), separators }
+    /// Creates a shaper for names with these separators; `bytes` tells for each byte what it means to the tests of a name.
+    pub fn new(separators: Separators, bytes: &[IdByte; 256]) -> Self {
+        Shaper { ids: IdMarker::new(&separators, bytes), separators }
     }
 
     /// Writes the shape of `name` into `shape`; returns false if it has none.
@@ -178,15 +184,15 @@ impl Shaper {
         if seen.beyond_ascii != 0 {
             return false;
         }
-        let (mut ids, mut digits, mut known) = (0, seen.digits, None);
+        let (mut ids, mut digits, mut known, mut counted) = (0, seen.digits, None, false);
         if seen.may_have_ids() {
             let segments = self.ids.mark(name, &seen, &mut shape.words);
             (ids, digits) = (segments.behind, digits & !segments.whole);
-            known = segments.known;
+            (known, counted) = (segments.known, segments.counted);
         }
         let numbers = self.numbers(name, digits);
         (shape.dates, shape.is_plain) = (numbers.dateable, numbers.plain && ids == 0);
-        shape.ids = known.filter(|_| numbers.plain);
+        (shape.ids, shape.counted) = (known.filter(|_| numbers.plain), counted);
         shape.put_numbers(numbers.all | ids);
         for (kind, mark) in [(numbers.dates, DATE), (numbers.octets, OCTET)] {
             if kind != 0 {

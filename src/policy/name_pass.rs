@@ -15,6 +15,7 @@ use crate::pattern::classify::MAX_SEGMENTS;
 use crate::pattern::name::KeyName;
 use crate::pattern::plain::PlainName;
 use crate::pattern::segment::Separators;
+use crate::pattern::shape::IdByte;
 use crate::pattern::slot::untagged;
 use crate::record::Kind;
 
@@ -283,15 +284,24 @@ impl NamePass {
         digits.iter().all(|class| Some(class) == digits.first())
     }
 
-    /// Returns for each byte whether no test counts it, so that others of these may take its place within a segment.
-    ///
-    /// This includes neither the first segment nor bytes that a word of [`NamePass::add_type_words`] may have.
-    pub fn harmless_bytes(&self) -> [bool; 256] {
+    /// Returns for each byte what it means to the tests within a segment, other than the first one and the words of
+    /// [`NamePass::add_type_words`].
+    pub fn id_bytes(&self) -> [IdByte; 256] {
         let if_tested = |bits: u64, class: u8| if bits == 0 { 0 } else { class };
         let counted =
             if_tested(self.special, SPECIAL) | if_tested(self.upper, UPPER) | if_tested(self.outside, OUTSIDE);
-        let harmful = counted | if_tested(self.empty_words, WORD) | SEPARATOR | HIGH | BRACE | CLOSE;
-        self.classes.map(|class| class & harmful == 0)
+        let counted = counted | if_tested(self.empty_words, WORD);
+        self.classes.map(|class| match class {
+            class if class & (SEPARATOR | HIGH | BRACE | CLOSE) != 0 => IdByte::Dividing,
+            class if class & counted != 0 => IdByte::Counted,
+            _ => IdByte::Free,
+        })
+    }
+
+    /// Evaluates the tests that count bytes once more, for a name like the one that gave these results but for bytes of its ids.
+    #[inline]
+    pub fn recount(&self, name: &[u8], failures: &mut NameFailures) {
+        *failures = NameFailures { unnamed: failures.unnamed, ..self.broken_bytes(name) };
     }
 
     /// Returns whether separators and lower-case letters fail no test by themselves, so that plain names need no pass.
@@ -415,9 +425,10 @@ impl NamePass {
         if seen.has(BRACE | CLOSE) {
             broken |= fails(self.bad_tag, !hash_tag::is_sound(name));
         }
-        let counting = self.special | self.upper | self.outside | self.empty;
-        let (counted, counts) = match broken & counting != 0 && !seen.has(HIGH | BRACE) && name.len() <= LONGEST_COUNTED
-        {
+        // Segments are counted without the braces of a hash tag, all else with them.
+        let segments_counted = if seen.has(BRACE) { 0 } else { self.empty };
+        let counting = self.special | self.upper | self.outside | segments_counted;
+        let (counted, counts) = match broken & counting != 0 && !seen.has(HIGH) && name.len() <= LONGEST_COUNTED {
             true => (counting, self.count(name)),
             false => (0, 0),
         };
@@ -450,7 +461,7 @@ impl NamePass {
         }
     }
 
-    /// Counts special, upper-case and disallowed characters and empty segments of an ASCII name without braces.
+    /// Counts special, upper-case and disallowed characters of an ASCII name, and its empty segments if it has no braces.
     ///
     /// Four counters share one word, as in [`COUNTS`], so that each byte costs one addition.
     fn count(&self, name: &[u8]) -> u64 {

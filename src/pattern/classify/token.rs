@@ -52,6 +52,12 @@ pub struct RunBits {
 }
 
 impl RunBits {
+    /// Returns whether these bitmaps and the others have a character in common.
+    #[inline]
+    pub fn any_of(self, other: RunBits) -> bool {
+        self.digits & other.digits | self.lower & other.lower | self.upper & other.upper != 0
+    }
+
     /// Returns the part of a run in `range`, which is not empty.
     #[inline]
     pub fn part(self, range: &Range<usize>) -> RunBits {

@@ -17,6 +17,9 @@ use crate::pattern::word::WORD;
 /// Mark in place of the first byte of an id, plus its class; the others have the mark of numbers.
 const FIRST_MARK: u8 = 0x90;
 
+/// The same for an id that has bytes which tests count.
+const FIRST_MARK_COUNTED: u8 = 0xA0;
+
 const UUID: usize = 36;
 
 /// Places of the dashes in a UUID.
@@ -67,17 +70,40 @@ pub(super) struct IdSegments {
     pub whole: u64,
     /// Without the first byte of each.
     pub behind: u64,
+    /// True if one of them has bytes that tests count.
+    pub counted: bool,
     /// The same ids one by one, if these are all segments that may be ids.
     pub known: Option<KnownIds>,
+}
+
+/// What a byte of an id means to the tests of a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IdByte {
+    /// Nothing: another such byte may take its place.
+    Free,
+    /// It is counted: names that differ in such bytes are alike but for what is counted.
+    Counted,
+    /// It divides the name: no id holds it.
+    Dividing,
 }
 
 /// Recogniser of ids in names.
 #[derive(Debug, Clone)]
 pub(super) struct IdMarker {
     separators: Vec<u8>,
-    pub harmless: [bool; 256],
-    /// Bitmaps of the letters and digits that are not harmless: all or none.
-    pub harmful: RunBits,
+    bytes: [IdByte; 256],
+    /// Bitmaps of the letters and digits some of which are counted: all or none.
+    pub counted: RunBits,
+    /// The same of those that no id may hold.
+    pub dividing: RunBits,
+}
+
+/// What a segment is that is an id.
+#[derive(Debug, Clone, Copy)]
+struct Id {
+    class: SegmentClass,
+    /// True if tests count some of its bytes.
+    counted: bool,
 }
 
 /// A segment of a name, with the bitmaps of the name.
@@ -98,19 +124,25 @@ struct Letters {
 }
 
 impl IdMarker {
-    pub fn new(separators: &Separators, harmless: &[bool; 256]) -> Self {
-        let harmful = |mut of: Range<u8>| if of.all(|byte| harmless[usize::from(byte)]) { 0 } else { u64::MAX };
+    pub fn new(separators: &Separators, bytes: &[IdByte; 256]) -> Self {
         // No id holds a separator, whatever the rules make of it: tokens may have `/`, `-` and `_`.
-        let mut in_ids = *harmless;
-        separators.as_bytes().iter().for_each(|&byte| in_ids[usize::from(byte)] = false);
-        IdMarker {
-            separators: separators.as_bytes().to_vec(),
-            harmless: in_ids,
-            harmful: RunBits {
-                digits: harmful(b'0'..b'9' + 1),
-                lower: harmful(b'a'..b'z' + 1),
-                upper: harmful(b'A'..b'Z' + 1),
-            },
+        let mut bytes = *bytes;
+        separators.as_bytes().iter().for_each(|&byte| bytes[usize::from(byte)] = IdByte::Dividing);
+        let any = |kind: IdByte| {
+            let of =
+                |mut range: Range<u8>| if range.any(|byte| bytes[usize::from(byte)] == kind) { u64::MAX } else { 0 };
+            RunBits { digits: of(b'0'..b'9' + 1), lower: of(b'a'..b'z' + 1), upper: of(b'A'..b'Z' + 1) }
+        };
+        let (counted, dividing) = (any(IdByte::Counted), any(IdByte::Dividing));
+        IdMarker { separators: separators.as_bytes().to_vec(), bytes, counted, dividing }
+    }
+
+    /// Returns whether an id may hold a byte, if it may hold bytes that are counted or not.
+    pub fn may_hold(&self, byte: u8, counted: bool) -> bool {
+        match self.bytes[usize::from(byte)] {
+            IdByte::Free => true,
+            IdByte::Counted => counted,
+            IdByte::Dividing => false,
         }
     }
 
@@ -132,50 +164,55 @@ impl IdMarker {
             let all = ones(range.len()) << start;
             left &= !all;
             let segment = Segment { name, range, all, seen, letters };
-            let class = self.class(&segment);
-            known = known.zip(class).and_then(|(known, class)| known.with(IdSpan::new(start, all, class)?));
-            if let Some(class) = class {
+            let id = self.id(&segment);
+            known = known.zip(id).and_then(|(known, id)| known.with(IdSpan::new(start, all, id.class)?));
+            if let Some(Id { class, counted }) = id {
+                let mark = class as u8 | if counted { FIRST_MARK_COUNTED } else { FIRST_MARK };
                 let (word, shift) = (&mut words[start / WORD % WORDS], start % WORD * 8);
-                *word = (*word & !(0xFF << shift)) | (u64::from(FIRST_MARK | class as u8) << shift);
+                *word = (*word & !(0xFF << shift)) | (u64::from(mark) << shift);
                 ids.whole |= all;
                 ids.behind |= all & !(1 << start);
+                ids.counted |= counted;
             }
         }
-        ids.known = known.filter(|_| ids.whole != 0);
+        ids.known = known.filter(|_| ids.whole != 0).map(|known| known.counted(ids.counted));
         ids
     }
 
-    /// Returns the class of a segment if it is an id whose characters matter to no rule about names.
+    /// Returns what a segment is if it is an id whose characters are at most counted by rules about names.
     #[inline]
-    fn class(&self, segment: &Segment<'_>) -> Option<SegmentClass> {
+    fn id(&self, segment: &Segment<'_>) -> Option<Id> {
         let run = segment.bits();
         let others = segment.all & !(run.digits | run.lower | run.upper);
         if run.lower | run.upper == 0 {
             // All addresses of one length have as many digits and dots, which is all that rules count.
-            return segment.is_ipv4(others).then_some(SegmentClass::Ip);
+            return segment.is_ipv4(others).then_some(Id { class: SegmentClass::Ip, counted: false });
         }
-        let harmful = self.harmful;
-        let is_harmful = run.digits & harmful.digits | run.lower & harmful.lower | run.upper & harmful.upper != 0;
         // Rules about the beginning of a name examine its first segment.
-        if is_harmful || segment.range.start == 0 {
+        if run.any_of(self.dividing) || segment.range.start == 0 {
             return None;
         }
+        let counted = run.any_of(self.counted);
+        let of = |class| Some(Id { class, counted });
         let length = segment.range.len();
         let is_hex = (run.digits | segment.letters.hex | others) & segment.all == segment.all && run.digits != 0;
         if is_hex && others == 0 && length >= SHORTEST_HEX {
-            return Some(SegmentClass::Hex);
+            return of(SegmentClass::Hex);
         }
         if is_hex && length == UUID && others == DASHES << segment.range.start {
             let all_dashes = segment.each(others).all(|(_, byte)| byte == b'-');
-            return all_dashes.then_some(SegmentClass::Uuid);
+            return if all_dashes { of(SegmentClass::Uuid) } else { None };
         }
-        if !segment.each(others).all(|(_, byte)| self.harmless[usize::from(byte)]) {
+        if !segment.each(others).all(|(_, byte)| self.may_hold(byte, true)) {
             return None;
         }
-        if segment.seen.at & segment.all != 0 {
-            return segment.is_email(others).then_some(SegmentClass::Email);
-        }
-        (length >= token::SHORTEST && segment.is_token(others)).then_some(SegmentClass::Token)
+        let class = if segment.seen.at & segment.all != 0 {
+            segment.is_email(others).then_some(SegmentClass::Email)
+        } else {
+            (length >= token::SHORTEST && segment.is_token(others)).then_some(SegmentClass::Token)
+        };
+        let counted = counted || !segment.each(others).all(|(_, byte)| self.may_hold(byte, false));
+        class.map(|class| Id { class, counted })
     }
 }
 

@@ -16,6 +16,8 @@ const MOST_IDS: usize = 2;
 pub(super) struct KnownIds {
     /// Bitmap of all their bytes.
     whole: u64,
+    /// True if they may have bytes that tests count.
+    pub counted: bool,
     spans: [Option<IdSpan>; MOST_IDS],
 }
 
@@ -58,6 +60,11 @@ impl KnownIds {
         self.whole |= ones(span.length()) << span.start();
         Some(self)
     }
+
+    /// Sets whether the ids may have bytes that tests count.
+    pub fn counted(self, counted: bool) -> Self {
+        KnownIds { counted, ..self }
+    }
 }
 
 impl Shaper {
@@ -78,15 +85,17 @@ impl Shaper {
 }
 
 impl IdMarker {
-    /// Returns true if the name certainly has these ids, none of whose characters matters to a rule.
+    /// Returns true if the name certainly has these ids, none of whose bytes is counted unless theirs are.
     fn hold(&self, name: &[u8], outline: &Outline, ids: &KnownIds) -> bool {
         let chars = NameChars::of(outline);
-        let harmful = self.harmful;
-        let all = chars.digits & harmful.digits | chars.lower & harmful.lower | chars.upper & harmful.upper;
-        all & ids.whole == 0 && ids.spans.iter().flatten().all(|&span| self.holds(name, &chars, span))
+        let within = |bits: u64| bits & ids.whole;
+        let all = RunBits { digits: within(chars.digits), lower: within(chars.lower), upper: within(chars.upper) };
+        !all.any_of(self.dividing)
+            && (ids.counted || !all.any_of(self.counted))
+            && ids.spans.iter().flatten().all(|&span| self.holds(name, &chars, span, ids.counted))
     }
 
-    fn holds(&self, name: &[u8], chars: &NameChars, span: IdSpan) -> bool {
+    fn holds(&self, name: &[u8], chars: &NameChars, span: IdSpan, counted: bool) -> bool {
         let Some(id) = name.get(span.start()..span.start() + span.length()) else { return false };
         let run = chars.run(span);
         let hex = run.digits | chars.hex >> span.start();
@@ -98,23 +107,23 @@ impl IdMarker {
                 let is_dash = |at: usize| id.get(at) == Some(&b'-');
                 has_both && (hex | DASHES) & all == all && [8, 13, 18, 23].into_iter().all(is_dash)
             }
-            SegmentClass::Token => has_both && self.is_token(id, run, hex),
+            SegmentClass::Token => has_both && self.is_token(id, run, hex, counted),
             _ => false,
         }
     }
 
     /// Returns true if an id is certainly a token.
-    fn is_token(&self, id: &[u8], run: RunBits, hex: u64) -> bool {
+    fn is_token(&self, id: &[u8], run: RunBits, hex: u64, counted: bool) -> bool {
         let padding = id.iter().rev().take_while(|&&byte| byte == b'=').count();
         let length = id.len() - padding;
-        if padding > PADDING || length == 0 || padding > 0 && !self.harmless[usize::from(b'=')] {
+        if padding > PADDING || length == 0 || padding > 0 && !self.may_hold(b'=', counted) {
             return false;
         }
         let marks = ones(length) & !(run.digits | run.lower | run.upper);
         let mut left = marks;
         while left != 0 {
             match id.get(left.trailing_zeros() as usize) {
-                Some(byte @ (b'-' | b'_' | b'+' | b'/')) if self.harmless[usize::from(*byte)] => {}
+                Some(byte @ (b'-' | b'_' | b'+' | b'/')) if self.may_hold(*byte, counted) => {}
                 _ => return false,
             }
             left &= left - 1;

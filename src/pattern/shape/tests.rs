@@ -13,7 +13,7 @@ fn separators(text: &str) -> Separators {
 
 fn shape(separators: &Separators, name: &[u8]) -> Option<Shape> {
     let mut shape = Shape::default();
-    Shaper::new(separators.clone(), &[true; 256]).shape(name, &mut shape).then_some(shape)
+    Shaper::new(separators.clone(), &[IdByte::Free; 256]).shape(name, &mut shape).then_some(shape)
 }
 
 fn alike(one: &str, other: &str) -> bool {
@@ -178,7 +178,7 @@ const PIECES: [&str; 46] = [
 #[test]
 fn ids_of_one_class_are_recognised_at_once() {
     let fits = |one: &str, other: &str| {
-        let shaper = Shaper::new(Separators::default(), &[true; 256]);
+        let shaper = Shaper::new(Separators::default(), &[IdByte::Free; 256]);
         let mut outline = Outline::default();
         assert!(outline.draw(other.as_bytes()));
         shaper.fits(&shape(&Separators::default(), one.as_bytes()).unwrap(), other.as_bytes(), &outline)
@@ -260,7 +260,7 @@ pub fn siblings() -> impl Strategy<Value = (String, String)> {
 #[test]
 fn no_token_holds_a_separator() {
     let separators = separators(":/ ");
-    let shaper = Shaper::new(separators.clone(), &[true; 256]);
+    let shaper = Shaper::new(separators.clone(), &[IdByte::Free; 256]);
     let mut first = Shape::default();
     assert!(shaper.shape(b"a/0_AA0000a00aA00aA0", &mut first));
     let other = b"a/0aa0/AAa0AaaA0_AA0";
@@ -282,7 +282,7 @@ proptest! {
         let mut outline = Outline::default();
         prop_assert!(outline.draw(other.as_bytes()));
         prop_assert!(!first.fits(other.as_bytes(), &outline) || first.is(&second), "{} {}", one, other);
-        let shaper = Shaper::new(separators.clone(), &[true; 256]);
+        let shaper = Shaper::new(separators.clone(), &[IdByte::Free; 256]);
         if !first.is(&second) && !shaper.fits(&first, other.as_bytes(), &outline) {
             return Ok(());
         }

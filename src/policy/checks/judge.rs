@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 
 use super::{Checks, Judged, MOST_KEY_CHECKS, NameJudged, PatternTarget, UsualJudged};
 use crate::pattern::name::KeyName;
+use crate::pattern::shape::IdByte;
 use crate::policy::dictionary::Matched;
 use crate::policy::key_view::KeyView;
 use crate::policy::name_pass::Violations;
@@ -25,9 +26,16 @@ impl Checks {
         self.names.ignores_digit_values()
     }
 
-    /// Returns for each byte whether ids of a name may have it, or another of these, without effect on its [`NameJudged`].
-    pub fn harmless_bytes(&self) -> [bool; 256] {
-        self.names.harmless_bytes()
+    /// Returns for each byte what it means to a [`NameJudged`] in an id.
+    pub fn id_bytes(&self) -> [IdByte; 256] {
+        self.names.id_bytes()
+    }
+
+    /// Changes the result for a name into that for another one, which differs only in bytes of ids that are
+    /// [counted](IdByte::Counted).
+    #[inline]
+    pub fn recount_name(&self, name: &[u8], named: &mut NameJudged) {
+        self.names.recount(name, &mut named.broken);
     }
 
     /// Checks what depends on the name alone: name tests and patterns of the policy.
