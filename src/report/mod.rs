@@ -3,6 +3,7 @@
 //! The JSON form is this module's serde form, under the name [`SCHEMA`]. Within one schema version fields are only
 //! ever added. Memory and disk are bytes, times are milliseconds since the epoch, shares are fractions of 1.
 
+mod access;
 pub(crate) mod capacity;
 mod check;
 mod detail;
@@ -18,11 +19,13 @@ mod keys;
 mod policy;
 mod salvage;
 mod sections;
+mod slots;
 mod terms;
 mod warning;
 mod what_if;
 mod wording;
 
+pub use access::*;
 pub use capacity::*;
 pub use check::{CheckVerdict, Difference, DifferenceKind, FileCheck, NotCompared, SecondReading};
 pub use detail::{Detail, DetailField, DetailPart, DetailValue, Details};
@@ -35,6 +38,7 @@ pub use key::{Key, base64};
 pub use policy::*;
 pub use salvage::{DamageExtent, DamagedRange, RestoredBytes, Salvage, SalvagedDatabase, SalvagedFile};
 pub use sections::*;
+pub use slots::*;
 pub use terms::*;
 pub use warning::{NoFile, Warning, WarningKind};
 pub use what_if::*;
