@@ -96,10 +96,14 @@ impl UsualBuffer {
     pub fn is_small(&self, record: &Record<'_>) -> bool {
         let group = &self.groups[group(record)];
         // Unknown memory, which is 0, wraps to the largest number: such keys are not usual.
-        record.memory.0.wrapping_sub(1) < group.memory_span && record.length.unwrap_or(0) < group.length_below
+        record.memory.0.wrapping_sub(1) < group.memory_span
+            && record.length.unwrap_or(0) < group.length_below
+            && (!record.encoding.shares_names()
+                || record.value.template.is_some_and(|template| template.ordinary.0 <= group.memory_span))
     }
 
-    /// Caches limits: similar keys that are below both are of usual size.
+    /// Caches limits: similar keys that are below both are of usual size. Hashes that share their names have to be below that of
+    /// memory with names of their own, too, as their content may exceed their memory.
     pub fn learn(&mut self, record: &Record<'_>, length_below: u64, memory_below: Bytes) {
         let group = &mut self.groups[group(record)];
         (group.length_below, group.memory_span) = (length_below, memory_below.0.saturating_sub(1));

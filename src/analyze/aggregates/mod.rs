@@ -221,9 +221,6 @@ fn is_usual_size(record: &Record<'_>, checks: &Checks, lists: &UnusualKeys, usua
     if is_listed || checks.exceeds_size_limit(record) || sizes.counts(record) {
         return false;
     }
-    if record.encoding.shares_names() {
-        return true; // Length and memory do not bound the payload of such hashes: each is looked at.
-    }
     let above = |(length, Bytes(memory)): (u64, Bytes)| (length.saturating_add(1), Bytes(memory.saturating_add(1)));
     let limits =
         [above(sizes.allowed(record.kind)), above(checks.least_size_limits(record.kind)), top_keys.least(record.kind)];

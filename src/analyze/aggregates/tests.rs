@@ -7,9 +7,11 @@ use super::*;
 use crate::aggregate::testing::{NOW, OwnedRecord};
 use crate::analyze::plan::{Plan, PolicySource, ReadPlan};
 use crate::analyze::questions::{LoadedPolicy, questions_with};
+use crate::memory::TemplateUse;
 use crate::policy::presets;
+use crate::rdb::payload::{PACKED_GAIN, Payload};
 use crate::record::Encoding;
-use crate::units::Millis;
+use crate::units::{Bytes, Millis};
 
 fn questions(policy: PolicySource, reference: Option<Millis>, top: usize) -> Arc<Questions> {
     let mut plan = Plan::new(ReadPlan::new(std::env::temp_dir()));
@@ -39,14 +41,22 @@ fn records() -> impl Strategy<Value = OwnedRecord> {
         &["user:1", "user:22", "user:333", "flat", "flatter", "a:b:c", "A:b", "a::b", "{u}:1", "u:\u{4e2d}"][..],
     );
     let kinds = select(&[Kind::String, Kind::String, Kind::Hash, Kind::Zset, Kind::Stream][..]);
-    let encodings = select(&[Encoding::Raw, Encoding::Listpack][..]);
+    let encodings = select(&[Encoding::Raw, Encoding::Listpack, Encoding::TemplateListpack][..]);
     let sizes = (prop::option::weighted(0.95, 0u64..100), select(&[48, 56, 64, 64, 64, 300, u64::MAX][..]));
     let times = (prop::option::of(-9i64..9_000_000), prop::option::weighted(0.1, 0u64..9));
     let places = (prop_oneof![9 => Just(0), 1 => 1usize..3], prop_oneof![9 => Just(0), 1 => 0u64..99_999]);
-    (names, kinds, encodings, sizes, times, places).prop_map(|(name, kind, encoding, sizes, times, (file, db))| {
+    // Memory of a compact hash as an ordinary one, if known, and thousandths of the largest payload it may have then.
+    let shared = (prop::option::weighted(0.9, select(&[40, 90, 110, 190, 5_000][..])), 0u64..=1_000);
+    let all = (names, kinds, encodings, sizes, times, places, shared);
+    all.prop_map(|(name, kind, encoding, sizes, times, (file, db), (ordinary, share))| {
         let mut record = OwnedRecord::of(name, kind, encoding, 0, sizes.1);
         (record.rest.length, record.rest.file, record.rest.db) = (sizes.0, file, db);
         (record.rest.expires_at, record.rest.idle) = (times.0.map(|left| Millis(NOW.0 + left)), times.1);
+        if encoding.shares_names() && kind == Kind::Hash {
+            record.rest.value.template = ordinary.map(|ordinary| TemplateUse { set: 0, ordinary: Bytes(ordinary) });
+            let most = ordinary.unwrap_or(50_000) + sizes.0.unwrap_or_default() * 2 * PACKED_GAIN;
+            record.rest.value.payload = Some(Payload { bytes: most * share / 1_000, longest: 1 });
+        }
         record
     })
 }
