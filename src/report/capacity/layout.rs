@@ -218,6 +218,9 @@ type PlannedMove = (usize, usize, Vec<u16>);
 /// Rounds of moves at most; two are enough for one heavy slot.
 const ROUNDS: usize = 8;
 
+/// Most slots that are moved although they make nodes less even at first.
+const HAND_OVERS: usize = 32;
+
 /// Slots and bytes of nodes while moves are planned.
 struct Balance<'w> {
     weights: &'w [Weight],
@@ -256,18 +259,24 @@ impl<'w> Balance<'w> {
         if self.leaving[node] { 0 } else { self.share.saturating_sub(self.load[node]) }
     }
 
-    /// Moves slots until no node has more than its share by half of a slot.
-    ///
-    /// One slot may be heavier than what any node lacks. The node that takes it gives slots of its own in a later round.
+    /// Plans the moves that even out the nodes.
     fn moves(&mut self) -> Vec<SlotMove> {
-        let mut moves: Vec<PlannedMove> = Vec::new();
-        let mut has_moved = vec![false; usize::from(SLOTS)];
-        for round in 0..ROUNDS {
-            let before = moves.len();
-            for from in self.heaviest_first() {
-                self.give(from, round > 0, &mut has_moved, &mut moves);
+        let mut moves = Vec::new();
+        self.settle(&mut moves, 0);
+        // A slot that is heavier than what its node has too much and than what any other node lacks stays where it is, and so do
+        // the slots above it. Its move pays if the rest of the plan gets more even by it.
+        for _ in 0..HAND_OVERS {
+            let heaviest = self.heaviest();
+            if heaviest <= self.bound() {
+                break;
             }
-            if moves.len() == before {
+            let before = (self.held.clone(), self.load.clone(), moves.clone());
+            if !self.hand_over(&mut moves) {
+                break;
+            }
+            self.settle(&mut moves, 1);
+            if self.heaviest() + self.tolerance() > heaviest {
+                (self.held, self.load, moves) = before;
                 break;
             }
         }
@@ -282,45 +291,153 @@ impl<'w> Balance<'w> {
         moves.into_iter().map(step).collect()
     }
 
-    /// Moves the lowest slots of a node to others while it has too much. No slot moves twice. If `fits` is set, only nodes that
-    /// lack most of a slot take it.
-    fn give(&mut self, from: usize, fits: bool, has_moved: &mut [bool], moves: &mut Vec<PlannedMove>) {
-        let mut given = 0;
+    /// Moves slots, round by round, until no node has more than its share by half of a slot.
+    ///
+    /// One slot may be heavier than what any node lacks. In round 0 a node takes it all the same, and gives slots of its own before
+    /// or in a later round.
+    fn settle(&mut self, moves: &mut Vec<PlannedMove>, first_round: usize) {
+        for round in first_round..ROUNDS {
+            let before = moves.len();
+            for from in self.heaviest_first() {
+                self.give(from, round > 0, moves);
+            }
+            if moves.len() == before {
+                break;
+            }
+        }
+    }
+
+    /// Moves the lowest slots of a node to others while it has too much. If `fits` is set, only nodes that lack most of a slot take
+    /// it: each such move makes the nodes more even, so that rounds of them come to an end.
+    fn give(&mut self, from: usize, fits: bool, moves: &mut Vec<PlannedMove>) {
         self.held[from].sort_unstable();
+        let mut given = 0;
         for slot in self.held[from].clone() {
             let memory = total(self.weights, [slot]);
             // A slot goes if the node is nearer to its share without it.
             let goes = self.leaving[from] || memory < self.excess(from).saturating_mul(2);
-            if !goes || has_moved[usize::from(slot)] {
+            if !goes {
                 break;
             }
             let to = self.receiver(from, slot, memory, moves.last());
             let takes = |to: &usize| !fits || self.lack(*to).saturating_mul(2) > memory;
             let Some(to) = to.filter(takes) else { break };
-            match moves.last_mut() {
-                Some((giver, taker, slots)) if (*giver, *taker) == (from, to) => slots.push(slot),
-                _ => moves.push((from, to, vec![slot])),
+            if !self.is_room(to, memory) {
+                self.held[from].drain(..given);
+                self.swap(slot, from, to, moves);
+                return;
             }
-            self.load[from] = self.load[from].saturating_sub(memory);
-            self.load[to] = self.load[to].saturating_add(memory);
-            self.held[to].push(slot);
-            has_moved[usize::from(slot)] = true;
+            self.transfer(slot, from, to, moves);
             given += 1;
         }
         self.held[from].drain(..given);
     }
 
-    /// Returns the node that takes a slot: that of the last move while it lacks half of the slot, else the one that lacks most.
+    /// Moves the lowest slot of the heaviest node to another one if both can then be lighter than the heaviest is now. Returns
+    /// whether they can.
+    fn hand_over(&mut self, moves: &mut Vec<PlannedMove>) -> bool {
+        let Some(&from) = self.heaviest_first().first() else { return false };
+        let Some(&slot) = self.held[from].iter().min() else { return false };
+        let Some(to) = self.taker_of_heavy(from, slot) else { return false };
+        let pays = self.share.max(total(self.weights, [slot])) + self.tolerance() < self.load[from];
+        if pays {
+            self.swap(slot, from, to, moves);
+        }
+        pays
+    }
+
+    /// Moves the lowest slot of a node to another one that has too much with it, and lighter ones the other way.
+    ///
+    /// The node that takes it can give slots below it afterwards. If these are too few, it gives its lowest slots before: those
+    /// above the slot stay with the other node, those below come back, as they are the first that the other node gives.
+    fn swap(&mut self, slot: u16, from: usize, to: usize, moves: &mut Vec<PlannedMove>) {
+        let heavy = total(self.weights, [slot]);
+        self.held[to].sort_unstable();
+        let (below, above) = self.held[to].split_at(self.held[to].partition_point(|held| *held < slot));
+        let mut excess = self.load[to].saturating_add(heavy).saturating_sub(self.share);
+        let mut given = Vec::new();
+        if total(self.weights, below.iter().copied()) < excess && !self.leaving[from] {
+            for &held in above {
+                let memory = total(self.weights, [held]);
+                // It goes if the node is nearer to its share without it.
+                if memory >= excess.saturating_mul(2) {
+                    break;
+                }
+                excess -= memory.min(excess);
+                given.push(held);
+            }
+        }
+        let below = if given.is_empty() { Vec::new() } else { below.to_vec() };
+        for slot in below.iter().chain(&given) {
+            self.transfer(*slot, to, from, moves);
+        }
+        for slot in below.iter().copied().chain([slot]) {
+            self.transfer(slot, from, to, moves);
+        }
+        let stays = |held: &u16, gone: &[u16]| gone.binary_search(held).is_err();
+        self.held[to].retain(|held| stays(held, &given));
+        self.held[from].retain(|held| *held != slot && stays(held, &below));
+        // Both moves have added the slots that came back.
+        self.held[to].sort_unstable();
+        self.held[to].dedup();
+    }
+
+    /// Notes the move of a slot, and adds it to the node that takes it.
+    fn transfer(&mut self, slot: u16, from: usize, to: usize, moves: &mut Vec<PlannedMove>) {
+        let memory = total(self.weights, [slot]);
+        match moves.last_mut() {
+            Some((giver, taker, slots)) if (*giver, *taker) == (from, to) => slots.push(slot),
+            _ => moves.push((from, to, vec![slot])),
+        }
+        self.load[from] = self.load[from].saturating_sub(memory);
+        self.load[to] = self.load[to].saturating_add(memory);
+        self.held[to].push(slot);
+    }
+
+    fn heaviest(&self) -> u64 {
+        self.load.iter().copied().max().unwrap_or_default()
+    }
+
+    /// Difference between nodes that is not worth further moves.
+    fn tolerance(&self) -> u64 {
+        self.share / 50
+    }
+
+    /// Returns what the heaviest node weighs if nodes are as even as their heaviest slot allows.
+    fn bound(&self) -> u64 {
+        let slot = self.weights.iter().map(|weight| weight.memory.0).max().unwrap_or_default();
+        self.share.max(slot).saturating_add(self.tolerance())
+    }
+
+    /// Returns the node that takes a slot: that of the last move while it lacks half of the slot, else the one that lacks most. A
+    /// slot that is heavier than what any node lacks goes to the node that has the least with it.
     fn receiver(&self, from: usize, slot: u16, memory: u64, last: Option<&PlannedMove>) -> Option<usize> {
         let same = last.filter(|(giver, ..)| *giver == from).map(|(_, taker, _)| *taker);
         let fits = |taker: &usize| self.lack(*taker).saturating_mul(2) > memory;
-        let others = || (0..self.load.len()).filter(|node| *node != from && !self.leaving[*node]);
         let rank = |node: &usize| (self.lack(*node), Reverse(self.load[*node]), Reverse(*node));
-        let most = || others().max_by_key(rank);
-        // Of a slot that is heavier than what any node lacks, the taker is to have lower ones that it can give.
-        let has_lower = |node: &usize| self.held[*node].iter().any(|held| *held < slot);
-        let of_heavy = |most: usize| others().filter(has_lower).max_by_key(rank).unwrap_or(most);
-        same.filter(fits).or_else(|| most().map(|most| if fits(&most) { most } else { of_heavy(most) }))
+        let most = || self.others(from).max_by_key(rank).filter(fits);
+        same.filter(fits).or_else(most).or_else(|| self.taker_of_heavy(from, slot))
+    }
+
+    /// Returns the node that has to move the least to take a slot; of several the lightest.
+    fn taker_of_heavy(&self, from: usize, slot: u16) -> Option<usize> {
+        let heavy = total(self.weights, [slot]);
+        let cost = |node: usize| {
+            let excess = self.load[node].saturating_add(heavy).saturating_sub(self.share);
+            let below = total(self.weights, self.held[node].iter().copied().filter(|held| *held < slot));
+            excess.saturating_add(if below < excess { below.saturating_mul(2) } else { 0 })
+        };
+        self.others(from).min_by_key(|node| (cost(*node), self.load[*node], *node))
+    }
+
+    /// Returns the nodes that may take slots of `from`.
+    fn others(&self, from: usize) -> impl Iterator<Item = usize> {
+        (0..self.load.len()).filter(move |node| *node != from && !self.leaving[*node])
+    }
+
+    /// Returns whether a node has about its share at most with this much more.
+    fn is_room(&self, node: usize, memory: u64) -> bool {
+        self.load[node].saturating_add(memory) <= self.share.saturating_add(self.tolerance())
     }
 }
 
