@@ -7,6 +7,8 @@
 mod group;
 mod shards;
 
+pub use shards::keep_whole;
+
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;

@@ -248,7 +248,7 @@ pub struct CompareArgs {
     /// With --fail-on: exit with status 1 also if a condition was not evaluated
     #[arg(long, requires = "fail_on", help_heading = "Policy")]
     pub strict_gate: bool,
-    /// Memory limit of the server, such as 4GB; forecasts when it is reached
+    /// Memory limit of each server, such as 4GB; forecasts when that of all shards together is reached
     #[arg(long, value_name = "BYTES", value_parser = size, help_heading = "Policy")]
     pub maxmemory: Option<u64>,
     #[command(flatten)]
@@ -274,15 +274,19 @@ pub struct CapacityArgs {
     /// Number of nodes to plan for [default: as many as are needed today]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=16_384), help_heading = "Plan")]
     pub nodes: Option<u64>,
-    /// Last date to plan for, such as 2027-06-30; requires --earlier
-    #[arg(long, value_name = "DATE", requires = "earlier", help_heading = "Plan")]
+    /// Last date to plan for, such as 2027-06-30; growth comes from --earlier, or from the history in stored reports
+    #[arg(long, value_name = "DATE", help_heading = "Plan")]
     pub until: Option<String>,
     /// Price of node memory, such as 9.5/GB-month
     #[arg(long, value_name = "PRICE", value_parser = price, help_heading = "Plan")]
     pub cost: Option<f64>,
-    /// Report or dump of an earlier night, from which growth is computed (repeatable); snapshots within an hour are added up
-    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, help_heading = "Plan")]
+    /// Reports or dumps of earlier nights, or a folder or archive of them, from which growth is computed (repeatable); snapshots
+    /// within an hour are added up
+    #[arg(long, value_name = "INPUT", value_hint = clap::ValueHint::AnyPath, help_heading = "Plan")]
     pub earlier: Vec<PathBuf>,
+    /// Count nights that lack shards of earlier nights, too: the shards were removed on purpose
+    #[arg(long, help_heading = "Plan")]
+    pub allow_missing: bool,
     /// Nodes of the cluster: the output of CLUSTER NODES, or the nodes.conf of a node
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, help_heading = "Plan")]
     pub cluster_nodes: Option<PathBuf>,

@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::archives::unpacked;
 use super::args::{CapacityArgs, CapacityFormat};
 use super::compare::snapshot;
 use super::delivery::{bom_without_csv, labels_without_metrics, names_without_page, wrong_ending};
@@ -11,10 +12,11 @@ use super::message::notice;
 use super::output::{Outlet, Output};
 use super::sources::{Reads, names_stdout};
 use super::{ExitStatus, plan, print_passed_over, written};
+use crate::analyze::nights::keep_whole;
 use crate::analyze::one_snapshot::stored::check_stored;
 use crate::analyze::{InputCheck, Plan, SlotCounts, one_snapshot};
 use crate::error::{Error, Result};
-use crate::input::nights::is_report;
+use crate::input::nights::{NightFile, files, is_report};
 use crate::input::{Input, Location, resolve_each, shown_path};
 use crate::render::gate::Escapes;
 use crate::render::{DocumentForm, Format, PageNames, json, prometheus, write_capacity};
@@ -63,10 +65,8 @@ pub fn run(args: &CapacityArgs) -> Result<ExitStatus> {
     print_passed_over(&args.input);
     let mut asks: Vec<String> = analysis.read.what_if.iter().map(|ask| ask.text().to_owned()).collect();
     let servers = reports(&args.input.inputs, &analysis, args.input.quiet)?;
-    let mut earlier = Plan { slots: SlotCounts::IfUsed, ..analysis };
-    // Nights are told apart by their times, and each file is read by itself.
-    earlier.read.inputs = InputCheck::None;
-    let earlier = reports(&args.earlier, &earlier, args.input.quiet)?;
+    let mut of_nights = Plan { slots: SlotCounts::IfUsed, ..analysis };
+    let (earlier, shards) = earlier(args, &mut of_nights, &servers)?;
     let mut plan = capacity(&servers, &earlier, nodes.as_ref(), asked).ok_or_else(|| {
         Error::usage("no snapshot among the inputs").with_hint("give a dump or a report for each server")
     })?;
@@ -74,12 +74,35 @@ pub fn run(args: &CapacityArgs) -> Result<ExitStatus> {
     if !asks.is_empty() {
         plan.warnings.push(Warning::new(WarningKind::QuestionsNotStored { asks }));
     }
-    if plan.options.until.is_some() && plan.trend.is_none() {
-        return Err(Error::usage("--until: growth is not known: the snapshots have no times, or one time")
-            .with_hint("give --earlier a report of another night"));
+    plan.warnings.extend(shards);
+    if let Some(until) = plan.options.until {
+        if plan.trend.is_none() {
+            return Err(Error::usage("--until: growth is not known: the snapshots have no times, or one time")
+                .with_hint("give --earlier a report of another night"));
+        }
+        if plan.nights.last().is_some_and(|night| until <= night.taken) {
+            return Err(Error::usage("--until: the date is not after the snapshot").with_hint("give a later date"));
+        }
     }
     written(write(&plan, args, &mut out).and_then(|()| out.finish()))?;
     Ok(if plan.is_complete() { ExitStatus::Done } else { ExitStatus::Incomplete })
+}
+
+/// Makes the reports of earlier nights, without nights that lack shards, and says which those are.
+fn earlier(args: &CapacityArgs, plan: &mut Plan, servers: &[NamedReport]) -> Result<(Vec<NamedReport>, Vec<Warning>)> {
+    // Nights are told apart by their times, and each file is read by itself.
+    plan.read.inputs = InputCheck::None;
+    // The folders of archives last until all of their files are read.
+    let unpacked = unpacked(&args.earlier, &mut plan.read, args.input.quiet)?;
+    let files = files(&unpacked.inputs)?;
+    let read = |file: &NightFile| {
+        let mut named = snapshot(&file.path, plan, args.input.quiet)?;
+        named.name = plan.read.shown(file.name());
+        Ok(named)
+    };
+    let mut earlier = files.iter().map(read).collect::<Result<Vec<_>>>()?;
+    let warnings = if args.allow_missing { Vec::new() } else { keep_whole(servers, &mut earlier)? };
+    Ok((earlier, warnings))
 }
 
 /// Makes one report for each server: files of a directory are servers, too. Fails if the inputs are not shards, as far as the plan

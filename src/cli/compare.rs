@@ -1,6 +1,5 @@
 //! `rdblens compare`: compares snapshots or nights, oldest first.
 
-mod archives;
 mod series;
 
 use std::path::Path;

@@ -1,6 +1,7 @@
 //! Command-line interface. Results go to standard output, progress, warnings and errors to standard error.
 
 mod analyze;
+mod archives;
 pub mod args;
 mod arguments;
 mod capacity;

@@ -206,6 +206,13 @@ pub enum WarningKind {
         /// Number of shards that earlier nights have.
         of: u64,
     },
+    /// Growth leaves out a night that lacks shards.
+    NightNotWhole {
+        /// Their names, without dates.
+        shards: Vec<String>,
+        /// Number of shards that earlier nights have.
+        of: u64,
+    },
     /// Shards that earlier nights do not have: all of their memory counts as growth.
     ShardsAdded {
         /// Their names, without dates.
@@ -510,6 +517,13 @@ impl WarningKind {
                 filled(
                     format!("lacks {missing} of {of} shards: {named}"),
                     format!("缺少 {of} 个分片中的 {missing} 个：{named_zh}"),
+                )
+            }
+            NightNotWhole { shards, of } => {
+                let (missing, named, named_zh) = (shards.len(), listed(shards, ", "), listed(shards, "、"));
+                filled(
+                    format!("does not count for growth: it lacks {missing} of {of} shards: {named}"),
+                    format!("未计入增长：缺少 {of} 个分片中的 {missing} 个：{named_zh}"),
                 )
             }
             ShardsAdded { shards } => filled(

@@ -197,11 +197,49 @@ fn wrong_usage_says_what_to_give() {
     };
     assert!(said(&[&shop()]).contains("--node-memory"));
     assert!(said(&[&shop(), "--node-memory", "1MB", "--until", "2027-06-30"]).contains("--earlier"));
+    let past = said(&[&later(), "--node-memory", "1MB", "--until", "2020-01-01", "--earlier", &shop()]);
+    assert!(past.contains("not after the snapshot"), "{past}");
     assert!(said(&[&shop(), "--node-memory", "1MB", "--until", "soon", "--earlier", &shop()]).contains("--until soon"));
     let none = said(&[&shop(), "--node-memory", "1MB", "--until", "2027-06-30", "--earlier", &shop()]);
     assert!(none.contains("growth is not known"), "{none}");
     assert!(said(&[&shop(), "--node-memory", "1MB", "--cluster-nodes", &shop()]).contains("--cluster-nodes"));
     assert!(said(&[&shop(), "--node-memory", "0"]).contains("leaves no room"));
+}
+
+#[test]
+fn the_history_in_a_stored_report_is_enough_for_later_dates() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("later.json").display().to_string();
+    let first = stored(folder.path());
+    stdout_of(&["analyze", &later(), "--earlier", &first, "--format", "json", "-o", &path]);
+    let plan = json(&[&path, "--node-memory", "1MB", "--until", "2027-06-30"]);
+    let given = json(&[&path, "--node-memory", "1MB", "--until", "2027-06-30", "--earlier", &first]);
+    assert_eq!(plan["demand"], given["demand"]);
+    assert_eq!(plan["demand"]["dates"].as_array().unwrap().len(), 5);
+}
+
+#[test]
+fn a_slot_above_the_room_of_a_node_is_named() {
+    let files = shards();
+    let nodes = format!("{DATA}/cluster/nodes.txt");
+    let asked = |node: &str| {
+        let mut args = vec!["--node-memory", node, "--cluster-nodes", &nodes];
+        args.extend(files.iter().map(String::as_str));
+        (json(&args), stdout_of(&[&["capacity"], &args[..]].concat()))
+    };
+    let (plan, page) = asked("3MB");
+    assert_eq!(
+        (&plan["slots"]["heavy_slots"][0]["slot"], &plan["slots"]["heavy_slots"][0]["fits"]),
+        (&11304.into(), &false.into())
+    );
+    let over: Vec<&Value> =
+        plan["slots"]["nodes"].as_array().unwrap().iter().filter(|node| node["fits"] == false).collect();
+    assert_eq!(over.len(), 1);
+    assert!(page.contains("no number of nodes suffices: slot 11304 takes 2.8 MiB"), "{page}");
+    assert!(page.contains("gets more than its 2.1 MiB"), "{page}");
+    let (plan, page) = asked("6MB");
+    assert!(plan["slots"]["nodes"].as_array().unwrap().iter().all(|node| node["fits"] == true));
+    assert!(!page.contains("no number of nodes"), "{page}");
 }
 
 #[test]

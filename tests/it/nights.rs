@@ -407,3 +407,51 @@ fn damage_in_an_archive_is_named_by_the_archive() {
     let analyzed = run(rdblens().current_dir(root.path()).args(["analyze", "nights.tar"]));
     assert!(text(&analyzed).contains("`rdblens compare`"), "{}", text(&analyzed));
 }
+
+#[test]
+fn a_memory_limit_is_that_of_each_shard() {
+    let folder = tempfile::tempdir().unwrap();
+    nights(folder.path(), in_folders);
+    let comparison = json(folder.path(), &["nights", "--maxmemory", "1MB"], 0);
+    assert_eq!(comparison["trend"]["reached"]["maxmemory"], 2 << 20);
+    let shards = ["nights/2026-11-21/shard-1.rdb", "nights/2026-11-21/shard-2.rdb"];
+    let report = run(rdblens().current_dir(folder.path()).arg("analyze").args(shards).args([
+        "--maxmemory",
+        "1MB",
+        "--format",
+        "json",
+    ]));
+    let report: Value = serde_json::from_slice(&report.stdout).unwrap();
+    assert_eq!(report["instance"]["maxmemory"], 2 << 20);
+}
+
+#[test]
+fn a_plan_of_capacity_takes_whole_nights_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    nights(root, in_folders);
+    let earlier = root.join("earlier");
+    fs::create_dir(&earlier).unwrap();
+    let nights = ["2026-11-17", "2026-11-18", "2026-11-19", "2026-11-20"];
+    for night in nights {
+        fs::rename(root.join("nights").join(night), earlier.join(night)).unwrap();
+    }
+    let capacity = |args: &[&str]| {
+        let plan = ["capacity", "--node-memory", "16MB", "--earlier", "earlier", "--format", "json"];
+        run(rdblens().current_dir(root).args(plan).args(args))
+    };
+    let json = |args: &[&str]| -> Value { serde_json::from_slice(&capacity(args).stdout).unwrap() };
+    let both = ["nights/2026-11-21/shard-1.rdb", "nights/2026-11-21/shard-2.rdb"];
+    let whole = json(&both);
+    assert_eq!((&whole["trend"]["snapshots"], &whole["warnings"]), (&5.into(), &Value::Array(vec![])));
+
+    let one = capacity(&both[..1]);
+    assert_eq!(one.status.code(), Some(3), "{}", text(&one));
+    assert!(text(&one).contains("lacks 1 of 2 shards: shard-2"), "{}", text(&one));
+    assert!(json(&[both[0], "--allow-missing"])["trend"]["per_day"].as_i64().unwrap() < 0);
+
+    fs::remove_file(earlier.join("2026-11-19/shard-1.rdb")).unwrap();
+    let plan = json(&both);
+    assert_eq!((&plan["trend"]["snapshots"], &plan["warnings"][0]["kind"]), (&4.into(), &"night-not-whole".into()));
+    assert_eq!(plan["nights"][3]["total"], whole["nights"][4]["total"]);
+}

@@ -6,9 +6,9 @@
 use std::sync::Arc;
 
 use super::PATTERNS;
-use super::archives::unpacked;
 use crate::analyze::nights::{Night, Nights, nights};
 use crate::analyze::{self, InputCheck, Plan};
+use crate::cli::archives::unpacked;
 use crate::cli::args::CompareArgs;
 use crate::cli::message::notice;
 use crate::cli::progress::ProgressLine;

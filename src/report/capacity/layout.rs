@@ -122,6 +122,7 @@ impl Layout {
                     memory_now: Bytes(memory_now),
                     slots: slots.len() as u64,
                     memory: Bytes(*load),
+                    fits: true,
                     ranges: SlotSpan::of(slots),
                 }
             })
@@ -230,6 +231,8 @@ struct Balance<'w> {
     leaving: Vec<bool>,
     /// Equal share of those that stay.
     share: u64,
+    /// Slots that have moved since the last start.
+    moved: Vec<bool>,
 }
 
 impl<'w> Balance<'w> {
@@ -237,7 +240,8 @@ impl<'w> Balance<'w> {
         let held: Vec<Vec<u16>> = nodes.iter().map(|node| node.slots.clone()).collect();
         let load: Vec<u64> = held.iter().map(|slots| total(weights, slots.iter().copied())).collect();
         let share = load.iter().fold(0_u64, |sum, load| sum.saturating_add(*load)) / count as u64;
-        let mut balance = Balance { weights, held, leaving: vec![false; nodes.len()], load, share };
+        let moved = vec![false; usize::from(SLOTS)];
+        let mut balance = Balance { weights, held, leaving: vec![false; nodes.len()], load, share, moved };
         // With fewer nodes than today the lightest leave.
         for node in balance.heaviest_first().into_iter().skip(count) {
             balance.leaving[node] = true;
@@ -263,6 +267,10 @@ impl<'w> Balance<'w> {
     fn moves(&mut self) -> Vec<SlotMove> {
         let mut moves = Vec::new();
         self.settle(&mut moves, 0);
+        if self.heaviest() > self.bound() {
+            self.moved.fill(false);
+            self.settle(&mut moves, 1);
+        }
         // A slot that is heavier than what its node has too much and than what any other node lacks stays where it is, and so do
         // the slots above it. Its move pays if the rest of the plan gets more even by it.
         for _ in 0..HAND_OVERS {
@@ -274,6 +282,7 @@ impl<'w> Balance<'w> {
             if !self.hand_over(&mut moves) {
                 break;
             }
+            self.moved.fill(false);
             self.settle(&mut moves, 1);
             if self.heaviest() + self.tolerance() > heaviest {
                 (self.held, self.load, moves) = before;
@@ -291,7 +300,7 @@ impl<'w> Balance<'w> {
         moves.into_iter().map(step).collect()
     }
 
-    /// Moves slots, round by round, until no node has more than its share by half of a slot.
+    /// Moves slots, round by round, until no node has more than its share by half of a slot. No slot moves twice.
     ///
     /// One slot may be heavier than what any node lacks. In round 0 a node takes it all the same, and gives slots of its own before
     /// or in a later round.
@@ -308,7 +317,7 @@ impl<'w> Balance<'w> {
     }
 
     /// Moves the lowest slots of a node to others while it has too much. If `fits` is set, only nodes that lack most of a slot take
-    /// it: each such move makes the nodes more even, so that rounds of them come to an end.
+    /// it.
     fn give(&mut self, from: usize, fits: bool, moves: &mut Vec<PlannedMove>) {
         self.held[from].sort_unstable();
         let mut given = 0;
@@ -316,7 +325,7 @@ impl<'w> Balance<'w> {
             let memory = total(self.weights, [slot]);
             // A slot goes if the node is nearer to its share without it.
             let goes = self.leaving[from] || memory < self.excess(from).saturating_mul(2);
-            if !goes {
+            if !goes || self.moved[usize::from(slot)] {
                 break;
             }
             let to = self.receiver(from, slot, memory, moves.last());
@@ -392,6 +401,7 @@ impl<'w> Balance<'w> {
         self.load[from] = self.load[from].saturating_sub(memory);
         self.load[to] = self.load[to].saturating_add(memory);
         self.held[to].push(slot);
+        self.moved[usize::from(slot)] = true;
     }
 
     fn heaviest(&self) -> u64 {

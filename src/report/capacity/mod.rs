@@ -182,7 +182,7 @@ pub fn capacity(
     let trend = trend::through(points, figure.name(), None);
     let demand = demand::demand(servers, figure, trend.as_ref(), nights.last().map(|night| night.taken), &plan);
     let count = plan.nodes.unwrap_or_else(|| demand.nodes_today());
-    let slots = slots::plan(servers, nodes, count, plan.top);
+    let slots = slots::plan(servers, nodes, count, plan.usable(), plan.top);
     let mut warnings = warnings(servers, earlier, figure);
     warnings.extend(
         match slots {

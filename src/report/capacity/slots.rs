@@ -36,7 +36,7 @@ pub struct SlotPlan {
     pub max_to_mean_now: Option<f64>,
     /// The heaviest node as a multiple of the mean after the moves.
     pub max_to_mean: f64,
-    /// Slots that weigh more than 2 % of a node's share, heaviest first.
+    /// Slots that weigh more than 2 % of a node's share, or more than a node has room for, heaviest first.
     pub heavy_slots: Vec<HeavySlot>,
     /// Commands that make the moves, in order.
     pub commands: Vec<SlotCommand>,
@@ -71,6 +71,8 @@ pub struct NodeLoad {
     pub slots: u64,
     /// Memory of their keys after the moves.
     pub memory: Bytes,
+    /// Whether that is within what data on a node may take.
+    pub fits: bool,
     /// Slots after the moves, as ranges.
     pub ranges: Vec<SlotSpan>,
 }
@@ -145,6 +147,8 @@ pub struct HeavySlot {
     pub memory: Bytes,
     /// The memory as a part of a node's share.
     pub of_share: f64,
+    /// Whether the memory is within what data on a node may take. If not, no number of nodes suffices.
+    pub fits: bool,
     /// Its heaviest key, where the report lists it.
     pub example: Option<Example>,
 }
@@ -162,11 +166,12 @@ pub(super) enum NoPlan {
     NodeMissing,
 }
 
-/// Plans the slots of `count` nodes.
+/// Plans the slots of `count` nodes, each of which has room for `usable` bytes.
 pub(super) fn plan(
     servers: &[NamedReport],
     known: Option<&ClusterNodes>,
     count: u64,
+    usable: Bytes,
     top: usize,
 ) -> Result<SlotPlan, NoPlan> {
     let count = usize::try_from(count.clamp(1, u64::from(SLOTS))).unwrap_or(1);
@@ -190,14 +195,15 @@ pub(super) fn plan(
         layout => layout?,
     };
     let mut plan = layout.plan(&all, count);
-    plan.heavy_slots = heavy(&all, &slots, count, top);
+    plan.nodes.iter_mut().for_each(|node| node.fits = node.memory <= usable);
+    plan.heavy_slots = heavy(&all, &slots, count, usable, top);
     Ok(plan)
 }
 
-/// Lists slots that are a notable part of a node's share.
-fn heavy(all: &[Weight], slots: &[&Slots], count: usize, top: usize) -> Vec<HeavySlot> {
+/// Lists slots that are a notable part of a node's share, or more than a node has room for.
+fn heavy(all: &[Weight], slots: &[&Slots], count: usize, usable: Bytes, top: usize) -> Vec<HeavySlot> {
     let share = all.iter().map(|weight| weight.memory).sum::<Bytes>().0 / count as u64;
-    let is_heavy = |memory: Bytes| u128::from(memory.0) * 1000 > u128::from(share) * HEAVY_PERMILLE;
+    let is_heavy = |memory: Bytes| memory > usable || u128::from(memory.0) * 1000 > u128::from(share) * HEAVY_PERMILLE;
     let mut rows: Vec<(u16, &Weight)> = (0..).zip(all).filter(|(_, weight)| is_heavy(weight.memory)).collect();
     rows.compact_sort_by_key(|(slot, weight)| (Reverse(weight.memory), *slot));
     let example = |slot: u16| {
@@ -209,6 +215,7 @@ fn heavy(all: &[Weight], slots: &[&Slots], count: usize, top: usize) -> Vec<Heav
         keys: weight.keys,
         memory: weight.memory,
         of_share: weight.memory.0 as f64 / share.max(1) as f64,
+        fits: weight.memory <= usable,
         example: example(slot),
     };
     rows.into_iter().take(top).map(row).collect()

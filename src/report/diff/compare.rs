@@ -24,7 +24,7 @@ pub const SCHEMA: &str = "rdblens.compare/1";
 pub struct ComparePlan {
     /// Rows in each list.
     pub top: usize,
-    /// Memory limit of the server.
+    /// Memory limit of each server: each file of the last snapshot is one.
     pub maxmemory: Option<Bytes>,
 }
 
@@ -193,6 +193,8 @@ impl Comparer {
     pub fn finish_with(self, plan: &ComparePlan, conditions: &[Condition]) -> Option<Comparison> {
         let (first, last) = (self.first?, self.last?);
         // Conditions are about all patterns, listed or not.
+        let servers = last.report.source.files.len().max(1) as u64;
+        let limit = plan.maxmemory.map(|limit| Bytes(limit.0.saturating_mul(servers)));
         let all = if conditions.is_empty() { plan.top } else { usize::MAX };
         let mut comparison = Comparison {
             schema: SCHEMA,
@@ -202,7 +204,7 @@ impl Comparer {
             patterns: growth::patterns(&first.report, &last.report, all),
             hash_templates: TemplateChange::between(&first.report, &last.report),
             findings: findings(&first, &last),
-            trend: trend::trend(&self.points, plan.maxmemory),
+            trend: trend::trend(&self.points, limit),
             warnings: warnings(&self.points).into_iter().chain(self.notes).collect(),
             left_out: self.left_out,
             snapshots: self.points.into_iter().map(|point| point.row).collect(),

@@ -44,7 +44,7 @@ fn headline(plan: &Capacity, lang: Lang) -> Headline {
         human::bytes(total.0)
     );
     Headline {
-        problems: (incomplete > 0).then(|| problem().into()).into_iter().collect(),
+        problems: (incomplete > 0).then(|| problem().into()).into_iter().chain(slots::too_heavy(plan, lang)).collect(),
         more_problems: 0,
         name: match plan.servers.as_slice() {
             [server] => Ok(Name::Plain(server.name.clone())),

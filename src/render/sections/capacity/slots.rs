@@ -1,7 +1,7 @@
 //! Slots by node, and the moves that even them out.
 
 use crate::render::Lang;
-use crate::render::document::{Block, Cell, Column, Section, Table, Tone};
+use crate::render::document::{Block, Cell, Column, Prose, Section, Table, Tone, inline_key};
 use crate::render::human;
 use crate::render::words::{heads, nouns, others, say};
 use crate::report::{Capacity, NodeLoad, SlotCommand, SlotEffect, SlotLayout, SlotMove, SlotPlan, SlotSpan};
@@ -16,6 +16,7 @@ pub(super) fn section(plan: &Capacity, lang: Lang) -> Option<Section> {
     let numbered: Vec<(u64, &NodeLoad)> = (1..).zip(&slots.nodes).collect();
     let now = |figure: Cell| if is_cluster { figure } else { Cell::Absent };
     let nodes = Table::of(lang.of("Slots by node", "各节点的槽"), &numbered, usize::MAX)
+        .tones(|(_, node)| if node.fits { Tone::Plain } else { Tone::Alarm })
         .column(Column::number(heads::NODE), |(number, _)| Cell::Id(*number))
         .column(Column::text(heads::NAME).shrink(12), |(_, node)| match &node.name {
             Some(name) => Cell::plain(name),
@@ -34,6 +35,7 @@ pub(super) fn section(plan: &Capacity, lang: Lang) -> Option<Section> {
         .column(Column::number(heads::MEMORY), |row| row.memory)
         .column(Column::number(heads::OF_NODE), |row| Cell::Share(row.of_share))
         .column(Column::text(heads::HEAVIEST_KEY).shrink(20), |row| row.example.as_ref())
+        .tones(|row| if row.fits { Tone::Plain } else { Tone::Alarm })
         .build();
     let title = lang.of("Slots by bytes", "按字节分配槽位");
     let mut section = Section::new("slot-plan", title).lead(evenness(slots, lang));
@@ -44,9 +46,24 @@ pub(super) fn section(plan: &Capacity, lang: Lang) -> Option<Section> {
         ));
     }
     section = section.with(nodes);
+    let over: Vec<String> =
+        numbered.iter().filter(|(_, node)| !node.fits).map(|(number, _)| number.to_string()).collect();
+    if !over.is_empty() {
+        let room = human::bytes(plan.usable.0);
+        let numbers = listed(&over, lang);
+        let text = match over.len() {
+            1 => say!(lang, "Node {numbers} gets more than its {room}.", "节点 {numbers} 超过可存放的 {room}。"),
+            _ => say!(
+                lang,
+                "Nodes {numbers} get more than their {room} each.",
+                "节点 {numbers} 超过每个可存放的 {room}。"
+            ),
+        };
+        section = section.with(Block::Paragraph(Tone::Alarm, text.into()));
+    }
     if !slots.heavy_slots.is_empty() {
         let text = lang.of(
-            "A slot cannot be divided. These weigh more than 2 % of a node's share:",
+            "A slot cannot be divided. These take more than 2 % of a node's share:",
             "槽不可拆分。以下槽超过单节点份额的 2 %：",
         );
         section = section.with(Block::Paragraph(Tone::Plain, text.into())).with(heavy);
@@ -123,6 +140,32 @@ fn effect(command: &SlotCommand, lang: Lang) -> String {
 /// Returns the number of a node, as the table of nodes has it.
 fn node(at: usize) -> Cell {
     Cell::Id(at as u64 + 1)
+}
+
+/// Says which slot takes more than a node has room for, if one does: then no number of nodes suffices.
+pub(super) fn too_heavy(plan: &Capacity, lang: Lang) -> Option<Prose> {
+    let slot = plan.slots.as_ref()?.heavy_slots.first().filter(|slot| !slot.fits)?;
+    let (number, memory, room) = (slot.slot, human::bytes(slot.memory.0), human::bytes(plan.usable.0));
+    let key = slot.example.as_ref().map(|example| inline_key(&example.key.0));
+    let key =
+        key.map_or_else(String::new, |key| say!(lang, " (its heaviest key is {key})", "（其中最大的 key 为 {key}）"));
+    Some(
+        say!(
+            lang,
+            "no number of nodes suffices: slot {number} takes {memory}{key}, a node has room for {room}",
+            "增加节点无济于事：槽 {number} 占用 {memory}{key}，而单个节点只能存放 {room}"
+        )
+        .into(),
+    )
+}
+
+/// Lists node numbers, at most as many as ranges.
+fn listed(numbers: &[String], lang: Lang) -> String {
+    let mut shown = numbers.iter().take(RANGES).cloned().collect::<Vec<_>>();
+    if numbers.len() > RANGES {
+        shown.push(others(numbers.len() - RANGES, lang));
+    }
+    shown.join(lang.of(", ", "、"))
 }
 
 fn ranges(spans: &[SlotSpan], lang: Lang) -> String {

@@ -1,4 +1,4 @@
-//! Archives among the inputs of `compare`: each is unpacked into a temporary folder, and takes the place of that folder.
+//! Archives of nights among the inputs: each is unpacked into a temporary folder, and takes the place of that folder.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use crate::input::nights::matching;
 use crate::input::shown_path;
 
 /// Inputs without archives.
-pub(super) struct Inputs {
+pub struct Inputs {
     /// Files and folders to read.
     pub inputs: Vec<PathBuf>,
     /// Folders of archives; removed when this is dropped.
@@ -19,7 +19,7 @@ pub(super) struct Inputs {
 }
 
 /// Unpacks the archives among `arguments`, and has `plan` show their folders by the names of the archives.
-pub(super) fn unpacked(arguments: &[PathBuf], plan: &mut ReadPlan, quiet: bool) -> Result<Inputs> {
+pub fn unpacked(arguments: &[PathBuf], plan: &mut ReadPlan, quiet: bool) -> Result<Inputs> {
     let (mut inputs, mut folders) = (Vec::new(), Vec::new());
     let mut budget = plan.open.budget;
     for argument in arguments {
