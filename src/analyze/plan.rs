@@ -179,6 +179,8 @@ pub struct Plan {
     pub baseline: Option<Arc<NamedReport>>,
     /// Sizes of other earlier snapshots.
     pub earlier: Vec<EarlierSnapshot>,
+    /// The flags that named the files of those two, in words (`--baseline reports/yesterday.json`), for commands in the report.
+    pub files: Vec<String>,
     /// When keys are counted by cluster slot.
     pub slots: SlotCounts,
 }
@@ -294,6 +296,7 @@ impl Plan {
             now: None,
             baseline: None,
             earlier: Vec::new(),
+            files: Vec::new(),
             slots: SlotCounts::default(),
         }
     }

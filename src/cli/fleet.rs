@@ -94,6 +94,7 @@ pub fn merge(args: &MergeArgs) -> Result<ExitStatus> {
         mask: plan::mask(&args.mask)?,
         baseline: plan::baseline(args.baseline.as_deref())?,
         earlier: args.earlier.iter().map(|path| plan::earlier(path)).collect::<Result<_>>()?,
+        files: plan::files(args.baseline.as_deref(), &args.earlier),
         now: args.now.as_deref().map(|text| plan::time("--now", text)).transpose()?,
         depth: usize::from(args.depth),
         min_share: args.min_share,

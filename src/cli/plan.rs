@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::args::{
@@ -178,6 +178,7 @@ pub fn policy(plan: Plan, args: &PolicyArgs) -> Result<Plan> {
     for path in &args.earlier {
         plan.earlier.extend(EarlierSnapshot::all_of(&earlier(path)?, &selection));
     }
+    plan.files = files(args.baseline.as_deref(), &args.earlier);
     if let Some(limit) = args.maxmemory {
         plan.read.config.set("maxmemory", &limit.to_string())?;
     }
@@ -185,6 +186,13 @@ pub fn policy(plan: Plan, args: &PolicyArgs) -> Result<Plan> {
         plan.read.config.set("maxmemory-policy", policy)?;
     }
     Ok(plan)
+}
+
+/// Returns the flags that name earlier reports, in words.
+pub(super) fn files(baseline: Option<&Path>, earlier: &[PathBuf]) -> Vec<String> {
+    let flag = |name: &str, path: &Path| format!("--{name} {}", shown_path(path));
+    let baseline = baseline.map(|path| flag("baseline", path));
+    baseline.into_iter().chain(earlier.iter().map(|path| flag("earlier", path))).collect()
 }
 
 pub(super) fn baseline(path: Option<&Path>) -> Result<Option<Arc<NamedReport>>> {

@@ -17,6 +17,8 @@ pub struct WhatIf {
     server: Option<Server>,
     /// True for the newest server of the project instead of a named one.
     newest: bool,
+    /// True if a rule needs it and nobody asked for it.
+    implied: bool,
     allocator: Option<Allocator>,
     /// Names and values in the order given.
     ///
@@ -27,8 +29,14 @@ pub struct WhatIf {
 impl WhatIf {
     /// Parses a comma-separated list of `valkey-8.1`, `newest`, `jemalloc-q16`, `hash-max-listpack-entries=512` and the like.
     pub fn parse(text: &str) -> Result<WhatIf> {
-        let mut what_if =
-            WhatIf { text: text.trim().to_owned(), server: None, newest: false, allocator: None, settings: Vec::new() };
+        let mut what_if = WhatIf {
+            text: text.trim().to_owned(),
+            server: None,
+            newest: false,
+            implied: false,
+            allocator: None,
+            settings: Vec::new(),
+        };
         for part in text.split(',').map(str::trim) {
             what_if.add(part).map_err(|error| asked(text, &error))?;
         }
@@ -65,9 +73,21 @@ impl WhatIf {
         }
     }
 
-    /// Returns the alternative of the newest server of the same project.
+    /// Returns the alternative of the newest server of the same project, for a rule that needs it.
     pub fn newest() -> WhatIf {
-        WhatIf { text: NEWEST.to_owned(), server: None, newest: true, allocator: None, settings: Vec::new() }
+        WhatIf {
+            text: NEWEST.to_owned(),
+            server: None,
+            newest: true,
+            implied: true,
+            allocator: None,
+            settings: Vec::new(),
+        }
+    }
+
+    /// Returns true if a rule needs it and nobody asked for it.
+    pub fn is_implied(&self) -> bool {
+        self.implied
     }
 
     /// Returns the text it was parsed from.

@@ -107,6 +107,9 @@ pub struct Options {
     /// True if inputs were added up whatever they are (`--allow-same`); else absent.
     #[serde(skip_serializing_if = "is_false")]
     pub allow_same: bool,
+    /// Other flags that change figures, in words (`--server redis-7.2`); absent if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub flags: Vec<String>,
     /// Maximum number of rows per list.
     pub top: usize,
     /// Maximum number of rows per list in formats for people: the value of `--top`, else 10.
@@ -127,6 +130,7 @@ impl Default for Options {
             server_config: Vec::new(),
             separators: Vec::new(),
             allow_same: false,
+            flags: Vec::new(),
             top: 0,
             rows: Options::USUAL_ROWS,
         }

@@ -148,6 +148,7 @@ fn asking_changes_no_other_figure() {
             let report = analyze(&[&input], &Plan::new(read_plan(asked)), &Unwatched);
             report.map_err(|error| error.to_string()).map(|mut report| {
                 assert_eq!(report.what_if.take().is_some(), !asked.is_empty());
+                assert_eq!(std::mem::take(&mut report.options.flags).len(), asked.len());
                 report.warnings.retain(|warning| !matches!(warning.kind, WarningKind::UnknownElsewhere { .. }));
                 serde_json::to_string(&report).unwrap()
             })

@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 pub(crate) mod examples;
+mod flags;
 mod instance;
 pub(super) mod templates;
 pub(super) mod what_if;
@@ -127,6 +128,7 @@ fn options(plan: &Plan, reference: Option<Millis>) -> Options {
         server_config: plan.read.config.changed(),
         separators: plan.read.separators.clone(),
         allow_same: plan.read.inputs == InputCheck::None,
+        flags: flags::flags(plan),
         top: plan.top,
         rows: plan.rows,
     }

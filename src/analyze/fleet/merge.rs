@@ -26,6 +26,8 @@ pub struct MergeChoices {
     pub baseline: Option<Arc<NamedReport>>,
     /// Other earlier reports, for the trend of memory.
     pub earlier: Vec<NamedReport>,
+    /// See [`Plan::files`](crate::analyze::plan::Plan::files).
+    pub files: Vec<String>,
     /// The current time, for rules about the age of a snapshot.
     pub now: Option<Millis>,
     /// Levels of the prefix tree.
@@ -40,6 +42,7 @@ impl Default for MergeChoices {
             mask: None,
             baseline: None,
             earlier: Vec::new(),
+            files: Vec::new(),
             now: None,
             depth: usize::from(Prefixes::USUAL_DEPTH),
             min_share: Prefixes::USUAL_MIN_SHARE,

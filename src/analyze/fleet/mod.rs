@@ -40,11 +40,11 @@ struct FleetRun {
 impl FleetRun {
     /// Derives the settings from the plan; `how` says how files are read.
     fn new(fleet: &FleetPlan, how: &ReadPlan, choices: MergeChoices) -> Result<FleetRun> {
-        let MergeChoices { mask, baseline, earlier, now, depth, min_share } = choices;
+        let MergeChoices { mask, baseline, earlier, files, now, depth, min_share } = choices;
         let planned = options::plan_of(&fleet.options, how)?;
         let selection = planned.read.selected();
         let earlier = earlier.iter().flat_map(|report| EarlierSnapshot::all_of(report, &selection)).collect();
-        let plan = Plan { mask, baseline, earlier, now, depth, min_share, ..planned };
+        let plan = Plan { mask, baseline, earlier, files, now, depth, min_share, ..planned };
         let standard = LoadedPolicy::load(&plan)?;
         let plan = standard.with_upgrade(&plan).into_owned();
         let mut questions = questions_with(&plan, standard, fleet.reference_time)?;

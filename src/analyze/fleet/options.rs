@@ -22,6 +22,7 @@ pub fn options_of(plan: &Plan) -> Result<FleetOptions> {
         now: _,
         baseline,
         earlier,
+        files: _,
         slots,
     } = plan;
     let ReadPlan {

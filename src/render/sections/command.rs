@@ -2,6 +2,7 @@
 
 use crate::policy::registry::{self, KeyListing};
 use crate::policy::rules::key::special_chars;
+use crate::render::key_text;
 use crate::report::{Options, Report};
 use crate::units::Millis;
 
@@ -12,8 +13,32 @@ pub(super) fn inputs(report: &Report) -> Vec<String> {
     files(report).into_iter().chain([placeholder.to_owned()]).collect()
 }
 
-/// Returns commands that list all keys that break these rules, under the policy and the selection of the report. Empty if the
-/// keys of a rule cannot be listed. The last variant, for narrow screens, names the flag alone.
+/// A command that takes flags of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Command {
+    Analyze,
+    Keys,
+    Show,
+}
+
+impl Command {
+    /// Returns whether the command has a flag.
+    fn has(self, flag: &str) -> bool {
+        match flag {
+            "--server" | "--allocator" | "--server-config" | "--separator" | "--at" => true,
+            // `show` searches all keys of one file, whatever they are.
+            _ if self == Command::Show => false,
+            // In `analyze`, it limits the keys that are read; in `keys`, the rows.
+            "--limit" | "--what-if" | "--depth" | "--min-share" | "--now" | "--earlier" => self == Command::Analyze,
+            // `keys` needs them for some rules only.
+            "--maxmemory" | "--maxmemory-policy" | "--baseline" | "--inspect-values" => self == Command::Analyze,
+            _ => true,
+        }
+    }
+}
+
+/// Returns commands that list all keys that break these rules, with the policy, the selection and the settings of the report.
+/// Empty if the keys of a rule cannot be listed. The last variant, for narrow screens, names the flag alone.
 pub(super) fn keys_breaking(report: &Report, rules: &[&str]) -> Vec<String> {
     let flags = || {
         let mut flags = policy(report);
@@ -25,7 +50,7 @@ pub(super) fn keys_breaking(report: &Report, rules: &[&str]) -> Vec<String> {
                 KeyListing::WithBaseline | KeyListing::Impossible => return None,
             }
         }
-        flags.push_str(&selection(report)?);
+        flags.push_str(&settings(report, Command::Keys)?);
         Some(flags)
     };
     match flags() {
@@ -47,34 +72,51 @@ pub(super) fn policy(report: &Report) -> String {
     }
 }
 
-/// Returns the flags that select the keys of the report and the time they are judged at; `None` if rows cannot have the same.
-pub(super) fn selection(report: &Report) -> Option<String> {
-    let Options { selection, separators, reference_time, allow_same, .. } = &report.options;
-    let mut flags = String::new();
+/// Returns the flags of the report that a command has: those that select keys, and those that figures depend on. `None` if rows
+/// cannot have the same selection, or a value cannot be pasted.
+pub(super) fn settings(report: &Report, command: Command) -> Option<String> {
+    let Options { selection, separators, reference_time, server_config, allow_same, flags: others, .. } =
+        &report.options;
+    if command == Command::Keys && selection.iter().any(|flag| flag.starts_with("--limit ")) {
+        return None;
+    }
+    let mut flags = Vec::new();
     if *allow_same {
-        flags.push_str(" --allow-same");
+        flags.push(("--allow-same", String::new()));
     }
-    for flag in selection {
-        let (name, value) = flag.split_once(' ').unwrap_or((flag, ""));
-        // In `analyze`, it limits the keys that are read; here, it would limit the rows.
-        if name == "--limit" {
-            return None;
-        }
-        flags.push_str(&format!(" {name}"));
-        if !value.is_empty() {
-            flags.push_str(&format!(" {}", quoted(value)?));
-        }
-    }
+    flags.extend(selection.iter().map(|flag| words(flag)).map(|(name, value)| (name, value.to_owned())));
     if separators.iter().ne([":"]) {
-        for separator in separators {
-            flags.push_str(&format!(" --separator {}", quoted(separator)?));
-        }
+        flags.extend(separators.iter().map(|separator| ("--separator", separator.clone())));
     }
     let of_files = report.source.files.iter().filter_map(|file| file.ctime).max();
     if let Some(Millis(at)) = reference_time.filter(|at| Some(at.0.div_euclid(1000)) != of_files) {
-        flags.push_str(&format!(" --at {}", jiff::Timestamp::from_millisecond(at).ok()?));
+        flags.push(("--at", jiff::Timestamp::from_millisecond(at).ok()?.to_string()));
     }
-    Some(flags)
+    flags.extend(server_config.iter().map(|setting| match words(setting) {
+        ("maxmemory", value) => ("--maxmemory", value.to_owned()),
+        ("maxmemory-policy", value) => ("--maxmemory-policy", value.to_owned()),
+        (name, value) => ("--server-config", format!("{name}={value}")),
+    }));
+    flags.extend(others.iter().map(|flag| words(flag)).map(|(name, value)| (name, value.to_owned())));
+    let mut line = String::new();
+    for (name, value) in flags.into_iter().filter(|(name, _)| command.has(name)) {
+        line.push_str(&format!(" {name}"));
+        if !value.is_empty() {
+            line.push_str(&format!(" {}", quoted(&value)?));
+        }
+    }
+    Some(line)
+}
+
+/// Returns the flag and its value, which is empty if it takes none.
+fn words(flag: &str) -> (&str, &str) {
+    flag.split_once(' ').unwrap_or((flag, ""))
+}
+
+/// Returns a key's name as a word of a command line, in the form that `show` reads.
+pub(super) fn key(name: &[u8]) -> Option<String> {
+    // Between single quotes, a backslash stands for itself.
+    in_quotes(&key_text::whole(name), |c| c == '\\')
 }
 
 /// Returns the files' names, if they are safe to paste.
@@ -88,22 +130,28 @@ fn files(report: &Report) -> Option<String> {
     names.map(|names| names.join(" "))
 }
 
-/// Returns an input as a word of a command line; a report calls standard input `<stdin>`.
-fn input(name: &str) -> Option<String> {
-    if name == "<stdin>" { Some("-".to_owned()) } else { quoted(name) }
+/// Returns an input as a word of a command line; `None` for standard input, which is gone once it was read.
+pub(super) fn input(name: &str) -> Option<String> {
+    if name == "<stdin>" { None } else { quoted(name) }
 }
 
 /// Returns the text as one word of a shell's command line, if it is plain enough to be pasted without risk.
 pub(super) fn quoted(text: &str) -> Option<String> {
+    in_quotes(text, |_| false)
+}
+
+/// Returns the text as one word, as [`quoted`] does; `allowed` says which other characters it may have.
+fn in_quotes(text: &str, allowed: impl Fn(char) -> bool) -> Option<String> {
     const LONGEST: usize = 100;
     let ascii = |c: char| c == ' ' || c.is_ascii_graphic() && !matches!(c, '\'' | '\\' | '!');
     // Letters of other scripts, but for those that fonts may leave out.
     let printable = |c: char| ascii(c) || !c.is_ascii() && c.is_alphanumeric() && !special_chars::is_special(c);
-    let safe = !text.is_empty() && text.len() <= LONGEST && !text.starts_with('-') && text.chars().all(printable);
-    let bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, ':' | '.' | '_' | '-' | '/' | '@' | ',' | '+');
-    match safe {
+    let safe = !text.is_empty() && text.len() <= LONGEST && !text.starts_with('-');
+    // At the start of a word, some shells take `=` for the path of a command.
+    let bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, ':' | '.' | '_' | '-' | '/' | '@' | ',' | '+' | '=');
+    match safe && text.chars().all(|c| printable(c) || allowed(c)) {
         false => None,
-        true if text.chars().all(bare) => Some(text.to_owned()),
+        true if text.chars().all(bare) && !text.starts_with('=') => Some(text.to_owned()),
         true => Some(format!("'{text}'")),
     }
 }
@@ -121,7 +169,10 @@ mod tests {
         }
         assert_eq!(quoted(&"a".repeat(101)), None);
         assert_eq!(quoted("快照/门诊.rdb").as_deref(), Some("'快照/门诊.rdb'"));
-        assert_eq!(input("<stdin>").as_deref(), Some("-"));
+        assert_eq!(quoted("=ls").as_deref(), Some("'=ls'"));
+        assert_eq!(input("<stdin>"), None);
+        assert_eq!(key(b"back\\slash\xff").as_deref(), Some(r"'back\\slash\xff'"));
+        assert_eq!(key(b"it's"), None);
     }
 
     #[test]
@@ -149,5 +200,21 @@ mod tests {
         assert_eq!(commands(&report, "memory.growth"), [""; 0]);
         report.options.selection.push("--limit 5".to_owned());
         assert_eq!(commands(&report, "big.string"), [""; 0]);
+        let options = Options {
+            selection: vec!["--limit 5".to_owned()],
+            server_config: vec!["hash-max-listpack-value 8".to_owned(), "maxmemory 100".to_owned()],
+            flags: vec!["--server redis-7.2".to_owned(), "--what-if valkey-9.0".to_owned(), "--salvage".to_owned()],
+            ..Options::default()
+        };
+        let report = Report { options, ..Report::default() };
+        assert_eq!(
+            settings(&report, Command::Analyze).unwrap(),
+            " --limit 5 --server-config hash-max-listpack-value=8 --maxmemory 100 --server redis-7.2 \
+             --what-if valkey-9.0 --salvage"
+        );
+        assert_eq!(
+            settings(&report, Command::Show).unwrap(),
+            " --server-config hash-max-listpack-value=8 --server redis-7.2"
+        );
     }
 }

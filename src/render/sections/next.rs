@@ -1,6 +1,6 @@
 //! Commands that answer the reader's next question.
 
-use super::command::{inputs, policy, quoted, selection};
+use super::command::{self, Command, input, inputs, policy, quoted, settings};
 use crate::render::Lang;
 use crate::render::document::{Block, Hint, Scope, Section};
 use crate::report::Text;
@@ -35,75 +35,79 @@ impl Step {
 /// Returns the commands of a short report: a check if it is damaged, then everything, the first rule and the heaviest key.
 pub(super) fn short(report: &Report, lang: Lang) -> Vec<Hint> {
     let step = |commands, en, zh| Step { commands, answer: Text { en, zh }, answer_if_cut: None };
-    let mut steps: Vec<Step> = steps(report);
-    // Its last command is for programs.
-    steps.pop();
-    let heaviest = steps.into_iter().take(1 + usize::from(is_damaged(report)));
-    let policy = if report.options.policy.is_empty() { String::new() } else { policy(report) };
-    let selected = selection(report).unwrap_or_default();
-    let full = inputs(report).into_iter().map(|files| format!("rdblens analyze {files}{policy}{selected} --full"));
-    let mut all: Vec<Step> = heaviest.collect();
+    let check = is_damaged(report).then(|| check(report));
+    let mut all: Vec<Step> = check.into_iter().chain(heaviest_key(report)).collect();
     let rule = report.findings.list.first().and_then(|finding| quoted(&finding.rule));
     let rule = rule.map(|rule| vec![format!("rdblens rules {rule}")]);
     all.extend(rule.map(|rule| step(rule, "why, and how to fix it", "原因与修复方法")));
-    all.push(step(full.collect(), "everything", "全部内容"));
+    all.push(step(analyses(report, "--full"), "everything", "全部内容"));
     all.into_iter().map(|step| Hint { brief: true, ..step.hint(lang) }).collect()
 }
 
 /// Returns commands with their answers, the most urgent first.
 fn steps(report: &Report) -> Vec<Step> {
-    let mut steps = Vec::new();
-    let step = |command: &dyn Fn(&str) -> String, en, zh| {
-        let commands = inputs(report).into_iter().map(|names| command(&names)).collect();
-        Step { commands, answer: Text { en, zh }, answer_if_cut: None }
-    };
-    if is_damaged(report) {
-        let check = |files: &str| format!("rdblens check {files}");
-        steps.push(step(&check, "where and how the file is damaged", "文件在何处、如何损坏"));
-    }
-    if let Some(row) = report.top.by_memory.first().filter(|row| !is_masked(&row.key.0)) {
-        let key = std::str::from_utf8(&row.key.0)
-            .ok()
-            .filter(|key| *key != "\"\"")
-            .and_then(quoted)
-            .unwrap_or_else(|| "KEY".to_owned());
-        let db = if row.db == 0 { String::new() } else { format!(" --db {}", row.db) };
-        let show = |files: &str| {
-            let file = row.source.as_deref().map(|source| quoted(source).unwrap_or_else(|| "FILE".to_owned()));
-            format!("rdblens show {} {key}{db}", file.as_deref().unwrap_or(files))
-        };
-        steps.push(step(&show, "what is in the heaviest key", "最大的 key 里有什么"));
-    }
+    let check = is_damaged(report).then(|| check(report));
+    let mut steps: Vec<Step> = check.into_iter().chain(heaviest_key(report)).collect();
     // Other keys would have other patterns, and the rows of a list could not be told from the rest.
-    let selected = selection(report);
     let is_known = |memory: Bytes| memory > Bytes(0);
-    let heaviest = report.patterns.list.first().filter(|row| is_known(row.memory));
-    let pattern = heaviest.and_then(|row| quoted(&row.pattern));
-    if let (Some(pattern), Some(selected)) = (pattern, &selected) {
-        let keys = |files: &str| format!("rdblens keys {files} --pattern {pattern}{selected} --format csv");
-        steps.push(step(&keys, "the keys of the heaviest pattern, a row each", "最大模式的 key，每个一行"));
+    let keys = |flags: &str, selected: String, en, zh| {
+        let commands = inputs(report).into_iter().map(|files| format!("rdblens keys {files} {flags}{selected}"));
+        Step { commands: commands.collect(), answer: Text { en, zh }, answer_if_cut: None }
+    };
+    let pattern = report.patterns.list.first().filter(|row| is_known(row.memory));
+    let pattern = pattern.and_then(|row| quoted(&row.pattern));
+    if let (Some(pattern), Some(selected)) = (pattern, settings(report, Command::Keys)) {
+        let flags = format!("--pattern {pattern} --format csv");
+        steps.push(keys(&flags, selected, "the keys of the heaviest pattern, a row each", "最大模式的 key，每个一行"));
     }
-    if let (Some(row), Some(selected)) =
-        (report.types.first().filter(|row| is_known(row.memory)), selected_of_any_type(report))
-    {
-        let keys = |files: &str| format!("rdblens keys {files} --type {}{selected}", row.kind);
-        steps.push(step(&keys, "the keys of the heaviest type, a row each", "最大类型的 key，每个一行"));
+    let kind = report.types.first().filter(|row| is_known(row.memory));
+    if let (Some(row), Some(selected)) = (kind, settings_for_any_type(report)) {
+        let flags = format!("--type {}", row.kind);
+        steps.push(keys(&flags, selected, "the keys of the heaviest type, a row each", "最大类型的 key，每个一行"));
     }
-    // Without the policy, all figures but the findings are the same.
-    let policy = if report.options.policy.is_empty() { String::new() } else { policy(report) };
-    let selected = selected.unwrap_or_default();
-    let all = |files: &str| format!("rdblens analyze {files}{policy}{selected} --format json");
     let cut = Text { en: "all rows, and the columns left out here", zh: "所有行，以及此处省略的列" };
-    let all = step(&all, "all rows, for programs", "所有行，供程序读取");
-    steps.push(Step { answer_if_cut: Some(cut), ..all });
+    let answer = Text { en: "all rows, for programs", zh: "所有行，供程序读取" };
+    steps.push(Step { commands: analyses(report, "--format json"), answer, answer_if_cut: Some(cut) });
     steps
 }
 
-/// Returns the flags that select the keys of the report, without those for types: such flags add up.
-fn selected_of_any_type(report: &Report) -> Option<String> {
+fn check(report: &Report) -> Step {
+    let commands = inputs(report).into_iter().map(|files| format!("rdblens check {files}")).collect();
+    let answer = Text { en: "where and how the file is damaged", zh: "文件在何处、如何损坏" };
+    Step { commands, answer, answer_if_cut: None }
+}
+
+/// Returns the commands that show the heaviest key; `None` if its name is masked, or there is none.
+fn heaviest_key(report: &Report) -> Option<Step> {
+    let row = report.top.by_memory.first().filter(|row| !is_masked(&row.key.0))?;
+    let key = command::key(&row.key.0).unwrap_or_else(|| "KEY".to_owned());
+    let db = if row.db == 0 { String::new() } else { format!(" --db {}", row.db) };
+    let settings = settings(report, Command::Show)?;
+    let show = |files: String| {
+        let file = row.source.as_deref().map(|source| input(source).unwrap_or_else(|| "FILE".to_owned()));
+        format!("rdblens show {} {key}{db}{}{settings}", file.unwrap_or(files), policy_if_known(report))
+    };
+    let answer = Text { en: "what is in the heaviest key", zh: "最大的 key 里有什么" };
+    Some(Step { commands: inputs(report).into_iter().map(show).collect(), answer, answer_if_cut: None })
+}
+
+/// Returns the commands that make the report again, in another form.
+fn analyses(report: &Report, form: &str) -> Vec<String> {
+    let Some(settings) = settings(report, Command::Analyze) else { return Vec::new() };
+    let policy = policy_if_known(report);
+    inputs(report).into_iter().map(|files| format!("rdblens analyze {files}{policy}{settings} {form}")).collect()
+}
+
+/// Returns the flag that names the policy. Without it, all figures but the findings are the same.
+fn policy_if_known(report: &Report) -> String {
+    if report.options.policy.is_empty() { String::new() } else { policy(report) }
+}
+
+/// Returns the flags of the report for `keys`, without those for types: such flags add up.
+fn settings_for_any_type(report: &Report) -> Option<String> {
     let mut report = Report { options: report.options.clone(), source: report.source.clone(), ..Report::default() };
     report.options.selection.retain(|flag| !flag.starts_with("--type "));
-    selection(&report)
+    settings(&report, Command::Keys)
 }
 
 /// Returns whether a name may hold a token such as `{int}~t3pa2oglt7vg` in place of an id: no key has that name.

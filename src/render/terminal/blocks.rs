@@ -87,22 +87,63 @@ fn finding(it: &FindingBlock, page: &mut TextPage<'_>) -> io::Result<()> {
     it.source.iter().try_for_each(|source| page.hanging(Style::Faint, "§ ", &source.plain()))
 }
 
-/// Writes commands. One that does not fit could not be pasted: its next variant is taken, or none.
+/// Writes commands. One that fits on no few lines could not be pasted: its next variant is taken, or none.
 fn hints(hints: &[Hint], page: &mut TextPage<'_>) -> io::Result<()> {
     let cut = page.columns_left_out;
-    let commands: Vec<(&str, &str, bool)> = hints
+    let commands: Vec<(Vec<String>, &str, bool)> = hints
         .iter()
         .filter_map(|hint| {
-            let command = hint.commands.iter().find(|command| key_text::width(command) <= page.width())?;
+            let mut commands = hint.commands.iter().filter_map(|command| command_lines(command, page.width()));
+            // A short report has no lines to spare.
+            let on_one_line = commands.clone().find(|lines| hint.brief && lines.len() == 1);
+            let command = on_one_line.or_else(|| commands.next())?;
             let answer: &str = hint.answer_if_cut.filter(|_| cut).unwrap_or(hint.answer);
-            Some((command.as_str(), answer, hint.brief))
+            Some((command, answer, hint.brief))
         })
         .collect();
-    let widest = commands.iter().map(|(command, ..)| key_text::width(command)).max().unwrap_or(0);
+    let widest = commands.iter().flat_map(|(lines, ..)| lines).map(|line| key_text::width(line)).max().unwrap_or(0);
     let fits = |answer: &str| widest + key_text::width(answer) + 4 <= page.width();
-    let commands: Vec<(&str, &str)> = commands
+    let commands: Vec<(Vec<String>, &str)> = commands
         .into_iter()
         .map(|(command, answer, brief)| (command, if brief && !fits(answer) { "" } else { answer }))
         .collect();
     page.commands(&commands)
+}
+
+/// Returns the lines of a command, as a shell takes it: all but the last end with a backslash. `None` if they are too wide, or more
+/// than three.
+fn command_lines(command: &str, width: usize) -> Option<Vec<String>> {
+    const MOST: usize = 3;
+    const CONTINUED: &str = " \\";
+    const INDENT: &str = "   ";
+    let mut lines = Vec::new();
+    let (mut rest, mut indent) = (command, "");
+    while key_text::width(indent) + key_text::width(rest) > width {
+        // A flag stays with its value, and text between quotes is whole.
+        let breaks = rest.match_indices(" --").map(|(at, _)| at);
+        let outside = breaks.filter(|at| *at > 0 && rest[..*at].matches('\'').count() % 2 == 0);
+        let fits = |at: &usize| key_text::width(indent) + key_text::width(&rest[..*at]) + CONTINUED.len() <= width;
+        let at = outside.take_while(fits).last()?;
+        lines.push(format!("{indent}{}{CONTINUED}", &rest[..at]));
+        (rest, indent) = (&rest[at..], INDENT);
+    }
+    lines.push(format!("{indent}{rest}"));
+    Some(lines).filter(|lines| lines.len() <= MOST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wide_commands_continue_on_the_next_line() {
+        let command = "rdblens analyze dump.rdb --policy platform --maxmemory 100 --full";
+        assert_eq!(command_lines(command, 80).unwrap(), [command]);
+        assert_eq!(
+            command_lines(command, 50).unwrap(),
+            ["rdblens analyze dump.rdb --policy platform \\", "    --maxmemory 100 --full"]
+        );
+        assert_eq!(command_lines(command, 20), None);
+        assert_eq!(command_lines("rdblens show a.rdb 'a --b --c'", 28), None);
+    }
 }

@@ -212,18 +212,22 @@ impl<'a> TextPage<'a> {
     }
 
     /// Writes commands, each with what it answers.
-    pub fn commands(&mut self, commands: &[(&str, &str)]) -> io::Result<()> {
-        let widest = commands.iter().map(|(command, _)| width(command)).max().unwrap_or(0);
-        for (command, answer) in commands {
-            if answer.is_empty() {
-                self.line(Style::Plain, command)?;
-            } else if widest + width(answer) + 4 <= self.width {
-                let pad = " ".repeat(widest - width(command));
-                let comment = Span { from: widest + 2, to: usize::MAX, style: Style::Faint };
-                self.spans(Style::Plain, &format!("{command}{pad}  # {answer}"), &[comment])?;
-            } else {
-                self.line(Style::Faint, &format!("# {answer}"))?;
-                self.line(Style::Plain, command)?;
+    pub fn commands(&mut self, commands: &[(Vec<String>, &str)]) -> io::Result<()> {
+        let widest = commands.iter().flat_map(|(lines, _)| lines).map(|line| width(line)).max().unwrap_or(0);
+        for (lines, answer) in commands {
+            let beside = lines.len() == 1 && widest + width(answer) + 4 <= self.width;
+            match lines.as_slice() {
+                [command] if beside && !answer.is_empty() => {
+                    let pad = " ".repeat(widest - width(command));
+                    let comment = Span { from: widest + 2, to: usize::MAX, style: Style::Faint };
+                    self.spans(Style::Plain, &format!("{command}{pad}  # {answer}"), &[comment])?;
+                }
+                lines => {
+                    if !answer.is_empty() {
+                        self.line(Style::Faint, &format!("# {answer}"))?;
+                    }
+                    lines.iter().try_for_each(|line| self.line(Style::Plain, line))?;
+                }
             }
         }
         Ok(())
