@@ -161,7 +161,8 @@ impl Table {
 
     /// Returns the positions of columns that a form shows and that have a figure in any row.
     pub fn shown(&self, form: Form) -> Vec<usize> {
-        let filled = |at: usize| self.rows.iter().any(|row| !matches!(row.cells.get(at), None | Some(Cell::Absent)));
+        let empty = |cell: Option<&Cell>| matches!(cell, None | Some(Cell::Absent | Cell::Blank));
+        let filled = |at: usize| self.rows.iter().any(|row| !empty(row.cells.get(at)));
         (0..self.columns.len()).filter(|&at| self.columns[at].forms.has(form) && filled(at)).collect()
     }
 }

@@ -141,16 +141,16 @@ fn summary(report: &Report, lang: Lang) -> Table {
     Table::of(label, &report.findings.list, usize::MAX)
         .column(Column::text(heads::RULE), |it| &*it.rule)
         .column(Column::text(heads::SEVERITY), |it| Cell::Severity(it.severity))
-        .column(Column::number(heads::PATTERNS).spare(3), |it| Cell::nonzero(it.distinct_patterns))
+        .column(Column::number(heads::PATTERNS).spare(4), |it| Cell::nonzero(it.distinct_patterns))
         .column(Column::number(heads::KEYS), |it| Cell::nonzero(it.keys))
-        .column(Column::number(heads::OF_KEYS).spare(4), |it| of(it, it.keys, totals.keys))
+        .column(Column::number(heads::OF_KEYS).spare(5), |it| of(it, it.keys, totals.keys))
         .column(Column::number(heads::MEMORY), memory)
-        .column(Column::number(heads::OF_MEMORY).spare(5), |it| {
+        .column(Column::number(heads::OF_MEMORY).spare(6), |it| {
             memory(it).and_then(|memory| of(it, memory.0, totals.memory.0))
         })
-        .column(Column::number(heads::SAVES).spare(2), |it| it.saves)
-        .column(Column::number(heads::WORST), |it| measured(it, worst(it)))
-        .column(Column::number(heads::ALLOWED).spare(1), |it| allowed(it, worst(it)))
+        .column(Column::number(heads::SAVES).spare(3), |it| it.saves)
+        .column(Column::number(heads::WORST).spare(1), |it| measured(it, worst(it)))
+        .column(Column::number(heads::ALLOWED).spare(2), |it| allowed(it, worst(it)))
         .build()
 }
 

@@ -120,9 +120,9 @@ pub(super) fn totals(before: Weight, after: Weight, types: &[TypeChange], scope:
     Table::of(lang.of("Growth by type", "各类型的增长"), &lines, usize::MAX)
         .tones(|line| line.tone)
         .column(Column::text(heads::WHAT), |line| line.what.clone())
-        .column(Column::number(heads::KEYS_BEFORE), |line| line.before.keys)
+        .column(Column::number(heads::KEYS_BEFORE).spare(2), |line| line.before.keys)
         .column(Column::number(heads::KEYS), |line| line.after.keys)
-        .column(Column::number(heads::MEMORY_BEFORE), |line| line.before.memory)
+        .column(Column::number(heads::MEMORY_BEFORE).spare(1), |line| line.before.memory)
         .column(Column::number(heads::MEMORY), |line| line.after.memory)
         .column(Column::number(heads::DIFFERENCE).only(Forms::HTML), difference)
         .column(Column::number(heads::CHANGE), |line| Cell::Change {
@@ -150,9 +150,9 @@ pub(super) fn pattern_columns<'t, T>(
     let memory = |weight: Option<Weight>| weight.map(|weight| weight.memory);
     table
         .column(Column::text(heads::PATTERN).shrink(20), |it| Cell::pattern(&change(it).pattern))
-        .column(Column::number(heads::KEYS_BEFORE).spare(2), |it| keys(change(it).before))
-        .column(Column::number(heads::KEYS).spare(1), |it| keys(change(it).after))
-        .column(Column::number(heads::MEMORY_BEFORE), |it| memory(change(it).before))
+        .column(Column::number(heads::KEYS_BEFORE).spare(3), |it| keys(change(it).before))
+        .column(Column::number(heads::KEYS).spare(2), |it| keys(change(it).after))
+        .column(Column::number(heads::MEMORY_BEFORE).spare(1), |it| memory(change(it).before))
         .column(Column::number(heads::MEMORY), |it| memory(change(it).after))
         .column(Column::text(heads::CHANGE), |it| {
             let it = change(it);

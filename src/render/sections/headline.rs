@@ -129,11 +129,11 @@ impl Words<'_> {
         Table::of("", &answers, usize::MAX)
             .tones(|row| row.tone)
             .column(Column::text(heads::WHAT), |row| row.what.as_str())
-            .column(Column::text(heads::WHICH).shrink(20), |row| row.which.clone())
-            .column(Column::number(heads::KEYS), |row| row.keys)
-            .column(Column::number(heads::OF_KEYS).spare(1), |row| Cell::ShareOf(row.keys, totals.keys))
+            .column(Column::text(heads::WHICH).shrink(24), |row| row.which.clone())
+            .column(Column::number(heads::KEYS).spare(1), |row| row.keys)
+            .column(Column::number(heads::OF_KEYS).spare(3), |row| Cell::ShareOf(row.keys, totals.keys))
             .column(Column::number(heads::MEMORY), |row| known_memory(row.keys, row.memory))
-            .column(Column::number(heads::OF_MEMORY).bars(), |row| {
+            .column(Column::number(heads::OF_MEMORY).bars().spare(2), |row| {
                 known_memory(row.keys, row.memory).map(|memory| Cell::ShareOf(memory.0, totals.memory.0))
             })
             .build()

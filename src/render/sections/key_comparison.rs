@@ -179,7 +179,7 @@ fn examples(comparison: &KeyComparison, rows: usize, lang: Lang) -> Option<Secti
         })
         .column(Column::number(heads::LENGTH_BEFORE).spare(2), |row| of(row.before.as_ref(), |facts| facts.length))
         .column(Column::number(heads::LENGTH).spare(2), |row| of(row.after.as_ref(), |facts| facts.length))
-        .column(Column::number(heads::MEMORY_BEFORE), |row| of(row.before.as_ref(), |facts| facts.memory))
+        .column(Column::number(heads::MEMORY_BEFORE).spare(1), |row| of(row.before.as_ref(), |facts| facts.memory))
         .column(Column::number(heads::MEMORY), |row| of(row.after.as_ref(), |facts| facts.memory))
         .column(Column::text(heads::EXPIRES_BEFORE).spare(1), |row| expiry(row.before.as_ref()))
         .column(Column::text(heads::EXPIRES).spare(1), |row| expiry(row.after.as_ref()))

@@ -1,5 +1,7 @@
 //! Tables of single keys, for several sections.
 
+use std::borrow::Borrow;
+
 use super::files::own_part;
 use crate::render::document::{Cell, Column, Scope, Table};
 use crate::render::words::heads;
@@ -8,12 +10,38 @@ use crate::report::{KeyRow, Report};
 
 /// Explains the column of that name.
 pub(super) const LENGTH: Text = Text {
-    en: "Length: elements of a collection, bytes of a string. An element of a hash is a field and its value.",
-    zh: "长度为元素数，string 为字节数。hash 的元素为字段及其值。",
+    en: "Length: elements of a collection, bytes of a string.",
+    zh: "长度为元素数，string 为字节数。",
 };
 
 /// Builds a table of the first `most` keys.
-pub(super) fn table(label: &str, report: &Report, keys: &[impl std::borrow::Borrow<KeyRow>], most: usize) -> Table {
+pub(super) fn table(label: &str, report: &Report, keys: &[impl Borrow<KeyRow>], most: usize) -> Table {
+    let elements =
+        ElementColumns { longest: heads::LONGEST_ELEMENT, mean: heads::MEAN_ELEMENT, spare: 6, spare_length: 3 };
+    table_with(&elements, label, report, keys, most)
+}
+
+/// Builds a table of the first `most` collections, in which the lengths of elements matter more than times and shares.
+pub(super) fn collections(label: &str, report: &Report, keys: &[impl Borrow<KeyRow>], most: usize) -> Table {
+    let elements = ElementColumns { longest: heads::LONGEST, mean: heads::MEAN, spare: 1, spare_length: 0 };
+    table_with(&elements, label, report, keys, most)
+}
+
+/// Headings of the lengths of elements, and how soon the columns with lengths are dropped.
+struct ElementColumns {
+    longest: Text,
+    mean: Text,
+    spare: u8,
+    spare_length: u8,
+}
+
+fn table_with(
+    elements: &ElementColumns,
+    label: &str,
+    report: &Report,
+    keys: &[impl Borrow<KeyRow>],
+    most: usize,
+) -> Table {
     let db_is_needed = report.databases.len() > 1;
     let now = report.expiry.reference_time;
     let expires = if now.is_some() { heads::EXPIRES_IN } else { heads::EXPIRES };
@@ -22,9 +50,9 @@ pub(super) fn table(label: &str, report: &Report, keys: &[impl std::borrow::Borr
         .column(Column::number(heads::DB).spare(if db_is_needed { 0 } else { 5 }), |row| row.borrow().db)
         .column(Column::text(heads::TYPE), |row| row.borrow().kind)
         .column(Column::text(heads::ENCODING).spare(4), |row| row.borrow().encoding.name())
-        .column(Column::number(heads::LENGTH).spare(3), |row| row.borrow().length)
-        .column(Column::number(heads::LONGEST_ELEMENT).spare(6), |row| row.borrow().longest_element)
-        .column(Column::number(heads::MEAN_ELEMENT).spare(7), |row| row.borrow().mean_element)
+        .column(Column::number(heads::LENGTH).spare(elements.spare_length), |row| row.borrow().length)
+        .column(Column::number(elements.longest).spare(elements.spare), |row| row.borrow().longest_element)
+        .column(Column::number(elements.mean).spare(elements.spare), |row| row.borrow().mean_element)
         .column(Column::number(heads::MEMORY), |row| row.borrow().memory)
         .column(Column::number(heads::SHARE).bars().spare(2), |row| {
             row.borrow().memory.map(|memory| Cell::ShareOf(memory.0, report.totals.memory.0))

@@ -8,6 +8,10 @@ use crate::report::Report;
 pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
     let keys = &report.top.by_length;
     let title = scope.lang.of("Longest collections", "元素最多的集合");
-    (!keys.is_empty())
-        .then(|| Section::new("longest", title).with(keys::table(title, report, keys, scope.few).folded(title)))
+    let lead = scope.lang.of(
+        "Longest and mean: bytes of an element. An element of a hash is a field and its value.",
+        "最长、平均为单个元素的字节数；hash 的元素为字段及其值。",
+    );
+    let table = || keys::collections(title, report, keys, scope.few).folded(title);
+    (!keys.is_empty()).then(|| Section::new("longest", title).lead(lead).with(table()))
 }

@@ -77,6 +77,7 @@ heads! {
     LEFT_OVER = "left over", "剩余";
     LENGTH_BEFORE = "length before", "此前长度";
     LENGTH = "length", "长度";
+    LONGEST = "longest", "最长";
     LONGEST_ELEMENT = "longest element", "最长元素";
     MAX = "max", "最大";
     MEAN = "mean", "平均";

@@ -18,16 +18,16 @@ pub(super) fn section(plan: &Capacity, lang: Lang) -> Section {
     }
     let table = table
         .column(Column::number(heads::MEMORY), |row| row.need.total)
-        .column(Column::text(heads::BETWEEN).spare(2), |row| {
+        .column(Column::text(heads::BETWEEN).spare(3), |row| {
             let [least, most] = row.need.total_range?;
             Some(Cell::from(format!("{} – {}", human::bytes(least.0), human::bytes(most.0))))
         })
         .column(Column::number(heads::NODES), |row| row.need.nodes)
-        .column(Column::text(heads::BETWEEN).spare(1), |row| {
+        .column(Column::text(heads::BETWEEN).spare(2), |row| {
             let [least, most] = row.need.nodes_range?;
             Some(Cell::from(format!("{least} – {most}")))
         })
-        .column(Column::number(heads::FILL).bars(), |row| Cell::ShareOf(row.need.fill_permille, 1000))
+        .column(Column::number(heads::FILL).bars().spare(1), |row| Cell::ShareOf(row.need.fill_permille, 1000))
         .column(Column::number(heads::COST), |row| row.need.cost_per_month.map(|cost| Cell::from(format!("{cost:.2}"))))
         .build()
         .in_order();
