@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use data_encoding::BASE64;
-use rdblens::internals::render::{HtmlRenderer, Lang, Renderer, key_text};
+use rdblens::internals::render::{HtmlRenderer, Lang, Renderer, human, key_text};
 use rdblens::internals::units::Bytes;
 use rdblens::report::{AuxField, DetailField, DetailValue, Key, PatternRow, PrefixNode, Report};
 use sha2::{Digest, Sha256};
@@ -113,7 +113,10 @@ fn lists_open_up_to_top_and_then_name_the_way_on() {
     // A page of bounded size cannot hold all of these; what it leaves out is in the report.
     let most = page(10_000);
     assert!((100..=1_000).contains(&rows(&most)), "{}", rows(&most));
-    assert!(most.contains("more with <code>--format json</code>."));
+    let left_out = 10_000 - rows(&most);
+    assert!(
+        most.contains(&format!("{} more with <code>--format json --top 10000</code>.", human::count(left_out as u64)))
+    );
     assert!(!page(5).contains("class=\"rest\""));
 }
 

@@ -47,8 +47,6 @@ pub struct Scope {
     pub lang: Lang,
     /// Rows of a list.
     pub rows: usize,
-    /// Rows of a list that matters less.
-    pub few: usize,
     /// Rows of a list that is usually short and is wanted whole, such as files.
     pub many: usize,
     /// Rows of a list within a row of another, such as the patterns of a finding.
@@ -68,15 +66,7 @@ const TREE_ROWS: usize = 32;
 impl Scope {
     /// Returns the scope of a text with at most this many rows a list.
     pub fn text(rows: usize, lang: Lang) -> Scope {
-        Scope {
-            lang,
-            rows,
-            few: rows,
-            many: usize::MAX,
-            inner: rows.min(PATTERNS_OF_A_FINDING),
-            nodes: TREE_ROWS,
-            apart: false,
-        }
+        Scope { lang, rows, many: usize::MAX, inner: rows.min(PATTERNS_OF_A_FINDING), nodes: TREE_ROWS, apart: false }
     }
 
     /// Rows of an ordinary list that are shown.

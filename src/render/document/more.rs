@@ -27,15 +27,18 @@ impl More {
         if hidden == 0 {
             return None;
         }
+        let with = |more: u64, what: &str| {
+            let count = human::count(more);
+            say!(lang, "… {count} more with {what}", "… 其余 {count} 项见 {what}")
+        };
         let count = human::count(hidden);
-        let with = |what: &str| say!(lang, "… {count} more with {what}", "… 其余 {count} 项见 {what}");
         let keys = |command: &String| say!(lang, "… {count} more: {command}", "… 其余 {count} 项：{command}");
         match self {
-            More::Top => top(hidden, shown).map(|top| with(&format!("--top {top}"))),
+            More::Top => top(hidden, shown).map(|(top, more)| with(more, &format!("--top {top}"))),
             More::Keys(commands) => commands.iter().map(keys).find(|line| fits(line)),
             More::Json => None,
         }
-        .or_else(|| Some(with("--format json")))
+        .or_else(|| Some(with(hidden, "--format json")))
     }
 }
 
@@ -47,17 +50,24 @@ impl More {
         if all == 0 {
             return None;
         }
-        let count = human::count(all);
-        let json = || say!(lang, "{count} more with `--format json`.", "其余 {count} 项见 `--format json`。");
+        let with = |more: u64, what: &str| {
+            let count = human::count(more);
+            say!(lang, "{count} more with `{what}`.", "其余 {count} 项见 `{what}`。")
+        };
+        let json = || with(all, "--format json");
         let text = match self {
             // The page has all rows that it has room for, so a larger `--top` would add none.
-            More::Top if hidden > 0 => json(),
+            More::Top if hidden > 0 && unlisted == 0 => json(),
             More::Top => match top(all, shown) {
-                Some(top) => say!(lang, "{count} more with `--top {top}`.", "其余 {count} 项见 `--top {top}`。"),
+                Some((top, more)) if hidden > 0 => with(more, &format!("--format json --top {top}")),
+                Some((top, more)) => with(more, &format!("--top {top}")),
                 None => json(),
             },
             More::Keys(commands) => match commands.first() {
-                Some(command) => say!(lang, "{count} more: `{command}`", "其余 {count} 项：`{command}`"),
+                Some(command) => {
+                    let count = human::count(all);
+                    say!(lang, "{count} more: `{command}`", "其余 {count} 项：`{command}`")
+                }
                 None => json(),
             },
             More::Json => json(),
@@ -66,11 +76,13 @@ impl More {
     }
 }
 
-/// Returns a round number of rows that shows all, or as many as possible; `None` if so many are shown already.
-fn top(hidden: u64, shown: usize) -> Option<u64> {
-    let all = hidden.saturating_add(shown as u64);
+/// Returns a round number of rows that shows all, or as many as possible, and how many it adds; `None` if so many are shown already.
+fn top(hidden: u64, shown: usize) -> Option<(u64, u64)> {
+    let shown = shown as u64;
+    let all = hidden.saturating_add(shown);
     let enough = TOPS.into_iter().find(|top| *top >= all);
-    enough.or(TOPS.last().copied()).filter(|top| *top > shown as u64)
+    let top = enough.or(TOPS.last().copied()).filter(|top| *top > shown)?;
+    Some((top, all.min(top) - shown))
 }
 
 #[cfg(test)]
@@ -87,6 +99,7 @@ mod tests {
             more.sentence(hidden, unlisted, 20, Lang::En).map(|text| text.plain().into_owned())
         };
         assert_eq!(said(&More::Top, 0, 1_200).as_deref(), Some("1,200 more with `--top 2000`."));
+        assert_eq!(said(&More::Top, 5, 1_200).as_deref(), Some("1,205 more with `--format json --top 2000`."));
         assert_eq!(said(&More::Top, 5, 0).as_deref(), Some("5 more with `--format json`."));
         let keys = More::Keys(vec!["rdblens keys a.rdb --breaking x".to_owned()]);
         assert_eq!(said(&keys, 3, 4).as_deref(), Some("7 more: `rdblens keys a.rdb --breaking x`"));
@@ -98,7 +111,7 @@ mod tests {
     fn the_shortest_way_that_fits_is_named() {
         assert_eq!(line(&More::Top, 3, 10).as_deref(), Some("… 3 more with --top 20"));
         assert_eq!(line(&More::Top, 30, 10).as_deref(), Some("… 30 more with --top 50"));
-        assert_eq!(line(&More::Top, 70_000, 10).as_deref(), Some("… 70,000 more with --top 10000"));
+        assert_eq!(line(&More::Top, 70_000, 10).as_deref(), Some("… 9,990 more with --top 10000"));
         assert_eq!(line(&More::Top, 7, 10_000).as_deref(), Some("… 7 more with --format json"));
         assert_eq!(line(&More::Json, 7, 1).as_deref(), Some("… 7 more with --format json"));
         let keys =

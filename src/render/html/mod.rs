@@ -129,7 +129,7 @@ impl HtmlRenderer {
 impl Caps {
     fn scope(self, lang: Lang) -> Scope {
         let Caps { rows, inner, map } = self;
-        Scope { lang, rows, few: rows / 2, many: 2 * rows, inner, nodes: map, apart: false }
+        Scope { lang, rows, many: 2 * rows, inner, nodes: map, apart: false }
     }
 }
 

@@ -100,7 +100,7 @@ fn storm_table(title: &str, storms: &[&FindingPattern], scope: &Scope) -> Table 
     const BEGINS: Text = Text { en: "begins", zh: "开始时间" };
     const WITHIN: Text = Text { en: "within", zh: "时间窗口" };
     const EXPIRING: Text = Text { en: "expiring", zh: "过期 key 数" };
-    Table::of(title, storms, scope.few)
+    Table::of(title, storms, scope.rows)
         .column(Column::text(heads::PATTERN), |storm| match storm.pattern.as_deref() {
             Some(pattern) => Cell::pattern(pattern),
             None => Cell::words(scope.lang.of("the whole instance", "整个实例")),

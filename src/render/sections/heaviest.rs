@@ -12,6 +12,8 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
     }
     let title = scope.lang.of("Heaviest keys", "最大的 key");
     Some(
-        Section::new("heaviest", title).lead(scope.lang.pick(LENGTH)).with(keys::table(title, report, keys, scope.few)),
+        Section::new("heaviest", title)
+            .lead(scope.lang.pick(LENGTH))
+            .with(keys::table(title, report, keys, scope.rows)),
     )
 }

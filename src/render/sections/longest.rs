@@ -12,6 +12,6 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
         "Longest and mean: bytes of an element. An element of a hash is a field and its value.",
         "最长、平均为单个元素的字节数；hash 的元素为字段及其值。",
     );
-    let table = || keys::collections(title, report, keys, scope.few).folded(title);
+    let table = || keys::collections(title, report, keys, scope.rows).folded(title);
     (!keys.is_empty()).then(|| Section::new("longest", title).lead(lead).with(table()))
 }

@@ -25,7 +25,7 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
     }
     let lang = scope.lang;
     let title = lang.of("Cluster slots", "集群槽位");
-    let table = Table::of(title, &slots.list, scope.few)
+    let table = Table::of(title, &slots.list, scope.rows)
         .column(Column::text(heads::SLOT), |row| Cell::Id(row.slot.into()))
         .column(Column::number(heads::KEYS), |row| row.keys)
         .column(Column::number(heads::MEMORY), |row| row.unknown.known(row.keys, row.memory))
@@ -63,7 +63,7 @@ fn range_table(report: &Report, ranges: &[SlotRange], scope: &Scope) -> Table {
     let sum: Bytes = ranges.iter().map(|range| range.memory).sum();
     let mean = sum.0 / (used.len() as u64).max(1);
     let title = scope.lang.of("Heaviest ranges of slots", "内存最大的槽区间");
-    Table::of(title, &used, scope.few)
+    Table::of(title, &used, scope.rows)
         .column(Column::text(heads::SLOTS), |range| format!("{}–{}", range.first, range.last))
         .column(Column::number(heads::KEYS), |range| range.keys)
         .column(Column::number(heads::MEMORY), |range| range.unknown.known(range.keys, range.memory))

@@ -94,7 +94,7 @@ fn differences(label: &str, what_if: &WhatIf, scope: &Scope) -> Table {
     let kind = lang.of("type", "类型");
     lines.extend(what_if.types.iter().map(|row| line(kind, row.kind.into(), row.memory, &row.alternatives)));
     let pattern = lang.of("pattern", "模式");
-    let shown = what_if.patterns.get(..scope.few).unwrap_or(&what_if.patterns);
+    let shown = what_if.patterns.get(..scope.rows).unwrap_or(&what_if.patterns);
     lines.extend(shown.iter().map(|row| line(pattern, Cell::pattern(&row.pattern), row.memory, &row.alternatives)));
     let mut table = Table::of(label, &lines, usize::MAX)
         .tones(|line| line.tone)

@@ -12,7 +12,7 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
         return None;
     }
     let title = scope.lang.of("Keys without TTL", "无 TTL 的 key");
-    let table = Table::of(title, &no_ttl.patterns, scope.few)
+    let table = Table::of(title, &no_ttl.patterns, scope.rows)
         .column(Column::text(heads::PATTERN).shrink(24), |row| Cell::pattern(&row.pattern))
         .column(Column::number(heads::KEYS), |row| row.keys)
         .column(Column::number(heads::MEMORY), |row| known_memory(row.keys, row.memory))
