@@ -1,5 +1,5 @@
 //! `rdblens completions`: completion scripts for shells. Values that the parser checks later complete, too: presets, servers,
-//! allocators and rules.
+//! allocators and rules; so do the values after a comma.
 
 use std::io::Write;
 
@@ -26,11 +26,75 @@ fn script(shell: Shell) -> String {
     let mut script = Vec::new();
     let mut program = with_values();
     clap_complete::generate(shell, &mut program, "rdblens", &mut script);
-    let mut script = beside_files(&String::from_utf8_lossy(&script), shell);
+    let script = beside_files(&String::from_utf8_lossy(&script), shell);
+    let mut script =
+        program.get_subcommands().flat_map(lists).fold(script, |script, list| list.complete(&script, shell));
     if shell == Shell::Fish {
         program.get_subcommands().filter_map(fish_arguments).for_each(|line| script.push_str(&line));
     }
     script
+}
+
+/// A flag whose value is a list of names, which the generators complete as if it were a single one.
+struct ListFlag {
+    command: String,
+    flag: String,
+    separator: char,
+    values: Vec<PossibleValue>,
+}
+
+/// Returns the flags of a command that take lists of names.
+fn lists(command: &Command) -> impl Iterator<Item = ListFlag> {
+    command.get_arguments().filter_map(|argument| {
+        let values = argument.get_possible_values();
+        let (separator, flag) = (argument.get_value_delimiter()?, argument.get_long()?.to_owned());
+        (!values.is_empty()).then(|| ListFlag { command: command.get_name().to_owned(), flag, separator, values })
+    })
+}
+
+impl ListFlag {
+    /// Lets the script complete the names after a separator, too.
+    fn complete(&self, script: &str, shell: Shell) -> String {
+        let ListFlag { command, flag, separator, .. } = self;
+        let names: Vec<&str> = self.values.iter().map(PossibleValue::get_name).collect();
+        let names = names.join(" ");
+        match shell {
+            Shell::Bash => {
+                let last = format!("${{cur##*{separator}}}");
+                let list = format!("compgen -P \"${{cur%\"{last}\"}}\" -W \"{names}\" -- \"{last}\"");
+                script.replace(&format!("compgen -W \"{names}\" -- \"${{cur}}\""), &list)
+            }
+            Shell::Zsh => {
+                let flag_of_zsh = format!("'*--{flag}=[");
+                let mut parts = script.split(&flag_of_zsh);
+                let first = parts.next().unwrap_or_default().to_owned();
+                parts.fold(first, |script, part| script + &flag_of_zsh + &self.zsh_list(part))
+            }
+            Shell::Fish => {
+                let list = format!("(__fish_complete_list {separator} \"for name in {names}; echo \\$name; end\")");
+                let after = format!("and string match -q '*{separator}*' -- (commandline -t)");
+                let condition = format!("__fish_rdblens_using_subcommand {command}; {after}");
+                format!("{script}complete -c rdblens -n \"{condition}\" -l {flag} -r -f -a '{list}'\n")
+            }
+            _ => script.to_owned(),
+        }
+    }
+
+    /// Returns the definition of the flag for zsh, from its description on, with a list in place of one name.
+    fn zsh_list(&self, definition: &str) -> String {
+        let (start, end) = (definition.find(":("), definition.find(")'"));
+        let Some((start, end)) = start.zip(end).filter(|(start, end)| start < end) else {
+            return definition.to_owned();
+        };
+        let escaped = |text: String| text.replace(['[', ']', '"', '\''], "").replace(':', "\\:");
+        let value = |value: &PossibleValue| match value.get_help() {
+            Some(help) => format!(" \"{}[{}]\"", value.get_name(), escaped(help.to_string())),
+            None => format!(" \"{}\"", value.get_name()),
+        };
+        let values: String = self.values.iter().map(value).collect();
+        let ListFlag { flag, separator, .. } = self;
+        format!("{}:_values -s {separator} \"{flag}\"{values}{}", &definition[..start], &definition[end + 1..])
+    }
 }
 
 /// Returns a line by which fish completes the argument of a command, which the generator leaves out.

@@ -12,10 +12,14 @@ const ZIP_HEADER: usize = 30;
 /// First entry of an Office document.
 const OFFICE: &[u8] = b"[Content_Types].xml";
 
+/// Bytes of a JSON document in which its schema is looked for.
+const SCHEMA: usize = 64;
+
 /// Returns the number of bytes needed to tell what a file is that begins with `magic`; `None` if it is a snapshot.
 pub(super) fn needed(magic: &[u8]) -> Option<usize> {
-    let known = [&b"REDIS"[..], b"VALKEY", b"VKCS", b"*", b"#TS:", b"{", b"["];
+    let known = [&b"REDIS"[..], b"VALKEY", b"VKCS", b"*", b"#TS:"];
     match magic {
+        [b'{' | b'[', ..] => Some(SCHEMA),
         [] => None,
         _ if known.iter().any(|known| magic.starts_with(known)) => None,
         [b'P', b'K', ..] => Some(ZIP_HEADER + OFFICE.len()),
@@ -38,13 +42,37 @@ pub(super) fn error(magic: &[u8], place: u64) -> Option<Error> {
         )));
     }
     if text.starts_with(b"{") || text.starts_with(b"[") {
-        let what = ErrorKind::NotASnapshot(wording!("not a snapshot: JSON", "不是快照：JSON"));
-        return Some(Error::at(place, what).with_remedy(wording!(
-            "for a stored report, did you mean `rdblens render`?",
-            "如果是保存的报告，请用 `rdblens render`"
-        )));
+        return Some(json(text, place));
     }
     None
+}
+
+fn json(text: &[u8], place: u64) -> Error {
+    let head = &text[..text.len().min(SCHEMA)];
+    let is = |schema: &[u8]| head.windows(schema.len()).any(|part| part == schema);
+    let (what, remedy) = if is(b"\"rdblens.compare") {
+        (
+            wording!("not a snapshot: a stored comparison", "不是快照：保存的对比结果"),
+            wording!(
+                "for another format, run `rdblens compare` again on the snapshots or their reports",
+                "如需其他格式，请对快照或其报告重新执行 `rdblens compare`"
+            ),
+        )
+    } else if is(b"\"rdblens.capacity") {
+        (
+            wording!("not a snapshot: a stored capacity plan", "不是快照：保存的容量规划"),
+            wording!(
+                "for another format, run `rdblens capacity` again on the snapshots or their reports",
+                "如需其他格式，请对快照或其报告重新执行 `rdblens capacity`"
+            ),
+        )
+    } else {
+        (
+            wording!("not a snapshot: JSON", "不是快照：JSON"),
+            wording!("for a stored report, did you mean `rdblens render`?", "如果是保存的报告，请用 `rdblens render`"),
+        )
+    };
+    Error::at(place, ErrorKind::NotASnapshot(what)).with_remedy(remedy)
 }
 
 fn zip(magic: &[u8], place: u64) -> Error {
@@ -77,6 +105,8 @@ mod tests {
             (zip(b"shop.rdb"), "a zip archive"),
             (zip(b"[Content_Types].xml"), "an Office document"),
             (b"{\n  \"schema\"".to_vec(), "did you mean `rdblens render`?"),
+            (b"{\n  \"schema\": \"rdblens.compare-keys/1\"".to_vec(), "run `rdblens compare` again"),
+            (b"{\"schema\":\"rdblens.capacity/1\"".to_vec(), "run `rdblens capacity` again"),
         ] {
             let said = error(&head, 0).unwrap().to_string();
             assert!(said.contains(what), "{said}");

@@ -72,11 +72,16 @@ fn completions_know_every_command_and_flag() {
 /// Returns what bash offers for the last of these words; `None` without bash.
 fn offered(words: &[&str]) -> Option<Vec<String>> {
     let script = String::from_utf8(run_args(&["completions", "bash"]).stdout).unwrap();
-    let (at, last) = (words.len(), words.last().unwrap());
-    let words = words.join(" ");
+    // A list is completed after its comma; any other word is whole, and what follows it is asked for.
+    let (current, before) = match words {
+        [before @ .., list] if list.contains(',') => (*list, before),
+        _ => ("''", words),
+    };
+    let (at, last) = (before.len() + 1, before.last().unwrap());
+    let before = before.join(" ");
     let ask = format!(
-        "COMP_WORDS=(rdblens {words} ''); COMP_CWORD={}; _rdblens rdblens '' {last}; echo \"${{COMPREPLY[@]}}\"",
-        at + 1
+        "COMP_WORDS=(rdblens {before} {current}); COMP_CWORD={at}; _rdblens rdblens {current} {last}; \
+         echo \"${{COMPREPLY[@]}}\""
     );
     let output =
         Command::new("bash").current_dir("testdata").arg("-c").arg(format!("{script}\n{ask}")).output().ok()?;
@@ -96,6 +101,8 @@ fn completions_work_in_bash() {
         (&["rules"], &["key.prefix"]),
         (&["capacity", "--what-if"], &["valkey-8.1", "newest", "glibc"]),
         (&["render", "--section"], &["patterns", "findings", "prefixes"]),
+        (&["render", "--section", "patterns,fin"], &["patterns,findings"]),
+        (&["keys", "--breaking", "big.string,ttl.miss"], &["big.string,ttl.missing"]),
     ] {
         let Some(offered) = offered(words) else { return };
         for value in expected {
@@ -114,6 +121,7 @@ fn completions_work_in_fish() {
         ("rdblens analyze --server valkey-8", "valkey-8.1"),
         ("rdblens analyze --what-if glib", "glibc"),
         ("rdblens render --section pref", "prefixes"),
+        ("rdblens render --section patterns,pref", "patterns,prefixes"),
     ] {
         let ask = format!("{script}\ncomplete -C '{line}'");
         // Where there is no fish, bash tells of the values.
