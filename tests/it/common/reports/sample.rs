@@ -51,7 +51,7 @@ pub fn sound() -> Report {
             reference_time: Some(Millis(CTIME * 1000)),
             server_config: vec!["hash-max-listpack-entries 128".into()],
             allow_same: false,
-            flags: vec![],
+            flags: vec!["--depth 4".to_owned()],
             separators: vec![":".into()],
             top: 20,
             rows: 10,
