@@ -58,8 +58,13 @@ impl ReportDelivery {
             return Ok(ReportDelivery { parts: vec![(*format, out)], labels, warning, extent, sections, names, bom });
         }
         let path = path.ok_or_else(|| {
-            Error::usage("several formats cannot share standard output")
-                .with_hint("give a file name: -o report writes report.json, report.md and so on")
+            if formats.iter().all(|format| matches!(format, Format::Csv(_))) {
+                Error::usage("each section is a CSV file of its own, and several cannot share standard output")
+                    .with_hint("give a file name: -o report.csv writes report.SECTION.csv for each of them")
+            } else {
+                Error::usage("several formats cannot share standard output")
+                    .with_hint("give a file name: -o report writes report.json, report.md and so on")
+            }
         })?;
         let lists = formats.iter().filter(|format| matches!(format, Format::Csv(_))).count();
         let open = |format: &Format| Ok((*format, outlet.open(Some(&place(path, *format, lists > 1)))?));

@@ -221,10 +221,11 @@ pub fn mask(args: &MaskArgs) -> Result<Option<MaskKey>> {
     Ok(Some(MaskKey::Own(Secret::from_bytes(&bytes))))
 }
 
-/// Loads a stored report; `name` identifies it in messages and reports.
+/// Loads a stored report; `name` identifies it in other reports.
 pub fn named_report(path: &Path, name: &str) -> Result<NamedReport> {
-    let json = std::fs::read(path).map_err(|error| unreadable_report(path, name, &error))?;
-    NamedReport::read(&json, name)
+    let shown = shown_path(path);
+    let json = std::fs::read(path).map_err(|error| unreadable_report(path, &shown, &error))?;
+    Ok(NamedReport { name: name.to_owned(), ..NamedReport::read(&json, &shown)? })
 }
 
 /// Builds the error for a report that cannot be read, with "did you mean" suggestions.

@@ -99,8 +99,15 @@ impl Drop for ProgressLine {
     }
 }
 
+/// Terminals narrower than this have no room for a bar beside the figures.
+const WIDE: u16 = 90;
+
 /// Returns the style for inputs of known size; the bar fills the rest of the line.
 fn known_length() -> ProgressStyle {
+    let (_, columns) = console::Term::stderr().size();
+    if columns < WIDE {
+        return style("{percent:>3} % at {binary_bytes_per_sec}, {msg} keys, {eta} left");
+    }
     style("{percent:>3} % {wide_bar:.cyan/dim} {bytes} of {total_bytes} at {binary_bytes_per_sec}, {msg} keys, {eta} left")
         .progress_chars("█▉▊▋▌▍▎▏ ")
 }

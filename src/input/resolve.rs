@@ -206,9 +206,11 @@ fn no_such_path(argument: &Path, error: io::Error, inputs: &mut Inputs) -> Resul
 
 /// Returns whether an argument that names no file is the address of a server: a URL, or a host and a port.
 fn is_server(argument: &Path) -> bool {
-    const SCHEMES: [&str; 4] = ["redis", "rediss", "valkey", "valkeys"];
+    const SCHEMES: [&str; 6] = ["redis", "rediss", "valkey", "valkeys", "tcp", "unix"];
     let Some(text) = argument.to_str() else { return false };
     if let Some((scheme, _)) = text.split_once("://") {
+        // Clients add what is below, or how servers are found: `redis+tls`, `redis-socket`, `redis-sentinel`.
+        let scheme = scheme.split(['+', '-']).next().unwrap_or(scheme);
         return SCHEMES.iter().any(|known| known.eq_ignore_ascii_case(scheme));
     }
     let is_local = |host: &str| host.eq_ignore_ascii_case("localhost");

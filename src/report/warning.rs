@@ -483,8 +483,8 @@ impl WarningKind {
                 "其快照未能完整读取，因此不判断增长",
             ),
             BaselineOtherServer => fixed(
-                "its figures are of another server, which changes them by itself",
-                "其数字按另一种服务器估算，仅此就会带来差异",
+                "its figures are of another server or other settings, which changes them by itself",
+                "其数字按另一种服务器或不同配置估算，仅此就会带来差异",
             ),
             BaselineUnknownMemory { keys } => filled(
                 format!("the memory of {keys} of its keys is unknown: growth may come from that alone"),

@@ -434,9 +434,16 @@ fn files_that_are_no_snapshots_are_named_for_what_they_are() {
         let output = run_args(&["analyze", &path(input)]);
         assert!(status(&output) != 0 && stderr(&output).contains(said), "{}", stderr(&output));
     }
-    for server in
-        ["redis://app:secret@cache:6379/0", "VALKEYS://cache", "127.0.0.1:6379", "[::1]:6379", "localhost:6379"]
-    {
+    for server in [
+        "redis://app:secret@cache:6379/0",
+        "VALKEYS://cache",
+        "redis+tls://cache",
+        "redis-socket:///run/redis.sock",
+        "unix:///run/redis.sock",
+        "127.0.0.1:6379",
+        "[::1]:6379",
+        "localhost:6379",
+    ] {
         for args in
             [&["analyze", server][..], &["keys", server], &["compare", server, server], &["show", server, "key"]]
         {

@@ -27,7 +27,9 @@ pub(super) fn section(plan: &Capacity, lang: Lang) -> Section {
             let [least, most] = row.need.nodes_range?;
             Some(Cell::from(format!("{least} – {most}")))
         })
-        .column(Column::number(heads::FILL).bars().spare(1), |row| Cell::ShareOf(row.need.fill_permille, 1000))
+        .column(Column::number(heads::FILL).bars().spare(1), |row| {
+            Cell::ShareOf(row.need.total.0, plan.options.node_memory.0.saturating_mul(row.need.nodes))
+        })
         .column(Column::number(heads::COST), |row| row.need.cost_per_month.map(|cost| Cell::from(format!("{cost:.2}"))))
         .build()
         .in_order();
