@@ -385,6 +385,19 @@ fn wrong_usage_is_explained() {
 }
 
 #[test]
+fn rows_replace_a_snapshot_only_by_force() {
+    let dumps = Dumps::new();
+    let (shop, other) = (shop("shop.rdb"), dumps.add("rows.csv", &Dump::new()));
+    let rows = |more: &[&str]| run_args(&[&["compare", "--keys", &shop, &shop, "--rows", &other], more].concat());
+    let refused = rows(&[]);
+    assert!(refused.status.code() == Some(2) && text(&refused).contains("--force"), "{}", text(&refused));
+    assert!(fs::read(&other).unwrap().starts_with(b"REDIS"));
+    let written = rows(&["--force", "--private"]);
+    assert!(written.status.success(), "{}", text(&written));
+    assert!(fs::read_to_string(&other).unwrap().lines().next().unwrap().contains("key_base64"));
+}
+
+#[test]
 fn sums_are_lists_and_metrics_too() {
     let (before, after) = (shop("shop.rdb"), shop("shop-later.rdb"));
     let dumps = Dumps::new();

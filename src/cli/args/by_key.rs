@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::groups::WRITTEN;
+
 /// Comparison key by key.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Comparison key by key")]
@@ -18,7 +20,7 @@ pub struct ByKeyArgs {
     pub with: Vec<PathBuf>,
     /// Write one row per differing key, by database and name; the extension is .ndjson, .csv or .parquet, and - is NDJSON on
     /// standard output
-    #[arg(long, value_name = "FILE", requires = "keys", value_hint = clap::ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", requires = "keys", group = WRITTEN, value_hint = clap::ValueHint::FilePath)]
     pub rows: Option<PathBuf>,
     /// Leave this out of the comparison
     #[arg(long, value_enum, value_name = "WHAT", requires = "keys")]

@@ -249,21 +249,24 @@ pub struct ReportArgs {
     pub what_if: Vec<String>,
 }
 
+/// Group of the flags that name a file to write.
+pub(super) const WRITTEN: &str = "written";
+
 /// Destination of the output.
 #[derive(Debug, Default, Args)]
-#[command(next_help_heading = "Output")]
+#[command(next_help_heading = "Output", group = clap::ArgGroup::new(WRITTEN).multiple(true))]
 pub struct OutputArgs {
     /// Write to this file instead of standard output
     ///
     /// The file is replaced when the output is complete; it keeps its mode, and a link is followed. A file that the command
     /// reads is never written over.
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE", group = WRITTEN)]
     pub output: Option<PathBuf>,
     /// Write over a file even if it is a snapshot, an append-only file or an archive
-    #[arg(long, requires = "output")]
+    #[arg(long, requires = WRITTEN)]
     pub force: bool,
     /// Create the file readable by its owner only (mode 0600) instead of by the umask
-    #[arg(long, requires = "output")]
+    #[arg(long, requires = WRITTEN)]
     pub private: bool,
 }
 

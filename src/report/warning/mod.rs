@@ -6,8 +6,8 @@ mod words;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{FileServer, Wording};
 use super::wording::text;
+use super::{FileServer, Wording};
 use crate::memory::Caveat;
 use crate::units::Bytes;
 

@@ -78,8 +78,8 @@ impl Names {
                 spell(out, id);
             }
             Family::Addresses => {
-                let mut octet = || random.below(256);
-                text(&format!("rate:limit:ip:{}.{}.{}.{}:", octet(), octet(), octet(), octet()));
+                let [one, two, three, four] = mixed(self.written as u32).to_be_bytes();
+                text(&format!("rate:limit:ip:{one}.{two}.{three}.{four}:"));
                 digits(out, random.below(1000));
             }
             Family::Mails => {
@@ -115,6 +115,13 @@ impl Names {
             }
         }
     }
+}
+
+/// Returns a number that looks random: another one for each count, so that no address is written twice.
+fn mixed(count: u32) -> u32 {
+    let count = (count ^ count >> 16).wrapping_mul(0x85EB_CA6B);
+    let count = (count ^ count >> 13).wrapping_mul(0xC2B2_AE35);
+    count ^ count >> 16
 }
 
 /// Appends random characters of an alphabet whose size divides 64.
