@@ -31,7 +31,9 @@ use super::layout::{Frame, Joint};
 use super::modules::ModuleMeter;
 use super::price::{FrameSize, Key};
 use super::slack::gap;
-use super::templates::{LazyTemplates, ModelTemplates, RdbLoad, TemplateUse};
+use super::templates::{
+    HeldTemplate, HeldTemplates, LazyTemplates, ModelTemplates, PlacedTemplate, RdbLoad, TemplateUse,
+};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
 use crate::memory::item::PackedItem;
@@ -90,6 +92,8 @@ pub struct Meter<'m> {
     hash_form: HashForm,
     /// Templates of the file, and the position of this model among those that they are counted for.
     templates: Option<(&'m LazyTemplates, usize)>,
+    /// Those of them in the table of the file, once a hash has needed them.
+    placed: &'m [Option<PlacedTemplate>],
     /// True if the settings of the server convert ordinary hashes on load.
     may_convert: bool,
     stream: stream::StreamMeter,
@@ -119,6 +123,7 @@ impl<'m> Meter<'m> {
             compact: compact::CompactMeter::default(),
             hash_form: HashForm::Ordinary,
             templates: None,
+            placed: &[],
             may_convert: false,
             stream: stream::StreamMeter::new(model.allocator),
             module: ModuleMeter::default(),
@@ -264,10 +269,7 @@ impl<'m> Meter<'m> {
     #[inline(never)]
     fn compact_value(&mut self) -> (PricedValue, Option<TemplateUse>) {
         let (model, key) = (self.model, self.key);
-        let held = match self.compact.named() {
-            Named::Place(place) => self.held().and_then(|held| held.shared(place)),
-            Named::Set(set) => self.held().and_then(|held| held.of_names(set)),
-        };
+        let template = self.template_of(self.compact.named());
         if self.hash_form == HashForm::Convertible {
             if let Named::Set(set) = self.compact.named()
                 && self.held().is_some_and(|held| held.took_apart(set))
@@ -275,8 +277,8 @@ impl<'m> Meter<'m> {
                 self.hash.rebuild(model);
             }
             let ordinary = self.hash.finish(model, key, self.stream.tree());
-            return match held {
-                Some((set, held)) => {
+            return match template {
+                Some((_, set, held)) => {
                     self.compact.loaded_as(ordinary.encoding);
                     let template = TemplateUse { set, ordinary: Bytes(ordinary.memory) };
                     (self.compact.finish(model, key, Some(held)), Some(template))
@@ -284,12 +286,27 @@ impl<'m> Meter<'m> {
                 None => (ordinary, None),
             };
         }
-        let value = self.compact.finish(model, key, held.map(|(_, held)| held));
-        let template = held.zip(self.held()).map(|((set, _), all)| TemplateUse {
+        let value = self.compact.finish(model, key, template.map(|(_, _, held)| held));
+        let template = template.map(|(all, set, _)| TemplateUse {
             set,
             ordinary: Bytes(self.compact.ordinary(model, key, all.sizes(set), || all.names(set))),
         });
         (value, template)
+    }
+
+    /// Returns the template of a hash, its set of field names, and the templates that it is one of.
+    #[inline]
+    fn template_of(&self, named: Named) -> Option<(ModelTemplates<'m>, usize, HeldTemplate)> {
+        let (templates, model) = self.templates?;
+        let find = |held: &'m HeldTemplates| {
+            let all = held.of(model)?;
+            let (set, held) = match named {
+                Named::Place(place) => all.shared(place),
+                Named::Set(names) => all.of_names(names),
+            }?;
+            Some((all, set, held))
+        };
+        find(templates.get()?).or_else(|| find(templates.get_whole()?))
     }
 
     /// Returns the templates of the file under this model.
@@ -350,19 +367,27 @@ impl Meter<'_> {
 
     /// Fast path for a hash that stays packed: only the header of the listpack matters, as for other packed values. Returns
     /// false to fall back to [`Meter::template_values`].
+    #[inline(always)]
     fn template_header(&mut self, names: TemplateNames<'_>, blob: RawString<'_>, scratch: &mut Scratch) -> bool {
         if self.hash_form != HashForm::Compact {
             return false;
         }
-        let Some(template) = names.of_counted(blob, scratch) else { return false };
-        let (fields, config) = (template.len() as u64, &self.model.config);
-        let shared = self.held().and_then(|held| Some((held, held.shared(template.place())?.0)));
-        let lengths_matter = shared.is_some_and(|(held, set)| held.sizes(set).longest > config.hash_value);
-        if fields > config.hash_entries || lengths_matter {
+        let Some(start) = names.start(blob, scratch) else { return false };
+        if self.placed.is_empty() {
+            self.placed = self.held().map(ModelTemplates::placed).unwrap_or_default();
+        }
+        let Some(Some(template)) = self.placed.get(start.place) else { return false };
+        let config = &self.model.config;
+        if start.values != u64::from(template.fields.get())
+            || start.values > config.hash_entries
+            || u64::from(template.longest) > config.hash_value
+        {
             return false;
         }
-        self.compact.packed(fields, blob.len());
-        self.compact.template(template.id(), template.place());
+        let (value, ordinary) = compact::price_packed(self.model, self.key, blob.len(), template);
+        let template = Some(TemplateUse { set: template.set as usize, ordinary: Bytes(ordinary) });
+        self.measured = Measured { template, ..value.measured(TextFacts::default()) };
+        self.priced = true;
         true
     }
 
@@ -372,7 +397,7 @@ impl Meter<'_> {
         let (template, mut values) = names.unpack(bytes, blob.offset)?;
         let model = self.model;
         if self.hash_form == HashForm::Compact {
-            self.compact.packed(0, blob.len());
+            self.compact.packed(blob.len());
             match names {
                 TemplateNames::Shared(_) => self.template(template),
                 TemplateNames::Own(_) => template.fields().for_each(|name| self.compact.name(name)),

@@ -48,7 +48,7 @@ pub use module_facts::{ModuleFacts, Quantization};
 pub use server::ServerFamily;
 pub use server::{Server, WriterTraces};
 pub use stream_facts::StreamFacts;
-pub use templates::{HeldTemplates, LazyTemplates, RdbLoad, TemplateCensus, TemplateTotals, TemplateUse};
+pub use templates::{CensusExtent, HeldTemplates, LazyTemplates, RdbLoad, TemplateCensus, TemplateTotals, TemplateUse};
 pub use what_if::WhatIf;
 
 use crate::limits;

@@ -122,6 +122,10 @@ impl Templates {
 
     #[inline]
     fn place(&self, id: u64) -> Option<usize> {
+        if self.places.is_empty() {
+            // Each id is a position.
+            return usize::try_from(id).ok().filter(|&at| at < self.list.len());
+        }
         let dense = usize::try_from(id).ok().filter(|&at| self.list.get(at).is_some_and(|template| template.id == id));
         dense.or_else(|| self.places.get(&id).copied())
     }
@@ -365,6 +369,15 @@ fn first_id(start: &[u8]) -> Option<u64> {
     u64::try_from(listpack::first_int(start)?).ok()
 }
 
+/// Start of a compact hash stored in one listpack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PackedHashStart {
+    /// Position of its template in the table of the file.
+    pub place: usize,
+    /// Number of its values, as the header of the listpack tells.
+    pub values: u64,
+}
+
 /// Field names of a compact hash stored in one listpack.
 #[derive(Debug, Clone, Copy)]
 pub enum TemplateNames<'t> {
@@ -382,15 +395,14 @@ impl<'t> TemplateNames<'t> {
         all.place(first_id(packed_start(blob, scratch)?)?)
     }
 
-    /// Returns the template of a packed hash in the table of the file if the header of the listpack has a value for each of
-    /// its fields. Decompresses as little as possible; the values are not looked at.
+    /// Returns how a packed hash begins that refers to the table of the file. Decompresses as little as possible; the values are
+    /// not looked at.
     #[inline]
-    pub fn of_counted(self, blob: RawString<'_>, scratch: &mut Scratch) -> Option<&'t HashTemplate> {
+    pub fn start(self, blob: RawString<'_>, scratch: &mut Scratch) -> Option<PackedHashStart> {
         let TemplateNames::Shared(all) = self else { return None };
         let start = packed_start(blob, scratch)?;
         let elements = listpack::count(start, blob.len(), blob.offset).ok()??;
-        let template = all.list.get(all.place(first_id(start)?)?)?;
-        (elements == template.len() as u64 + 1).then_some(template)
+        Some(PackedHashStart { place: all.place(first_id(start)?)?, values: elements.checked_sub(1)? })
     }
 
     /// Returns the bytes of the field names of a packed hash.

@@ -294,3 +294,72 @@ fn servers_number_templates_in_the_order_of_the_file() {
     };
     assert_eq!(memory([200, 0]), memory([0, 1]));
 }
+
+/// Returns a packed hash of the template `id`, under a name of some fifty bytes.
+fn packed(id: u8, key: usize) -> Vec<u8> {
+    let name = format!("session:of-a-visitor-from-the-western-provinces:{key:08}");
+    let listpack = [13, 0, 0, 0, 3, 0, id, 1, (key % 100) as u8, 1, 7, 1, 0xff];
+    [&[30, name.len() as u8], name.as_bytes(), &[13], &listpack].concat()
+}
+
+/// Returns a dump of three templates of two fields, and what follows them.
+fn of_three_templates(records: &[Vec<u8>]) -> Vec<u8> {
+    let mut dump = b"REDIS0015\xfa\x09redis-ver\x068.10.2".to_vec();
+    for id in 0..3 {
+        dump.extend([&[0xf2, id, 2, 2, b'a' + id, b'x', 5][..], b"owner"].concat());
+    }
+    dump.extend([0xfe, 0]);
+    records.iter().for_each(|record| dump.extend(record));
+    dump.extend([0xff, 0, 0, 0, 0, 0, 0, 0, 0]);
+    dump
+}
+
+/// Returns keys of the first few templates, more than are read before the count ends early or is divided among threads.
+fn popular(templates: usize) -> Vec<Vec<u8>> {
+    (0..200_000).map(|key| packed((key % templates) as u8, key)).collect()
+}
+
+fn on_threads(threads: usize, bytes: &[u8]) -> Report {
+    let (_folder, path) = written(bytes);
+    let mut plan = plan(&[]);
+    plan.read.threads = threads;
+    let mut report = report(&[path], &plan);
+    report.source = Default::default();
+    report
+}
+
+#[test]
+fn users_counted_on_many_threads_are_those_counted_on_one() {
+    let rare = [1, 2, 3].map(|key| packed(2, 1_000_000 + key));
+    let mut mixed = popular(2);
+    let alone = on_threads(1, &of_three_templates(&rare)).totals.memory;
+    let others = on_threads(1, &of_three_templates(&mixed)).totals.memory;
+    for (record, at) in rare.into_iter().zip([10, 90_000, 200_000]) {
+        mixed.insert(at, record);
+    }
+    let mixed = of_three_templates(&mixed);
+    let one = on_threads(1, &mixed);
+    assert_eq!(one.totals.memory, others + alone);
+    for threads in [2, 3, 8] {
+        let many = serde_json::to_value(on_threads(threads, &mixed)).unwrap();
+        assert_eq!(many, serde_json::to_value(&one).unwrap(), "{threads} threads");
+    }
+}
+
+#[test]
+fn templates_behind_many_keys_of_others_are_counted() {
+    let listpack = [13, 13, 0, 0, 0, 3, 0, 0, 1, 5, 1, 7, 1, 0xff];
+    let own = |key: u8| [&[29, 2, b'o', key, 1, 2][..], b"\x01p\x02qq", &listpack].concat();
+    let late = [&[0xf2, 3, 2, 1, b'y'][..], b"\x05party"].concat();
+    let tails = [vec![own(b'1'), own(b'2'), own(b'3')], vec![late, packed(3, 2_000_000), packed(3, 2_000_001)]];
+    let popular = popular(3);
+    let without = on_threads(2, &of_three_templates(&popular)).totals;
+    for tail in tails {
+        let alone = on_threads(1, &of_three_templates(&tail)).totals;
+        for threads in [1, 3] {
+            let together = on_threads(threads, &of_three_templates(&[&popular[..], &tail].concat())).totals;
+            assert_eq!(together.keys, without.keys + alone.keys);
+            assert_eq!(together.memory, without.memory + alone.memory, "{threads} threads");
+        }
+    }
+}

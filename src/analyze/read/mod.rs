@@ -20,5 +20,6 @@ pub mod second_pass;
 mod shards;
 pub mod snapshot;
 pub mod tally;
+mod template_pieces;
 pub mod template_users;
 mod workers;

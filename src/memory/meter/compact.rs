@@ -5,7 +5,7 @@ use super::hash::HashMeter;
 use crate::error::Result;
 use crate::memory::item::{Blob, LISTPACK_FRAME, PackedItem};
 use crate::memory::price::{FrameSize, Key};
-use crate::memory::templates::{FieldSet, HeldTemplate, NameSizes};
+use crate::memory::templates::{FieldSet, HeldTemplate, NameSizes, PlacedTemplate, id_size};
 use crate::memory::{Encoding, Model};
 use crate::rdb::packed::{PackedElement, listpack};
 use crate::rdb::scratch::Scratch;
@@ -47,6 +47,19 @@ pub enum Named {
     Place(usize),
     /// Names that stand with the hash.
     Set(FieldSet),
+}
+
+/// Returns the price of a compact hash that stays a listpack of `size` bytes, and the memory of an ordinary packed hash with the
+/// same pairs.
+#[inline]
+pub fn price_packed(model: &Model, key: Key, size: u64, template: &PlacedTemplate) -> (PricedValue, u64) {
+    let FrameSize { outside, object, slack } = model.frame(key);
+    let values = size.saturating_sub(u64::from(template.stored_id));
+    let packed = values + u64::from(template.held_id);
+    let memory = outside + object + model.packed(packed) + template.share;
+    let slack = slack.saturating_add(model.packed_slack(packed));
+    let ordinary = outside + object + model.packed(values.saturating_add(template.names));
+    (PricedValue::new(Encoding::TemplateListpack, u64::from(template.fields.get()), memory, slack), ordinary)
 }
 
 /// Meter for compact hashes.
@@ -148,9 +161,9 @@ impl CompactMeter {
         self.names = Named::Place(place);
     }
 
-    /// Sets the size of the listpack in the file, and the number of values not added one by one.
-    pub fn packed(&mut self, values: u64, size: u64) {
-        (self.values, self.packed) = (values, size);
+    /// Sets the size of the listpack in the file.
+    pub fn packed(&mut self, size: u64) {
+        self.packed = size;
     }
 
     /// Returns the priced hash; it bears its share of the template that the server holds.
@@ -202,9 +215,4 @@ impl CompactMeter {
         let pairs: Vec<(u64, u64)> = names.map(|name| name.len() as u64).zip(self.lengths.iter().copied()).collect();
         HashMeter::of_texts(model, key, &pairs)
     }
-}
-
-/// Returns the size of the number of a template in a listpack.
-fn id_size(id: u64) -> u64 {
-    PackedItem::Int(i64::try_from(id).unwrap_or(i64::MAX)).in_listpack()
 }

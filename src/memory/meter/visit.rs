@@ -26,8 +26,10 @@ impl Visit for Meter<'_> {
             Kind::Set => self.set.begin(self.model),
             Kind::Zset => self.zset.begin(self.model),
             Kind::Hash => {
-                self.hash.begin(self.model, value_type);
                 self.hash_form = self.form_of(value_type);
+                if self.hash_form != HashForm::Compact {
+                    self.hash.begin(self.model, value_type);
+                }
                 if self.hash_form != HashForm::Ordinary {
                     self.compact.begin(compact::StoredForm::of(value_type));
                 }
@@ -147,6 +149,12 @@ impl Visit for Meter<'_> {
     }
 
     fn template_blob(&mut self, names: TemplateNames<'_>, blob: RawString<'_>) {
+        // An uncompressed header takes no buffer.
+        if let StringForm::Plain(_) = blob.form
+            && self.template_header(names, blob, &mut Scratch::default())
+        {
+            return;
+        }
         self.look_at_size(blob);
         let most = self.scratch.most();
         let mut scratch = std::mem::replace(&mut self.scratch, Scratch::new(most));

@@ -3,7 +3,7 @@
 use crate::rdb::scratch::Scratch;
 use hashbrown::HashMap;
 
-use super::held::{ModelSets, NameSizes};
+use super::held::{ModelSets, NameSizes, PlacedTemplate};
 use super::{FieldSet, HeldTemplate, HeldTemplates, LoadedSets, RdbLoad};
 use crate::limits;
 use crate::memory::Model;
@@ -126,25 +126,60 @@ impl TemplateCensus {
         Some(self.sets.len() - 1)
     }
 
+    /// Adds the keys that follow. Returns false if the sum depends on more than both: on the order of keys, where settings make
+    /// templates on load or there are more sets of field names than are told apart.
+    pub fn merge(&mut self, next: TemplateCensus) -> bool {
+        self.shared.resize(self.shared.len().max(next.shared.len()), 0);
+        self.shared.iter_mut().zip(next.shared).for_each(|(users, more)| *users += more);
+        for NamedSet { names, users } in next.sets {
+            self.value.names = names;
+            match self.set(|_| true) {
+                Some(set) => self.sets[set].users += users,
+                None => return false,
+            }
+        }
+        !self.converts && !self.overflow && !next.overflow
+    }
+
+    /// Returns whether more users would change no price of a key whose template is in the table so far: shares of templates
+    /// that have more users than bytes are zero. `models` are those of the census.
+    ///
+    /// Totals under alternatives need all users, and so do names that stand with their keys.
+    pub fn suffices<'m>(&self, mut models: impl Iterator<Item = &'m Model>, table: Option<&Templates>) -> bool {
+        let (Some(table), Some(model), None) = (table, models.next(), models.next()) else { return false };
+        let is_shareless = |(template, &users): (&HashTemplate, &u64)| users > model.template_bytes(template);
+        !self.converts
+            && self.sets.is_empty()
+            && self.shared.len() == table.len()
+            && table.iter().zip(&self.shared).all(is_shareless)
+    }
+
     /// Returns the templates that each server holds after loading the file. `models` are those of the census; `table` is the
     /// whole table of the file.
     pub fn finish<'m>(self, models: impl Iterator<Item = &'m Model>, table: Option<&Templates>) -> HeldTemplates {
-        let TemplateCensus { shared, mut sets, mut by_set, overflow, loads, .. } = self;
-        let none = Templates::NONE;
-        let table = table.unwrap_or(none);
-        let own = sets.len();
-        let mut ids: Vec<Option<u64>> = vec![None; own];
+        let TemplateCensus { shared, sets: own, by_set: own_by_set, overflow, loads, .. } = self;
+        let table = table.unwrap_or(Templates::NONE);
+        let (mut sets, mut by_set, mut ids) = (Vec::new(), HashMap::new(), Vec::new());
         let mut places = Vec::with_capacity(table.len());
+        // Those of the table come first: their positions are the same before and after the whole file has been counted.
         for (template, users) in table.iter().zip(shared.into_iter().chain(std::iter::repeat(0))) {
-            let set = *by_set.entry(FieldSet::of(template.fields())).or_insert(sets.len());
+            let names = FieldSet::of(template.fields());
+            let set = *by_set.entry(names).or_insert(sets.len());
             if set == sets.len() {
-                sets.push(NamedSet { names: template.clone(), users: 0 });
-                ids.push(None);
+                let with_own = own_by_set.get(&names).map_or(0, |&set| own[set].users);
+                sets.push(NamedSet { names: template.clone(), users: with_own });
+                // While it loads the table a server numbers templates anew, in the order of the file.
+                ids.push(Some(template.place() as u64));
             }
             sets[set].users += users;
-            // While it loads the table a server numbers templates anew, in the order of the file.
-            ids[set] = ids[set].or(Some(template.place() as u64));
             places.push(set);
+        }
+        for set in own {
+            by_set.entry(FieldSet::of(set.names.fields())).or_insert_with(|| {
+                sets.push(set);
+                ids.push(None);
+                sets.len() - 1
+            });
         }
         // A server numbers templates that the table lacks when it meets them.
         let mut next = table.len() as u64;
@@ -158,6 +193,7 @@ impl TemplateCensus {
         let ids: Vec<u64> =
             sets.iter().zip(ids).map(|(set, id)| if set.users > 0 || id.is_some() { id_of(id) } else { 0 }).collect();
         let converts = table.is_empty();
+        let sizes: Vec<NameSizes> = sets.iter().map(|set| NameSizes::of(&set.names)).collect();
         let models = models.zip(loads).map(|(model, load)| {
             let load = load.filter(|_| converts);
             let held = |(at, (set, &id)): (usize, (&NamedSet, &u64))| {
@@ -168,15 +204,18 @@ impl TemplateCensus {
                 // A template without users prices keys that had expired as if they were alive.
                 (users > 0 || in_table[at]).then(|| HeldTemplate { id, users, bytes: bytes() })
             };
-            let held =
+            let held: Vec<_> =
                 if model.layout.templates { sets.iter().zip(&ids).enumerate().map(held).collect() } else { Vec::new() };
-            let apart = load.iter().flat_map(|load| (0..own).map(|set| load.took_apart(set))).collect();
-            ModelSets { held, apart, converts: load.is_some() }
+            let placed = |(template, &set): (&HashTemplate, &usize)| {
+                PlacedTemplate::new(template, set, (*held.get(set)?)?, *sizes.get(set)?)
+            };
+            let placed = table.iter().zip(&places).map(placed).collect();
+            let apart = load.iter().flat_map(|load| (0..sets.len()).map(|set| load.took_apart(set))).collect();
+            ModelSets { held, placed, apart, converts: load.is_some() }
         });
         let models = models.collect();
-        let names: Vec<HashTemplate> = sets.into_iter().map(|set| set.names).collect();
-        let sizes = names.iter().map(NameSizes::of).collect();
-        HeldTemplates { names, sizes, by_set, places, models, overflow }
+        let names = sets.into_iter().map(|set| set.names).collect();
+        HeldTemplates { names, sizes, by_set, places, models, overflow, is_whole: true }
     }
 
     fn wants(&self, fields: u64) -> bool {

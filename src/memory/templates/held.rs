@@ -1,6 +1,7 @@
 //! Templates that a server holds, and what each key bears of them.
 
 use std::fmt;
+use std::num::NonZeroU32;
 use std::sync::OnceLock;
 
 use hashbrown::HashMap;
@@ -62,6 +63,45 @@ impl NameSizes {
     }
 }
 
+/// Template at a position in the table of the file: all that the price of a packed hash takes, in half a cache line, because
+/// templates come in random order.
+#[derive(Debug, Clone, Copy)]
+pub struct PlacedTemplate {
+    /// Index of its set of field names.
+    pub set: u32,
+    /// Number of field names.
+    pub fields: NonZeroU32,
+    /// Length of the longest name.
+    pub longest: u32,
+    /// Size of its number in listpacks of the file.
+    pub stored_id: u8,
+    /// Size of its number in listpacks of the server.
+    pub held_id: u8,
+    /// Size of all names in a listpack, without its frame.
+    pub names: u64,
+    /// What each key bears of it.
+    pub share: u64,
+}
+
+impl PlacedTemplate {
+    pub(super) fn new(template: &HashTemplate, set: usize, held: HeldTemplate, sizes: NameSizes) -> Option<Self> {
+        Some(PlacedTemplate {
+            set: u32::try_from(set).ok()?,
+            fields: NonZeroU32::new(u32::try_from(template.len()).ok()?)?,
+            longest: u32::try_from(sizes.longest).ok()?,
+            stored_id: u8::try_from(id_size(template.id())).ok()?,
+            held_id: u8::try_from(id_size(held.id)).ok()?,
+            names: sizes.packed,
+            share: held.share(),
+        })
+    }
+}
+
+/// Returns the size of the number of a template in a listpack.
+pub fn id_size(id: u64) -> u64 {
+    PackedItem::Int(i64::try_from(id).unwrap_or(i64::MAX)).in_listpack()
+}
+
 /// Template of a compact hash, and its price without.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TemplateUse {
@@ -75,6 +115,8 @@ pub struct TemplateUse {
 #[derive(Debug, Clone, Default)]
 pub(super) struct ModelSets {
     pub held: Vec<Option<HeldTemplate>>,
+    /// Those in the table of the file that a server holds, by position.
+    pub placed: Vec<Option<PlacedTemplate>>,
     /// True for templates that were made on load and taken apart at its end.
     pub apart: Vec<bool>,
     /// True if ordinary hashes are converted on load.
@@ -93,6 +135,9 @@ pub struct HeldTemplates {
     pub(super) models: Vec<ModelSets>,
     /// True if there are more sets of field names than are told apart.
     pub(super) overflow: bool,
+    /// False if counting ended early, as [`TemplateCensus::suffices`](super::TemplateCensus::suffices) allows: later templates
+    /// and names that stand with their keys are missing.
+    pub(super) is_whole: bool,
 }
 
 /// Number of templates of a server, their users and their size.
@@ -120,6 +165,12 @@ impl TemplateTotals {
 }
 
 impl HeldTemplates {
+    /// Marks the count as one that ended early.
+    #[must_use]
+    pub fn ended_early(self) -> HeldTemplates {
+        HeldTemplates { is_whole: false, ..self }
+    }
+
     /// Returns the templates under the model at this position.
     pub fn of(&self, model: usize) -> Option<ModelTemplates<'_>> {
         Some(ModelTemplates { all: self, sets: self.models.get(model)? })
@@ -147,6 +198,11 @@ impl<'t> ModelTemplates<'t> {
     /// Returns whether ordinary hashes are converted on load.
     pub fn converts(self) -> bool {
         self.sets.converts
+    }
+
+    /// Returns the templates in the table of the file, by position.
+    pub fn placed(self) -> &'t [Option<PlacedTemplate>] {
+        &self.sets.placed
     }
 
     /// Returns the set of the template at a position in the table of the file.
@@ -194,46 +250,66 @@ impl<'t> ModelTemplates<'t> {
     }
 }
 
+/// How far users are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CensusExtent {
+    /// Until more users would change no price.
+    Enough,
+    /// To the end of the file.
+    Whole,
+}
+
 /// Counts the users of templates. Returns `None` for input that can be read only once.
-type Count = dyn Fn() -> Option<HeldTemplates> + Send + Sync;
+type Count = dyn Fn(CensusExtent) -> Option<HeldTemplates> + Send + Sync;
 
 /// Templates of a file, counted when the first key needs them: most files have no compact hash.
+///
+/// In most dumps with compact hashes every template soon has more users than bytes, so that the first megabytes suffice. The
+/// rest is counted once a key refers to a template that was not among them.
 pub struct LazyTemplates {
-    counted: OnceLock<Option<HeldTemplates>>,
+    enough: OnceLock<Option<HeldTemplates>>,
+    whole: OnceLock<Option<HeldTemplates>>,
     count: Box<Count>,
 }
 
 impl LazyTemplates {
     /// Creates templates that `count` will count.
-    pub fn new(count: impl Fn() -> Option<HeldTemplates> + Send + Sync + 'static) -> Self {
-        LazyTemplates { counted: OnceLock::new(), count: Box::new(count) }
+    pub fn new(count: impl Fn(CensusExtent) -> Option<HeldTemplates> + Send + Sync + 'static) -> Self {
+        LazyTemplates { enough: OnceLock::new(), whole: OnceLock::new(), count: Box::new(count) }
     }
 
     /// Creates templates that have been counted.
     #[cfg(any(test, feature = "internals"))]
     pub fn counted(held: HeldTemplates) -> Self {
-        LazyTemplates { counted: OnceLock::from(Some(held)), count: Box::new(|| None) }
+        LazyTemplates { enough: OnceLock::from(Some(held)), whole: OnceLock::new(), count: Box::new(|_| None) }
     }
 
-    /// Returns the templates; the first call counts them, others wait for it. `None` if the input can be read only once.
+    /// Returns the templates, at least those of keys that have been read; the first call counts them, others wait for it.
+    /// `None` if the input can be read only once.
     #[inline]
     pub fn get(&self) -> Option<&HeldTemplates> {
-        self.counted.get_or_init(|| (self.count)()).as_ref()
+        self.enough.get_or_init(|| (self.count)(CensusExtent::Enough)).as_ref()
+    }
+
+    /// Returns all templates of the file, if [`LazyTemplates::get`] has not: for a key whose template is not among those.
+    pub fn get_whole(&self) -> Option<&HeldTemplates> {
+        let ended_early = self.get().is_some_and(|held| !held.is_whole);
+        if ended_early { self.whole.get_or_init(|| (self.count)(CensusExtent::Whole)).as_ref() } else { None }
     }
 
     /// Returns the templates if a key needed them.
     pub fn needed(&self) -> Option<&HeldTemplates> {
-        self.counted.get()?.as_ref()
+        self.whole.get().unwrap_or(self.enough.get()?).as_ref()
     }
 
     /// Returns whether a key needed them, but they could not be counted.
     pub fn are_missing(&self) -> bool {
-        matches!(self.counted.get(), Some(None))
+        matches!(self.whole.get().or(self.enough.get()), Some(None))
     }
 }
 
 impl fmt::Debug for LazyTemplates {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_tuple("LazyTemplates").field(&self.counted).finish()
+        out.debug_tuple("LazyTemplates").field(&self.needed()).finish()
     }
 }

@@ -17,6 +17,9 @@ mod rdb_load;
 
 pub use census::TemplateCensus;
 pub use field_set::FieldSet;
-pub use held::{HeldTemplate, HeldTemplates, LazyTemplates, ModelTemplates, NameSizes, TemplateTotals, TemplateUse};
+pub use held::{
+    CensusExtent, HeldTemplate, HeldTemplates, LazyTemplates, ModelTemplates, NameSizes, PlacedTemplate,
+    TemplateTotals, TemplateUse, id_size,
+};
 use rdb_load::LoadedSets;
 pub use rdb_load::RdbLoad;
