@@ -3,7 +3,7 @@
 //! The text is read once, without building the tree: what counts is the kind of each value, the number of elements of
 //! arrays and objects, and the length of strings.
 
-use super::json_array::{BOXED, INLINE, PackedArray};
+use super::json_array::{BOXED, INLINE, Number, PackedArray};
 use super::{ModuleValue, ServerParts};
 use crate::error::Result;
 use crate::memory::ModuleFacts;
@@ -16,6 +16,8 @@ const VALUE: u64 = 8;
 const FIRST_CAPACITY: u64 = 4;
 /// Longest string inside its pointer, from 8.4 on.
 const LONGEST_INLINE: u64 = 7;
+/// Bytes of a number, sign included, whose value fits into 64 bits whatever its digits are.
+const SURE_DIGITS: usize = 18;
 /// Deepest nesting that is followed. Servers refuse to create documents deeper than 128 levels.
 const MAX_DEPTH: usize = 1 << 14;
 
@@ -140,16 +142,13 @@ impl Sizes {
         8 * words
     }
 
-    fn number(self, text: &[u8]) -> u64 {
-        let is_whole = text.iter().all(|&byte| byte.is_ascii_digit() || byte == b'-') && text != b"-0";
-        let whole = if is_whole { std::str::from_utf8(text).ok() } else { None };
-        let number = whole.and_then(|text| text.parse::<i64>().ok());
+    fn number(self, number: Number<'_>) -> u64 {
         match (self, number) {
-            (Sizes::Allocated | Sizes::Packed, Some(number)) if INLINE.contains(&number) => 0,
+            (Sizes::Allocated | Sizes::Packed, Number::Signed(number)) if INLINE.contains(&number) => 0,
             (Sizes::Allocated | Sizes::Packed, _) => BOXED,
-            (Sizes::Assumed | Sizes::WithoutPointers, Some(-128..384)) => 0,
-            (Sizes::Assumed, Some(-8_388_607..8_388_608)) => 4,
-            (Sizes::WithoutPointers, Some(-8_388_608..8_388_608)) => 4,
+            (Sizes::Assumed | Sizes::WithoutPointers, Number::Signed(-128..384)) => 0,
+            (Sizes::Assumed, Number::Signed(-8_388_607..8_388_608)) => 4,
+            (Sizes::WithoutPointers, Number::Signed(-8_388_608..8_388_608)) => 4,
             (Sizes::Assumed | Sizes::WithoutPointers, _) => 16,
         }
     }
@@ -242,7 +241,7 @@ struct Reader<'a> {
     at: usize,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
     /// Returns the next byte that is not white space, without taking it.
     #[inline]
     fn peek(&mut self) -> Option<u8> {
@@ -321,11 +320,28 @@ impl Reader<'_> {
     }
 
     /// Returns the number whose first byte was taken.
-    fn number(&mut self) -> &[u8] {
+    #[inline]
+    fn number(&mut self) -> Number<'a> {
         let start = self.at - 1;
-        let more = self.text[self.at..].iter();
-        self.at += more.take_while(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-')).count();
-        &self.text[start..self.at]
+        let number = &self.text[start..];
+        let is_negative = number.first() == Some(&b'-');
+        let (mut value, mut len) = (0i64, usize::from(is_negative));
+        // Fast path for integers that cannot overflow.
+        while let Some(digit) = number.get(len).map(|byte| byte.wrapping_sub(b'0')).filter(|&digit| digit < 10)
+            && len < SURE_DIGITS
+        {
+            value = 10 * value + i64::from(digit);
+            len += 1;
+        }
+        // "-" and "-0" are none: what is left is not zero, or has a digit and no sign.
+        let has_value = value != 0 || !is_negative;
+        if has_value && !number.get(len).is_some_and(|&byte| is_part_of_number(byte)) {
+            self.at = start + len;
+            return Number::Signed(if is_negative { -value } else { value });
+        }
+        len += number[len..].iter().take_while(|&&byte| is_part_of_number(byte)).count();
+        self.at = start + len;
+        Number::of(&number[..len])
     }
 
     fn word(&mut self, rest: &[u8]) -> Option<()> {
@@ -333,6 +349,10 @@ impl Reader<'_> {
         self.at += rest.len();
         found.then_some(())
     }
+}
+
+fn is_part_of_number(byte: u8) -> bool {
+    matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-')
 }
 
 /// Returns the number of bytes before the first quote or backslash, eight at a time.
@@ -372,6 +392,21 @@ mod tests {
         assert_eq!(memory(text, Sizes::Assumed), Some(759 + 8 * 18));
         assert_eq!(memory(text, Sizes::Allocated), Some(1168));
         assert_eq!(memory(text, Sizes::Packed), Some(728));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn numbers_are_read_as_they_are_parsed(
+            text in "-?[0-9]{0,22}(\\.[0-9]{1,3})?(e[+-]?[0-9]{1,2})?[,\\] x]?",
+        ) {
+            let text = format!("{text},");
+            let end = text.bytes().position(|byte| !is_part_of_number(byte)).unwrap();
+            if end > 0 {
+                let mut reader = Reader { text: text.as_bytes(), at: 1 };
+                proptest::prop_assert_eq!(reader.number(), Number::of(&text.as_bytes()[..end]));
+                proptest::prop_assert_eq!(reader.at, end);
+            }
+        }
     }
 
     #[test]

@@ -36,8 +36,9 @@ enum ElementType {
 }
 
 /// A number of a document.
-#[derive(Debug, Clone, Copy)]
-enum Number<'a> {
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Number<'a> {
+    /// Integer of 64 bits.
     Signed(i64),
     /// Above all signed ones.
     Unsigned,
@@ -46,7 +47,8 @@ enum Number<'a> {
 }
 
 impl<'a> Number<'a> {
-    fn of(text: &'a [u8]) -> Number<'a> {
+    /// Parses a number.
+    pub fn of(text: &'a [u8]) -> Number<'a> {
         let is_whole = text.iter().all(|&byte| byte.is_ascii_digit() || byte == b'-') && text != b"-0";
         let whole = if is_whole { std::str::from_utf8(text).ok() } else { None };
         match whole.map(|text| (text.parse(), text.parse::<u64>())) {
@@ -182,8 +184,7 @@ pub struct PackedArray {
 
 impl PackedArray {
     /// Adds a number after `len` elements.
-    pub fn push_number(&mut self, len: u64, text: &[u8]) {
-        let number = Number::of(text);
+    pub fn push_number(&mut self, len: u64, number: Number<'_>) {
         if len == 0 {
             (self.element, self.capacity) = (number.smallest(), FIRST_CAPACITY);
         } else if !self.element.holds(number) {
@@ -227,7 +228,7 @@ mod tests {
 
     fn size(numbers: &[&str]) -> u64 {
         let mut array = PackedArray::default();
-        numbers.iter().zip(0..).for_each(|(number, len)| array.push_number(len, number.as_bytes()));
+        numbers.iter().zip(0..).for_each(|(number, len)| array.push_number(len, Number::of(number.as_bytes())));
         array.size()
     }
 
