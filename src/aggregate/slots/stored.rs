@@ -31,7 +31,7 @@ impl Serialize for SlotStats {
             Some(StoredSlot {
                 slot,
                 keys: details.keys.saturating_add(u64::from(sums.keys)),
-                tagged: details.tagged,
+                tagged: self.tagged.get(usize::from(slot)).copied().unwrap_or_default(),
                 memory: sums.memory,
                 heaviest: details.heaviest,
                 db: details.db,
@@ -60,9 +60,12 @@ impl<'de> Deserialize<'de> for SlotStats {
             if place >= SLOTS || tagged > keys || heaviest > memory || unknown.keys > keys || name.len() > NAME_KEPT {
                 return Err(D::Error::custom("the sums of a slot contradict each other"));
             }
-            let details = SlotDetails { keys, tagged, heaviest, db, name: Some(name) };
+            let details = SlotDetails { keys, heaviest, db, name: Some(name) };
             (stats.sums[place].memory, stats.sums[place].least) = (memory, details.weight());
             stats.slots[place] = details;
+            if tagged > 0 {
+                stats.count_tagged(place, tagged);
+            }
             if !unknown.is_none() {
                 stats.unknown.resize(SLOTS, Unknown::default());
                 stats.unknown[place] = unknown;
