@@ -34,6 +34,8 @@ struct UsualGroup {
     length_below: u64,
     /// One less than that memory.
     memory_span: u64,
+    /// Most memory of an ordinary hash with the same pairs, for hashes that share their names.
+    most_ordinary: u64,
     sums: UsualSums,
 }
 
@@ -99,14 +101,15 @@ impl UsualBuffer {
         record.memory.0.wrapping_sub(1) < group.memory_span
             && record.length.unwrap_or(0) < group.length_below
             && (!record.encoding.shares_names()
-                || record.value.template.is_some_and(|template| template.ordinary.0 <= group.memory_span))
+                || record.value.template.is_some_and(|template| template.ordinary.0 <= group.most_ordinary))
     }
 
-    /// Caches limits: similar keys that are below both are of usual size. Hashes that share their names have to be below that of
-    /// memory with names of their own, too, as their content may exceed their memory.
-    pub fn learn(&mut self, record: &Record<'_>, length_below: u64, memory_below: Bytes) {
+    /// Caches limits: similar keys that are below both are of usual size. Hashes that share their names also have to be below
+    /// `ordinary_below` with names of their own, as their content may exceed their memory.
+    pub fn learn(&mut self, record: &Record<'_>, length_below: u64, memory_below: Bytes, ordinary_below: Bytes) {
         let group = &mut self.groups[group(record)];
         (group.length_below, group.memory_span) = (length_below, memory_below.0.saturating_sub(1));
+        group.most_ordinary = ordinary_below.0.saturating_sub(1);
     }
 
     /// Adds a key that violates these rules. Calls `displaced` with the keys of a set evicted from the cache.

@@ -222,11 +222,11 @@ fn is_usual_size(record: &Record<'_>, checks: &Checks, lists: &UnusualKeys, usua
         return false;
     }
     let above = |(length, Bytes(memory)): (u64, Bytes)| (length.saturating_add(1), Bytes(memory.saturating_add(1)));
-    let limits =
-        [above(sizes.allowed(record.kind)), above(checks.least_size_limits(record.kind)), top_keys.least(record.kind)];
-    let least = |(length, memory): (u64, Bytes), limit: (u64, Bytes)| (length.min(limit.0), memory.min(limit.1));
-    let (length, memory) = limits.into_iter().fold((u64::MAX, Bytes(u64::MAX)), least);
-    usual.learn(record, length, memory);
+    let least = |one: (u64, Bytes), other: (u64, Bytes)| (one.0.min(other.0), one.1.min(other.1));
+    let rules = least(above(sizes.allowed(record.kind)), above(checks.least_size_limits(record.kind)));
+    // The heaviest keys are listed by their memory, whatever their content is.
+    let (length, memory) = least(rules, top_keys.least(record.kind));
+    usual.learn(record, length, memory, rules.1);
     true
 }
 
