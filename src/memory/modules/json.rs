@@ -335,13 +335,14 @@ impl<'a> Reader<'a> {
         }
         // "-" and "-0" are none: what is left is not zero, or has a digit and no sign.
         let has_value = value != 0 || !is_negative;
-        if has_value && !number.get(len).is_some_and(|&byte| is_part_of_number(byte)) {
+        let next = number.get(len).copied().filter(|&byte| is_part_of_number(byte));
+        if has_value && next.is_none() {
             self.at = start + len;
             return Number::Signed(if is_negative { -value } else { value });
         }
         len += number[len..].iter().take_while(|&&byte| is_part_of_number(byte)).count();
         self.at = start + len;
-        Number::of(&number[..len])
+        if next == Some(b'.') { Number::Float(&number[..len]) } else { Number::of(&number[..len]) }
     }
 
     fn word(&mut self, rest: &[u8]) -> Option<()> {
@@ -351,6 +352,7 @@ impl<'a> Reader<'a> {
     }
 }
 
+#[inline]
 fn is_part_of_number(byte: u8) -> bool {
     matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-')
 }

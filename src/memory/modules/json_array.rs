@@ -40,9 +40,9 @@ enum ElementType {
 pub enum Number<'a> {
     /// Integer of 64 bits.
     Signed(i64),
-    /// Above all signed ones.
+    /// Integer above all signed ones.
     Unsigned,
-    /// Text of a fraction, or of an integer beyond 64 bits.
+    /// Text of a fraction, of an integer beyond 64 bits, or of a zero with a sign.
     Float(&'a [u8]),
 }
 
