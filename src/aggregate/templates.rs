@@ -1,5 +1,7 @@
 //! Compact hashes by their hash template.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::Aggregate;
@@ -20,7 +22,7 @@ pub struct TemplateWeight {
 /// [`HeldTemplates::names`](crate::memory::HeldTemplates::names).
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct TemplateStats {
-    files: Vec<Vec<TemplateWeight>>,
+    files: BTreeMap<usize, Vec<TemplateWeight>>,
 }
 
 impl TemplateWeight {
@@ -37,20 +39,16 @@ impl TemplateStats {
         let of_file = |(file, sets): (usize, Vec<TemplateWeight>)| {
             sets.into_iter().enumerate().map(move |(set, weight)| (file, set, weight))
         };
-        self.files.into_iter().enumerate().flat_map(of_file).filter(|(_, _, weight)| weight.keys.keys > 0)
+        self.files.into_iter().flat_map(of_file).filter(|(_, _, weight)| weight.keys.keys > 0)
     }
 
     /// Estimates the heap bytes held.
     pub fn heap_bytes(&self) -> usize {
-        self.files.iter().map(|sets| sets.capacity() * size_of::<TemplateWeight>()).sum()
+        self.files.values().map(|sets| sets.capacity() * size_of::<TemplateWeight>()).sum()
     }
 
-    #[inline]
     fn at(&mut self, file: usize, set: usize) -> Option<&mut TemplateWeight> {
-        if self.files.len() <= file {
-            self.files.resize(file + 1, Vec::new());
-        }
-        let sets = self.files.get_mut(file)?;
+        let sets = self.files.entry(file).or_default();
         if sets.len() <= set {
             sets.resize(set + 1, TemplateWeight::default());
         }
@@ -69,7 +67,7 @@ impl Aggregate for TemplateStats {
     }
 
     fn merge(&mut self, other: Self) {
-        for (file, sets) in other.files.into_iter().enumerate() {
+        for (file, sets) in other.files {
             for (set, weight) in sets.into_iter().enumerate().filter(|(_, weight)| weight.keys.keys > 0) {
                 if let Some(mine) = self.at(file, set) {
                     mine.merge(weight);
