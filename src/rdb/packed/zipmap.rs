@@ -1,7 +1,7 @@
 //! Zipmaps (`zipmap.c`): the encoding of small hashes in Redis 2.0 to 2.4.
 //!
 //! ```text
-//! u8 count (254: walk), { length, field, length, u8 free, value, free bytes }*, FF
+//! u8 count (from 254 on: walk), { length, field, length, u8 free, value, free bytes }*, FF
 //! length: one byte up to 253, or FE and u32
 //! ```
 
@@ -33,6 +33,22 @@ impl<'a> Pairs<'a> {
     /// Returns the offset of the next pair.
     pub fn position(&self) -> u64 {
         self.offset + self.at as u64
+    }
+
+    /// Fails if the count after all pairs is one that servers refuse though it is not read: from 6.2 on they accept 254 only.
+    pub fn check_unread_count(&self) -> Result<()> {
+        if self.blob[0] == END { Err(self.wrong_count()) } else { Ok(()) }
+    }
+
+    fn wrong_count(&self) -> Error {
+        let (seen, announced) = (self.seen, self.blob[0]);
+        Error::corrupt(
+            self.offset,
+            wording!(
+                "zipmap of {seen} pairs declares {announced}",
+                "zipmap 有 {seen} 对字段和值，却声明有 {announced} 对"
+            ),
+        )
     }
 
     fn length(&mut self) -> Result<usize> {
@@ -81,17 +97,8 @@ impl<'a> Iterator for Pairs<'a> {
         if self.at == last {
             self.at = self.blob.len();
             let announced = u64::from(self.blob[0]);
-            let wrong = announced != u64::from(LONG) && announced != self.seen;
-            return wrong.then(|| {
-                let seen = self.seen;
-                Err(Error::corrupt(
-                    self.offset,
-                    wording!(
-                        "zipmap of {seen} pairs declares {announced}",
-                        "zipmap 有 {seen} 对字段和值，却声明有 {announced} 对"
-                    ),
-                ))
-            });
+            let wrong = announced < u64::from(LONG) && announced != self.seen;
+            return wrong.then(|| Err(self.wrong_count()));
         }
         let pair = self.pair();
         if pair.is_err() || self.at > last {
@@ -116,12 +123,19 @@ mod tests {
     }
 
     #[test]
+    fn counts_that_are_not_read_may_be_any() {
+        for count in [b'\xfe', b'\xff'] {
+            let blob = [count, 1, b'f', 1, 0, b'v', END];
+            assert_eq!(all(&blob).unwrap(), [(&b"f"[..], &b"v"[..])]);
+        }
+    }
+
+    #[test]
     fn false_fields_are_rejected() {
         for blob in [
             &b""[..],
             b"\x00",
             b"\x01\xff",
-            b"\xff\x01f\x01\x00v\xff",
             b"\x01\x09f\xff",
             b"\x01\x01f\xff",
             b"\x01\xfe\xff\xff\xff\xff\xff",

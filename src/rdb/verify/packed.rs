@@ -104,6 +104,7 @@ impl PackedCheck<'_> {
         if seen == 0 {
             return Err(empty(offset));
         }
+        pairs.check_unread_count()?;
         self.finish(2 * seen, offset)
     }
 

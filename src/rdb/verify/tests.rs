@@ -204,3 +204,13 @@ fn a_lenient_visitor_lets_parts_repeat() {
     assert!(verified(&mut Verify::new(Family::Redis), ValueType::Hash, twice).is_err());
     assert_eq!(verified(&mut Verify::lenient(), ValueType::Hash, twice).unwrap(), Notes::default());
 }
+
+#[test]
+fn a_zipmap_whose_count_is_not_read_is_refused_unless_it_is_254() {
+    let verified = |count| {
+        let blob = [7, count, 1, b'f', 1, 0, b'v', 0xff];
+        verified(&mut Verify::new(Family::Redis), ValueType::HashZipmap, &blob)
+    };
+    assert_eq!(verified(254).unwrap(), Notes::default());
+    assert!(verified(255).unwrap_err().to_string().contains("declares 255"));
+}
