@@ -1,10 +1,10 @@
 //! Keys and memory by hash slot of a cluster.
 //!
-//! Memory: 16,384 slots of 64 bytes, allocated with the first key, 8 more with the first key that has a hash tag and 16 with the first of
-//! unknown memory, and the name of each slot's heaviest key, cut at
-//! [`NAME_KEPT`] bytes so that a hostile file cannot fill memory with huge names. Keys reach slots in random order, so
-//! the fields that every key changes are kept together in 16 bytes per slot: 256 KiB, which fits in the L2 cache. Many
-//! keys weigh the same; ties are broken by a hash of the name first, so that names are rarely compared.
+//! Memory: 16,384 slots of 64 bytes, allocated with the first key, 8 more with the first key that has a hash tag and 16 with
+//! the first of unknown memory, and the name of each slot's heaviest key, cut at [`NAME_KEPT`] bytes so that a hostile file
+//! cannot fill memory with huge names. Keys reach slots in random order, so the fields that every key changes are kept
+//! together in 16 bytes per slot: 256 KiB, which fits in the L2 cache. Many keys weigh the same; ties are broken by a hash
+//! of the name first, so that names are rarely compared.
 
 mod stored;
 
@@ -240,9 +240,8 @@ impl SlotStats {
         let mut list: Vec<SlotRow> = kept
             .filter_map(|(_, number)| {
                 slot_of(*number).map(|(sums, slot)| {
-                    let unknown = self.unknown.get(usize::from(*number)).copied().unwrap_or_default();
-                    let tagged_keys = self.tagged.get(usize::from(*number)).copied().unwrap_or_default();
-                    SlotRow { unknown, tagged_keys, ..row(*number, sums, slot, total) }
+                    let (tagged_keys, unknown) = (of_slot(&self.tagged, *number), of_slot(&self.unknown, *number));
+                    SlotRow { tagged_keys, unknown, ..row(*number, sums, slot, total) }
                 })
             })
             .collect();
@@ -270,6 +269,12 @@ fn ranges(weights: &[Weight], unknown: &[Unknown]) -> Vec<SlotRange> {
     firsts.map(range).collect()
 }
 
+/// Returns what a list that may be empty has for a slot.
+fn of_slot<T: Copy + Default>(list: &[T], slot: u16) -> T {
+    list.get(usize::from(slot)).copied().unwrap_or_default()
+}
+
+/// Returns a row without the counts that stand in lists of their own.
 fn row(number: u16, sums: SlotSums, slot: SlotDetails, total: Bytes) -> SlotRow {
     SlotRow {
         slot: number,

@@ -3,7 +3,7 @@
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{NAME_KEPT, SLOTS, SlotDetails, SlotStats};
+use super::{NAME_KEPT, SLOTS, SlotDetails, SlotStats, of_slot};
 use crate::report::Unknown;
 use crate::units::Bytes;
 
@@ -31,12 +31,12 @@ impl Serialize for SlotStats {
             Some(StoredSlot {
                 slot,
                 keys: details.keys.saturating_add(u64::from(sums.keys)),
-                tagged: self.tagged.get(usize::from(slot)).copied().unwrap_or_default(),
+                tagged: of_slot(&self.tagged, slot),
                 memory: sums.memory,
                 heaviest: details.heaviest,
                 db: details.db,
                 name: details.name.clone()?,
-                unknown: self.unknown.get(usize::from(slot)).copied().unwrap_or_default(),
+                unknown: of_slot(&self.unknown, slot),
             })
         };
         let slots = (0u16..).zip(&self.sums).zip(&self.slots).filter_map(row).collect();
