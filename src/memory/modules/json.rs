@@ -333,7 +333,7 @@ impl<'a> Reader<'a> {
             value = 10 * value + i64::from(digit);
             len += 1;
         }
-        // "-" and "-0" are none: what is left is not zero, or has a digit and no sign.
+        // Neither "-" nor "-0", which is a float. Without a sign the first byte is a digit.
         let has_value = value != 0 || !is_negative;
         let next = number.get(len).copied().filter(|&byte| is_part_of_number(byte));
         if has_value && next.is_none() {
