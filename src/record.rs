@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
-pub use crate::memory::{Encoding, ModuleFacts, Quantization, StreamFacts, TemplateUse};
+pub use crate::memory::{Encoding, ModuleFacts, Quantization, StreamFacts, ValueFacts};
 pub use crate::rdb::kind::{Kind, ModuleName};
 use crate::rdb::payload::{PACKED_GAIN, Payload};
 use crate::rdb::peek::RawValue;
@@ -50,8 +50,10 @@ pub struct Record<'a> {
     pub stream: Option<&'a StreamFacts>,
     /// Dimensions, capacities and counts, for modules.
     pub module_facts: Option<&'a ModuleFacts>,
-    /// Facts about the value that rules check.
-    pub value: ValueFacts,
+    /// Facts about the value that rules check. Borrowed: copying what the meter has just written would stall.
+    pub value: &'a ValueFacts,
+    /// Packed form of a collection slightly above a packing limit; computed only on request.
+    pub compact: Option<Compact>,
     /// Undecoded value; `None` for records that do not come from a file.
     pub raw: Option<RawValue<'a>>,
 }
@@ -63,11 +65,6 @@ impl Record<'_> {
     #[inline]
     pub fn known_memory(&self) -> Option<Bytes> {
         self.memory.known()
-    }
-
-    /// Returns a copy that knows the payload.
-    pub(crate) fn with_payload(&self, payload: Payload) -> Self {
-        Record { value: ValueFacts { payload: Some(payload), ..self.value }, ..self.clone() }
     }
 
     /// Returns the payload of a collection. Reads its blobs unless it is known.
@@ -140,22 +137,6 @@ impl Record<'_> {
     pub(crate) fn is_hyperloglog(&self) -> bool {
         self.raw.is_some_and(|raw| raw.is_hyperloglog())
     }
-}
-
-/// Facts about a value besides its size.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct ValueFacts {
-    /// True for strings whose first byte may be that of a JSON object, of an array of objects, or of a string that holds one.
-    pub may_be_json: bool,
-    /// Compressed size of a string stored compressed.
-    pub compressed: Option<Bytes>,
-    /// Payload of a collection that is stored element by element; `None` if it is stored in blobs that have not been read:
-    /// see [`Record::payload_over`].
-    pub payload: Option<Payload>,
-    /// Packed form of a collection slightly above a packing limit; computed only on request.
-    pub compact: Option<Compact>,
-    /// Template of a compact hash.
-    pub template: Option<TemplateUse>,
 }
 
 /// Lengths of the elements of a collection: of its strings as clients see them. A hash has one for each field and its value

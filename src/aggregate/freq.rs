@@ -18,6 +18,14 @@ pub struct UseCounters {
 }
 
 impl UseCounters {
+    #[inline(never)] // few dumps have counters
+    fn add(&mut self, record: &Record<'_>, freq: u8) {
+        // The first class starts at 0, so every counter is past at least one start.
+        let class = FREQ_FROM.iter().skip(1).filter(|from| freq >= **from).count();
+        self.classes[class].add(record.memory);
+        self.unknown[class].note(record.memory, record.disk);
+    }
+
     /// Returns the report's section, or `None` if no key records a counter.
     pub fn finish(self) -> Option<report::Freq> {
         let keys = self.classes.iter().map(|tally| tally.keys).sum();
@@ -36,13 +44,10 @@ impl UseCounters {
 }
 
 impl Aggregate for UseCounters {
-    #[inline]
+    #[inline(always)]
     fn observe(&mut self, record: &Record<'_>) {
         if let Some(freq) = record.freq {
-            // The first class starts at 0, so every counter is past at least one start.
-            let class = FREQ_FROM.iter().skip(1).filter(|from| freq >= **from).count();
-            self.classes[class].add(record.memory);
-            self.unknown[class].note(record.memory, record.disk);
+            self.add(record, freq);
         }
     }
 

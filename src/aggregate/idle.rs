@@ -33,6 +33,13 @@ pub struct IdleTimes {
 }
 
 impl IdleTimes {
+    #[inline(never)] // few dumps have idle times
+    fn add(&mut self, record: &Record<'_>, idle: u64) {
+        let class = IDLE_BELOW.iter().filter(|(_, below)| idle >= *below).count();
+        self.classes[class].add(record.memory);
+        self.unknown[class].note(record.memory, record.disk);
+    }
+
     /// Returns the report's section, or `None` if no key records an idle time.
     pub fn finish(self) -> Option<report::Idle> {
         let keys = self.classes.iter().map(|tally| tally.keys).sum();
@@ -47,12 +54,10 @@ impl IdleTimes {
 }
 
 impl Aggregate for IdleTimes {
-    #[inline]
+    #[inline(always)]
     fn observe(&mut self, record: &Record<'_>) {
         if let Some(idle) = record.idle {
-            let class = IDLE_BELOW.iter().filter(|(_, below)| idle >= *below).count();
-            self.classes[class].add(record.memory);
-            self.unknown[class].note(record.memory, record.disk);
+            self.add(record, idle);
         }
     }
 

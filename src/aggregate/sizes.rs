@@ -162,7 +162,7 @@ mod tests {
         let rules = BigRules { payload: Some(Bytes(10_240)), ..BigRules::default() };
         let set = |name, payload| {
             let mut set = OwnedRecord::of(name, Kind::Set, Encoding::Hashtable, 500, 50_000);
-            set.rest.value.payload = Some(Payload { bytes: payload, longest: 0 });
+            set.value.payload = Some(Payload { bytes: payload, longest: 0 });
             set
         };
         let stream = OwnedRecord::of("stream", Kind::Stream, Encoding::Stream, 6_000, 900_000);

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::Aggregate;
+use crate::memory::TemplateUse;
 use crate::record::Record;
 use crate::report::Weight;
 use crate::units::Bytes;
@@ -47,6 +48,14 @@ impl TemplateStats {
         self.files.values().map(|sets| sets.capacity() * size_of::<TemplateWeight>()).sum()
     }
 
+    #[inline(never)] // few files have compact hashes
+    fn add(&mut self, record: &Record<'_>, template: &TemplateUse) {
+        if let Some(weight) = self.at(record.file, template.set) {
+            weight.keys.add(record.memory);
+            weight.ordinary += template.ordinary;
+        }
+    }
+
     fn at(&mut self, file: usize, set: usize) -> Option<&mut TemplateWeight> {
         let sets = self.files.entry(file).or_default();
         if sets.len() <= set {
@@ -57,12 +66,10 @@ impl TemplateStats {
 }
 
 impl Aggregate for TemplateStats {
-    #[inline]
+    #[inline(always)]
     fn observe(&mut self, record: &Record<'_>) {
-        let Some(template) = record.value.template else { return };
-        if let Some(weight) = self.at(record.file, template.set) {
-            weight.keys.add(record.memory);
-            weight.ordinary += template.ordinary;
+        if let Some(template) = &record.value.template {
+            self.add(record, template);
         }
     }
 
@@ -81,12 +88,12 @@ impl Aggregate for TemplateStats {
 mod tests {
     use super::super::testing::{OwnedRecord, check_laws, observe_all, samples};
     use super::*;
-    use crate::record::{Encoding, Kind, TemplateUse};
+    use crate::record::{Encoding, Kind};
 
     fn compact(file: usize, set: usize, memory: u64, ordinary: u64) -> OwnedRecord {
         let mut record = OwnedRecord::of("k", Kind::Hash, Encoding::TemplateListpack, 1, memory);
         record.rest.file = file;
-        record.rest.value.template = Some(TemplateUse { set, ordinary: Bytes(ordinary) });
+        record.value.template = Some(TemplateUse { set, ordinary: Bytes(ordinary) });
         record
     }
 

@@ -6,7 +6,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::Aggregate;
-use crate::record::{Encoding, Kind, ModuleName, Record, StreamFacts, TemplateUse, ValueFacts};
+use crate::memory::TemplateUse;
+use crate::record::{Encoding, Kind, ModuleName, Record, StreamFacts, ValueFacts};
 use crate::units::{Bytes, Millis};
 
 /// Reference time of the tests; random expiries lie on both sides of it.
@@ -19,6 +20,8 @@ pub struct OwnedRecord {
     pub key: Vec<u8>,
     /// Facts of a stream, if it is one.
     pub stream: Option<StreamFacts>,
+    /// Facts about the value.
+    pub value: ValueFacts,
     /// All other fields; the key in it is empty.
     pub rest: Record<'static>,
 }
@@ -45,10 +48,11 @@ impl OwnedRecord {
             fields_with_ttl: None,
             module_facts: None,
             stream: None,
-            value: ValueFacts::default(),
+            value: &ValueFacts::NONE,
+            compact: None,
             raw: None,
         };
-        OwnedRecord { key: key.into(), stream: None, rest }
+        OwnedRecord { key: key.into(), stream: None, value: ValueFacts::NONE, rest }
     }
 
     /// Creates a key of database 0 of any type and encoding.
@@ -61,11 +65,11 @@ impl OwnedRecord {
 
     /// Borrows the record in the form that the pipeline passes on.
     pub fn record(&self) -> Record<'_> {
-        Record { key: &self.key, stream: self.stream.as_ref(), ..self.rest.clone() }
+        Record { key: &self.key, stream: self.stream.as_ref(), value: &self.value, ..self.rest.clone() }
     }
 
     fn in_database(&self, db: u64) -> Self {
-        OwnedRecord { key: self.key.clone(), stream: self.stream, rest: Record { db, ..self.rest.clone() } }
+        OwnedRecord { rest: Record { db, ..self.rest.clone() }, ..self.clone() }
     }
 }
 
@@ -133,10 +137,12 @@ fn records() -> impl Strategy<Value = OwnedRecord> {
             fields_with_ttl: None,
             module_facts: None,
             stream: None,
-            value: ValueFacts { template, ..ValueFacts::default() },
+            value: &ValueFacts::NONE,
+            compact: None,
             raw: None,
         };
-        OwnedRecord { key: name.into(), stream: (kind == Kind::Stream).then_some(stream), rest }
+        let value = ValueFacts { template, ..ValueFacts::NONE };
+        OwnedRecord { key: name.into(), stream: (kind == Kind::Stream).then_some(stream), value, rest }
     })
 }
 

@@ -76,10 +76,17 @@ impl UsualKeys {
     }
 }
 
-#[inline]
-fn group(record: &Record<'_>) -> usize {
-    let (expires, priced) = (record.expires_at.is_some(), !record.alternatives.is_empty());
-    4 * cell_of(record.kind, record.encoding) + 2 * usize::from(priced) + usize::from(expires)
+/// Number of the group that a key belongs to.
+#[derive(Debug, Clone, Copy)]
+pub struct UsualPlace(usize);
+
+impl UsualPlace {
+    /// Returns the group of a key.
+    #[inline]
+    pub fn of(record: &Record<'_>) -> Self {
+        let (expires, priced) = (record.expires_at.is_some(), !record.alternatives.is_empty());
+        UsualPlace(4 * cell_of(record.kind, record.encoding) + 2 * usize::from(priced) + usize::from(expires))
+    }
 }
 
 impl Default for UsualBuffer {
@@ -95,8 +102,8 @@ impl Default for UsualBuffer {
 impl UsualBuffer {
     /// Returns whether a key is below the limits [cached](UsualBuffer::learn) for similar keys.
     #[inline]
-    pub fn is_small(&self, record: &Record<'_>) -> bool {
-        let group = &self.groups[group(record)];
+    pub fn is_small(&self, record: &Record<'_>, place: UsualPlace) -> bool {
+        let group = &self.groups[place.0];
         // Unknown memory, which is 0, wraps to the largest number: such keys are not usual.
         record.memory.0.wrapping_sub(1) < group.memory_span
             && record.length.unwrap_or(0) < group.length_below
@@ -107,15 +114,20 @@ impl UsualBuffer {
     /// Caches limits: similar keys that are below both are of usual size. Hashes that share their names also have to be below
     /// `ordinary_below` with names of their own, as their content may exceed their memory.
     pub fn learn(&mut self, record: &Record<'_>, length_below: u64, memory_below: Bytes, ordinary_below: Bytes) {
-        let group = &mut self.groups[group(record)];
+        let group = &mut self.groups[UsualPlace::of(record).0];
         (group.length_below, group.memory_span) = (length_below, memory_below.0.saturating_sub(1));
         group.most_ordinary = ordinary_below.0.saturating_sub(1);
     }
 
-    /// Adds a key that violates these rules. Calls `displaced` with the keys of a set evicted from the cache.
+    /// Adds a key of this place that violates these rules. Calls `displaced` with the keys of a set evicted from the cache.
     #[inline]
-    pub fn add(&mut self, record: &Record<'_>, rules: u64, displaced: impl FnOnce(u64, Weight)) {
-        let place = group(record);
+    pub fn add(
+        &mut self,
+        record: &Record<'_>,
+        UsualPlace(place): UsualPlace,
+        rules: u64,
+        displaced: impl FnOnce(u64, Weight),
+    ) {
         let sums = &mut self.groups[place].sums;
         if sums.keys.keys == 0 {
             self.filled.push(place);

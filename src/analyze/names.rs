@@ -126,12 +126,10 @@ impl NameCache {
         }
         let number = if drawn { self.outlines.get(self.place(self.outline.hash())) } else { None };
         let fits = |shape: &Shape| shape.fits(name, &self.outline);
-        match number.and_then(|&number| self.find(usize::from(number), patterns, fits)) {
+        let found = number.and_then(|&number| self.find(usize::from(number), patterns, fits));
+        match found.or_else(|| self.find_with_ids(name, drawn, questions, patterns)) {
             Some((number, leaf)) => self.known(number, leaf, name, questions),
-            None => match self.find_with_ids(name, drawn, questions, patterns) {
-                Some((number, leaf)) => self.known(number, leaf, name, questions),
-                None => self.look_closer(name, drawn, questions, patterns),
-            },
+            None => self.look_closer(name, drawn, questions, patterns),
         }
     }
 
@@ -178,7 +176,7 @@ impl NameCache {
     }
 
     /// Returns the answer of a slot about a name of its shape.
-    #[inline]
+    #[inline(always)]
     fn known(&mut self, number: usize, leaf: Leaf, name: &[u8], questions: &Questions) -> KnownName<'_> {
         self.bypass.hit();
         let slot = &self.slots[number];

@@ -68,6 +68,7 @@ impl OwnedRecord {
             stream,
             module_facts,
             value,
+            compact: _,
             raw: _,
         } = record;
         OwnedRecord {
@@ -89,7 +90,7 @@ impl OwnedRecord {
             fields_with_ttl,
             stream: stream.copied(),
             module_facts: module_facts.copied(),
-            value,
+            value: *value,
         }
     }
 }
@@ -275,7 +276,7 @@ mod tests {
         plan.what_if = vec![WhatIf::parse("glibc").unwrap()];
         let mut borrowed = Vec::new();
         let fields = |record: &Record<'_>| {
-            (record.allocated, record.allocated_elsewhere.to_vec(), record.alternatives.to_vec(), record.value)
+            (record.allocated, record.allocated_elsewhere.to_vec(), record.alternatives.to_vec(), *record.value)
         };
         for_each_record(&[dump], &plan, |record, _| borrowed.push((record.key.to_vec(), fields(record)))).unwrap();
         let owned: Vec<_> = records(&[dump], &plan)

@@ -23,7 +23,7 @@ use compact::Named;
 pub(super) use known::ValueSize;
 use lengths::Lengths;
 use measured::PricedValue;
-pub use measured::{Measured, TextFacts};
+pub use measured::{Measured, ValueFacts};
 pub(super) use string::SHARED_NUMBERS;
 
 use super::Model;
@@ -114,7 +114,7 @@ impl<'m> Meter<'m> {
             error: None,
             over_budget: None,
             is_unpriced: false,
-            measured: PricedValue::new(Encoding::Unknown, 0, 0, 0).measured(TextFacts::default()),
+            measured: PricedValue::new(Encoding::Unknown, 0, 0, 0).measured(ValueFacts::NONE),
             priced: false,
             list: list::ListMeter::default(),
             set: set::SetMeter::default(),
@@ -205,7 +205,7 @@ impl<'m> Meter<'m> {
             return Err(error);
         }
         if self.is_unpriced {
-            let unknown = PricedValue::new(Encoding::Unknown, 0, 0, 0).measured(TextFacts::default());
+            let unknown = PricedValue::new(Encoding::Unknown, 0, 0, 0).measured(ValueFacts::NONE);
             self.measured = Measured { length: None, ..unknown };
             return Ok(());
         }
@@ -222,13 +222,13 @@ impl<'m> Meter<'m> {
             Kind::Zset => self.zset.finish(model, key),
             Kind::Hash if self.hash_form != HashForm::Ordinary => {
                 let (value, template) = self.compact_value();
-                self.measured = Measured { payload: self.payload, template, ..value.measured(TextFacts::default()) };
+                self.measured = value.measured(ValueFacts { template, ..ValueFacts::of_elements(self.payload) });
                 return Ok(());
             }
             Kind::Hash => self.hash.finish(model, key, self.stream.tree()),
             Kind::Stream => {
                 let (value, facts) = self.stream.finish(model, key);
-                self.measured = Measured { stream: Some(facts), ..value.measured(TextFacts::default()) };
+                self.measured = Measured { stream: Some(facts), ..value.measured(ValueFacts::NONE) };
                 return Ok(());
             }
             Kind::Module => {
@@ -237,7 +237,7 @@ impl<'m> Meter<'m> {
             }
             Kind::Array => self.array.finish(model, key),
         };
-        self.measured = Measured { payload: self.payload, ..value.measured(TextFacts::default()) };
+        self.measured = value.measured(ValueFacts::of_elements(self.payload));
         if let Kind::Hash = self.value_type.kind() {
             self.measured.fields_with_ttl = self.hash.with_ttl();
         }
@@ -262,7 +262,7 @@ impl<'m> Meter<'m> {
             }
             None => PricedValue::new(Encoding::Raw, 0, 0, 0),
         };
-        Measured { length: size.length, module: self.module.name(), ..priced.measured(TextFacts::default()) }
+        Measured { length: size.length, module: self.module.name(), ..priced.measured(ValueFacts::NONE) }
     }
 
     /// Prices a hash that is compact, or becomes so if the server makes a template for its field names.
@@ -328,9 +328,16 @@ impl<'m> Meter<'m> {
         }
     }
 
-    #[inline]
+    /// Keeps an error until the value has been walked.
+    #[inline(always)] // for every value, and almost never an error
     fn keep(&mut self, result: Result<()>) {
-        let Err(error) = result else { return };
+        if let Err(error) = result {
+            self.keep_error(error);
+        }
+    }
+
+    #[cold]
+    fn keep_error(&mut self, error: Error) {
         if let ErrorKind::OverBudget(_) = error.kind() {
             self.is_unpriced = true;
             self.over_budget.get_or_insert_with(|| Box::new(error));
@@ -386,7 +393,7 @@ impl Meter<'_> {
         }
         let (value, ordinary) = compact::price_packed(self.model, self.key, blob.len(), template);
         let template = Some(TemplateUse { set: template.set as usize, ordinary: Bytes(ordinary) });
-        self.measured = Measured { template, ..value.measured(TextFacts::default()) };
+        self.measured = value.measured(ValueFacts { template, ..ValueFacts::NONE });
         self.priced = true;
         true
     }
@@ -448,7 +455,7 @@ impl Meter<'_> {
                 self.measured = measured.measured(string::look(value));
                 self.priced = true;
             }
-            Err(error) => self.keep(Err(error)),
+            Err(error) => self.keep_error(error),
         }
     }
 }

@@ -41,7 +41,7 @@ pub use alloc::Allocator;
 pub use config::ServerConfig;
 pub use encoding::Encoding;
 pub use instance::{DatabaseShape, InstanceShape, SlotShape, TableBytes};
-pub use meter::{Measured, Meter};
+pub use meter::{Measured, Meter, ValueFacts};
 pub use meters::Meters;
 pub use module_facts::{ModuleFacts, Quantization};
 #[cfg(feature = "internals")]

@@ -23,7 +23,7 @@ mod outline;
 use super::block::Block;
 use super::classify::{self, GLUED};
 use super::segment::Separators;
-use super::word::{FACTOR, HIGH, ONES, WORD, last_word, within};
+use super::word::{FACTOR, HIGH, ONES, WORD, last_word};
 use ids::{IdMarker, NameBits};
 use known::KnownIds;
 
@@ -292,12 +292,6 @@ fn is_octet(number: &[u8]) -> bool {
 #[inline]
 fn ones(count: usize) -> u64 {
     u64::MAX >> (LONGEST - count.clamp(1, LONGEST))
-}
-
-/// Sets the high bit of each byte that is a digit. All bytes of `word` must be ASCII.
-#[inline]
-fn digits_in(word: u64) -> u64 {
-    within(word, b'0', b'9')
 }
 
 /// Expands eight bits to eight bytes of 0x00 or 0xFF: the reverse of [`bits`].

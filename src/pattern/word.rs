@@ -13,19 +13,6 @@ pub(super) const HIGH: u64 = ONES << 7;
 /// depend on all bits of the input.
 pub(crate) const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// Sets the high bit of each byte from `first` to `last`, both inclusive. All bytes of `word` must be ASCII, and so must these
-/// two.
-#[inline]
-pub(super) fn within(word: u64, first: u8, last: u8) -> u64 {
-    // Adding `0x80 - first` carries into the high bit exactly from `first` on. No sum leaves its byte: both terms are at
-    // most 0x7F and 0x80.
-    let ascii = word & !HIGH;
-    let from_first = ascii + ONES * (0x80 - u64::from(first));
-    let above_last = ascii + ONES * (0x80 - u64::from(last) - 1);
-    // Bytes above the last set both bits, so that the difference is the range.
-    (from_first ^ above_last) & HIGH
-}
-
 /// Sets the high bit of each byte that is equal in two words.
 #[inline]
 pub(super) fn equal_in(one: u64, other: u64) -> u64 {

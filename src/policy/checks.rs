@@ -14,7 +14,7 @@ pub use judged::{Judged, NameJudged, UsualJudged};
 
 use std::cmp::Reverse;
 
-use limited::{SizeRules, VaryingRules};
+use limited::{SettledRules, SizeRules, VaryingRules};
 
 use super::context::Context;
 use super::dictionary::{DictionaryEntry, Exemption};
@@ -99,9 +99,8 @@ pub struct Checks {
     constant: [[u64; 2]; Kind::ALL.len()],
     /// Those of the rules in `asked` that depend on more than type and lifetime even then.
     varying: [[VaryingRules; 2]; Kind::ALL.len()],
-    /// Bits that all keys of a type and lifetime violate if they are harmless to `varying`, their names violate nothing and match
-    /// no pattern; `None` if they depend on more.
-    settled: [[Option<u64>; 2]; Kind::ALL.len()],
+    /// What holds for most keys of a type and lifetime; `None` if that depends on more.
+    settled: [[Option<SettledRules>; 2]; Kind::ALL.len()],
     /// Bits of rules that measure a number, and those of them that are name tests.
     measuring: u64,
     counting: u64,

@@ -142,7 +142,7 @@ pub struct HarmlessKeys {
     pub to: Millis,
     /// True if only keys comply whose last access the dump does not store.
     pub unknown_use: bool,
-    /// True if only keys comply that are not [slightly above a packing limit](crate::record::ValueFacts::compact).
+    /// True if only keys comply that are not [slightly above a packing limit](crate::record::Record::compact).
     pub far_from_compact: bool,
     /// Lengths below 64 of keys that may not comply, as bits.
     pub doubtful_lengths: u64,
@@ -173,13 +173,18 @@ impl HarmlessKeys {
         }
     }
 
+    /// Returns `None` if all keys are among them.
+    pub fn unless_all(self) -> Option<Self> {
+        (self != HarmlessKeys::default()).then_some(self)
+    }
+
     /// Returns whether a key is one of them.
     #[inline]
     pub fn includes(&self, record: &Record<'_>) -> bool {
         let expires = record.expires_at.is_none_or(|at| self.from <= at && at <= self.to);
         expires
             && (!self.unknown_use || record.idle.is_none() && record.freq.is_none())
-            && (!self.far_from_compact || record.value.compact.is_none())
+            && (!self.far_from_compact || record.compact.is_none())
             && !record.length.is_some_and(|length| length < 64 && self.doubtful_lengths >> length & 1 == 1)
     }
 }

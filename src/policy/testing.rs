@@ -8,7 +8,7 @@ use super::key_view::KeyView;
 use super::rule::{KeyRule, Violation};
 use crate::pattern::PatternBuf;
 use crate::pattern::classify::Classifier;
-use crate::record::{Encoding, Kind, Record};
+use crate::record::{Encoding, Kind, Record, ValueFacts};
 use crate::units::Bytes;
 
 /// Returns the record of a short string with this name.
@@ -32,7 +32,8 @@ pub fn record(name: &[u8]) -> Record<'_> {
         fields_with_ttl: None,
         module_facts: None,
         stream: None,
-        value: Default::default(),
+        value: &ValueFacts::NONE,
+        compact: None,
         raw: None,
     }
 }

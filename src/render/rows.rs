@@ -278,7 +278,7 @@ pub(super) fn write_csv_record(fields: impl Iterator<Item: AsRef<[u8]>>, out: &m
 mod tests {
     use super::*;
     use crate::pattern::segment::Separators;
-    use crate::record::Encoding;
+    use crate::record::{Encoding, ValueFacts};
 
     fn record(key: &[u8]) -> Record<'_> {
         Record {
@@ -300,7 +300,8 @@ mod tests {
             fields_with_ttl: None,
             module_facts: None,
             stream: None,
-            value: Default::default(),
+            value: &ValueFacts::NONE,
+            compact: None,
             raw: None,
         }
     }

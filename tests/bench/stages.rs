@@ -131,7 +131,8 @@ impl Load {
     }
 }
 
-/// Leaks the name of a record, so that it lives as long as the program; its value is not read again.
+/// Leaks the name of a record and the facts about its value, so that they live as long as the program; the value itself is not
+/// read again.
 fn kept(record: &Record<'_>) -> Record<'static> {
     Record {
         file: record.file,
@@ -152,7 +153,8 @@ fn kept(record: &Record<'_>) -> Record<'static> {
         module_facts: None,
         fields_with_ttl: record.fields_with_ttl,
         stream: None,
-        value: record.value,
+        value: Box::leak(Box::new(*record.value)),
+        compact: record.compact,
         raw: None,
     }
 }

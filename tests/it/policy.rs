@@ -68,7 +68,7 @@ impl Preset {
 
     fn values(&self, lines: &[(Value, &str)]) {
         for (value, expected) in lines {
-            assert_eq!(self.broken("big.", &value.record()).join(" "), *expected, "{value:?}");
+            assert_eq!(value.with_record(|record| self.broken("big.", record)).join(" "), *expected, "{value:?}");
         }
     }
 }
@@ -87,7 +87,8 @@ fn key(name: &[u8]) -> Record<'_> {
         alternatives: &[],
         allocated_elsewhere: &[],
         allocated: Bytes(80),
-        value: Default::default(),
+        value: &ValueFacts::NONE,
+        compact: None,
         raw: None,
         disk: Bytes(40),
         expires_at: None,
@@ -104,16 +105,17 @@ fn key(name: &[u8]) -> Record<'_> {
 struct Value(Kind, u64, u64, bool);
 
 impl Value {
-    fn record(&self) -> Record<'static> {
+    /// Calls `see` with the record of a key that has this value.
+    fn with_record<T>(&self, see: impl FnOnce(&Record<'_>) -> T) -> T {
         let Value(kind, length, payload, expires) = *self;
         let expires_at = expires.then_some(Millis(1_700_003_600_000));
         let value = ValueFacts {
             payload: (kind != Text).then_some(Payload { bytes: payload, longest: 0 }),
-            ..ValueFacts::default()
+            ..ValueFacts::NONE
         };
         // Overhead of the server counts for no rule.
         let memory = Bytes(2 * payload);
-        Record { kind, length: Some(length), memory, value, expires_at, ..key(b"a:b:c:d") }
+        see(&Record { kind, length: Some(length), memory, value: &value, expires_at, ..key(b"a:b:c:d") })
     }
 }
 

@@ -10,7 +10,7 @@ use crate::pattern::{PartKind, PatternPart};
 use crate::policy::evidence::Expiries;
 use crate::policy::forest::PatternNode;
 use crate::policy::word_set::WordSet;
-use crate::record::{Encoding, Kind};
+use crate::record::{Encoding, Kind, ValueFacts};
 use crate::report::{Hidden, PrefixNode, Weight};
 use crate::units::{Bytes, Millis};
 
@@ -34,7 +34,8 @@ pub(super) fn record(db: u64, key: &[u8], memory: u64, expires_at: Option<i64>) 
         fields_with_ttl: None,
         module_facts: None,
         stream: None,
-        value: Default::default(),
+        value: &ValueFacts::NONE,
+        compact: None,
         raw: None,
     }
 }

@@ -36,7 +36,7 @@ macro_rules! aggregates {
         }
 
         impl Aggregate for $group {
-            #[inline]
+            #[inline(always)]
             fn observe(&mut self, record: &Record<'_>) {
                 $(self.$field.observe(record);)+
             }

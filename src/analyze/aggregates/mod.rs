@@ -24,7 +24,7 @@ use crate::aggregate::runs::Runs;
 use crate::aggregate::slots::SlotStats;
 use crate::aggregate::sums::RunStats;
 use crate::aggregate::templates::TemplateStats;
-use crate::aggregate::usual::UsualBuffer;
+use crate::aggregate::usual::{UsualBuffer, UsualPlace};
 use crate::aggregate::violations::Violations;
 use crate::aggregate::what_if::{WhatIfStats, WhatIfSums};
 use crate::pattern::slot::{slot_of, slot_of_untagged};
@@ -33,7 +33,7 @@ use crate::policy::content::text;
 use crate::policy::evidence::ids::{IdFinder, KnownId};
 use crate::policy::rule::StoredStrings;
 use crate::policy::{Checks, Judged};
-use crate::record::{Kind, Record};
+use crate::record::{Kind, Record, ValueFacts};
 use crate::report::{self, Report};
 use crate::units::Bytes;
 
@@ -263,17 +263,18 @@ impl Aggregate for Aggregates {
         if tagged && !questions.tagged.load(Ordering::Relaxed) {
             questions.tagged.store(true, Ordering::Relaxed);
         }
+        let place = UsualPlace::of(record);
         if self.takes_usual
             && !questions.checks.wants_json(record)
             && self.sums.continues_run(record)
-            && (self.usual.is_small(record)
+            && (self.usual.is_small(record, place)
                 || is_usual_size(record, &questions.checks, &self.unusual_keys, &mut self.usual))
             && let Some(judged) =
                 questions.checks.judge_usual(record, name.judged, name.plain, &mut self.judged.violations)
             // Last, since it counts the key if it returns true.
             && self.patterns.observe_usual(record, leaf, id, &judged)
         {
-            self.usual.add(record, judged.broken, |rules, keys| self.violations.add_usual(rules, keys));
+            self.usual.add(record, place, judged.broken, |rules, keys| self.violations.add_usual(rules, keys));
             self.breakdown.count(record);
             self.what_if.observe_others(record);
             self.every_key.observe(record);
@@ -290,7 +291,8 @@ impl Aggregate for Aggregates {
         let packed = questions.checks.packed_payload(record, is_shown, listed, |bit| patterns.worst(leaf, bit));
         let is_unread = is_shown && packed.is_none() && record.value.payload.is_none();
         let packed = if is_unread { record.collection_payload() } else { packed };
-        let known = packed.map(|payload| record.with_payload(payload));
+        let value = packed.map(|payload| ValueFacts { payload: Some(payload), ..*record.value });
+        let known = value.as_ref().map(|value| Record { value, ..record.clone() });
         let record = known.as_ref().unwrap_or(record);
         questions.checks.judge_named(record, name.judged, &mut self.judged);
         let id = *id;

@@ -53,9 +53,9 @@ fn records() -> impl Strategy<Value = OwnedRecord> {
         (record.rest.length, record.rest.file, record.rest.db) = (sizes.0, file, db);
         (record.rest.expires_at, record.rest.idle) = (times.0.map(|left| Millis(NOW.0 + left)), times.1);
         if encoding.shares_names() && kind == Kind::Hash {
-            record.rest.value.template = ordinary.map(|ordinary| TemplateUse { set: 0, ordinary: Bytes(ordinary) });
+            record.value.template = ordinary.map(|ordinary| TemplateUse { set: 0, ordinary: Bytes(ordinary) });
             let most = ordinary.unwrap_or(50_000) + sizes.0.unwrap_or_default() * 2 * PACKED_GAIN;
-            record.rest.value.payload = Some(Payload { bytes: most * share / 1_000, longest: 1 });
+            record.value.payload = Some(Payload { bytes: most * share / 1_000, longest: 1 });
         }
         record
     })

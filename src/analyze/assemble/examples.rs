@@ -144,7 +144,8 @@ fn observe(aggregates: &mut Aggregates, key: &SampleKey, number: u64, file: usiz
         fields_with_ttl: None,
         module_facts: None,
         stream: (key.kind == Kind::Stream).then_some(&stream),
-        value: value_facts(key),
+        value: &value_facts(key),
+        compact: compact(key),
         raw: (key.kind == Kind::String && !key.text.is_empty()).then_some(RawValue {
             value_type: ValueType::String,
             bytes: &value,
@@ -153,9 +154,17 @@ fn observe(aggregates: &mut Aggregates, key: &SampleKey, number: u64, file: usiz
     });
 }
 
-/// Returns the facts about a value. A string that takes less space in the file than in memory counts as compressed;
-/// collections would be compact if the default limits were doubled.
+/// Returns the facts about a value. A string that takes less space in the file than in memory counts as compressed.
 fn value_facts(key: &SampleKey) -> ValueFacts {
+    ValueFacts {
+        may_be_json: key.text.starts_with('{'),
+        compressed: (key.kind == Kind::String && key.disk < key.length).then_some(Bytes(key.disk)),
+        ..ValueFacts::NONE
+    }
+}
+
+/// Returns the packed form of a collection that would be compact if the default limits were doubled.
+fn compact(key: &SampleKey) -> Option<Compact> {
     let most = match key.kind {
         Kind::Hash => 1024,
         Kind::Set | Kind::Zset => 256,
@@ -163,13 +172,7 @@ fn value_facts(key: &SampleKey) -> ValueFacts {
     };
     let table = matches!(encoding(key.kind, key.length), Encoding::Hashtable | Encoding::Skiplist);
     let compact = Compact { encoding: Encoding::Listpack, memory: Bytes(key.memory / 4) };
-    ValueFacts {
-        may_be_json: key.text.starts_with('{'),
-        compressed: (key.kind == Kind::String && key.disk < key.length).then_some(Bytes(key.disk)),
-        payload: None,
-        compact: (table && key.length <= most).then_some(compact),
-        template: None,
-    }
+    (table && key.length <= most).then_some(compact)
 }
 
 /// Returns a string as encoded in a file.

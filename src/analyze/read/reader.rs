@@ -10,7 +10,7 @@ use crate::rdb::kind::Kind;
 use crate::rdb::peek::RawValue;
 use crate::rdb::scan::{FileItem, KeyEntry, Scanner};
 use crate::rdb::scratch::Scratch;
-use crate::record::{Encoding, Record, ValueFacts};
+use crate::record::{Encoding, Record};
 use crate::units::{Bytes, Millis};
 
 /// Options for reading records.
@@ -202,14 +202,8 @@ impl<'f> RecordReader<'f> {
                     fields_with_ttl: measured.fields_with_ttl,
                     stream: measured.stream.as_ref(),
                     module_facts: elsewhere.module_facts,
-                    // Field by field: a struct copy would stall on loads of bytes just stored.
-                    value: ValueFacts {
-                        may_be_json: measured.text.may_be_json,
-                        compressed: measured.text.compressed.map(|bytes| Bytes(bytes.get())),
-                        payload: Some(measured.payload).filter(|payload| payload.bytes > 0),
-                        compact: None,
-                        template: measured.template,
-                    },
+                    value: &measured.value,
+                    compact: None,
                     // Rules do not look into a value that is too large to be decompressed.
                     raw: Some(value).filter(|_| is_whole),
                 };
@@ -217,8 +211,7 @@ impl<'f> RecordReader<'f> {
                     leave_unpriced(&mut record, file);
                 }
                 if let Some(raised) = file.raised.get().filter(|raised| is_whole && raised.concerns(&record)) {
-                    record.value.compact =
-                        raised.compact(&record, value, file.held_templates.get(), file.budget.part());
+                    record.compact = raised.compact(&record, value, file.held_templates.get(), file.budget.part());
                 }
                 let (known, tally) = tally.of(known_db);
                 tally.selected += 1;

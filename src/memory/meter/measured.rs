@@ -1,9 +1,6 @@
 //! Result for one value.
 
-use std::num::NonZeroU64;
-
-use crate::memory::templates::TemplateUse;
-use crate::memory::{Encoding, StreamFacts};
+use crate::memory::{Encoding, StreamFacts, TemplateUse};
 use crate::rdb::kind::ModuleName;
 use crate::rdb::payload::Payload;
 use crate::units::Bytes;
@@ -25,21 +22,32 @@ pub struct Measured {
     pub fields_with_ttl: Option<u64>,
     /// Facts about consumer groups and ids, for streams.
     pub stream: Option<StreamFacts>,
-    /// Facts about the contents of a string.
-    pub text: TextFacts,
-    /// Payload of a collection stored element by element; empty if unknown.
-    pub payload: Payload,
+    /// Facts about the content.
+    pub value: ValueFacts,
+}
+
+/// Facts about a value besides its size.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ValueFacts {
+    /// True for strings whose first byte may be that of a JSON object, of an array of objects, or of a string that holds one.
+    pub may_be_json: bool,
+    /// Compressed size of a string stored compressed.
+    pub compressed: Option<Bytes>,
+    /// Payload of a collection that is stored element by element; `None` if it is stored in blobs that have not been read.
+    pub payload: Option<Payload>,
     /// Template of a compact hash.
     pub template: Option<TemplateUse>,
 }
 
-/// Facts about the contents of a string: see [`crate::record::ValueFacts`].
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct TextFacts {
-    /// True if the first byte may be that of a JSON object, an array, or a string that holds one.
-    pub may_be_json: bool,
-    /// Compressed size, if the string is stored compressed.
-    pub compressed: Option<NonZeroU64>,
+impl ValueFacts {
+    /// No facts.
+    pub const NONE: ValueFacts = ValueFacts { may_be_json: false, compressed: None, payload: None, template: None };
+
+    /// Returns the facts of a collection whose elements have this payload; without any it was stored in blobs.
+    #[inline]
+    pub(super) fn of_elements(payload: Payload) -> ValueFacts {
+        ValueFacts { payload: (payload.bytes > 0).then_some(payload), ..ValueFacts::NONE }
+    }
 }
 
 /// Encoding, length and memory, the fields that all types have in common.
@@ -59,7 +67,7 @@ impl PricedValue {
     }
 
     #[inline]
-    pub fn measured(self, text: TextFacts) -> Measured {
+    pub fn measured(self, value: ValueFacts) -> Measured {
         Measured {
             encoding: self.encoding,
             length: Some(self.length),
@@ -68,9 +76,7 @@ impl PricedValue {
             module: None,
             fields_with_ttl: None,
             stream: None,
-            text,
-            payload: Payload { bytes: 0, longest: 0 },
-            template: None,
+            value,
         }
     }
 }

@@ -1,9 +1,8 @@
 //! Prices strings: integers, embedded and separate strings. Only possible integers are decoded.
 
-use std::num::NonZeroU64;
 use std::ops::Range;
 
-use super::{PricedValue, TextFacts};
+use super::{PricedValue, ValueFacts};
 use crate::error::Result;
 use crate::memory::Encoding;
 use crate::memory::Model;
@@ -13,6 +12,7 @@ use crate::memory::price::{FrameSize, Key};
 use crate::memory::slack::gap;
 use crate::rdb::scratch::Scratch;
 use crate::rdb::string::{RawString, StringForm};
+use crate::units::Bytes;
 
 /// Integers that may be shared objects (`OBJ_SHARED_INTEGERS`).
 pub(in crate::memory) const SHARED_NUMBERS: Range<i64> = 0..10_000;
@@ -29,22 +29,23 @@ pub fn measure(model: &Model, key: Key, string: RawString<'_>, scratch: &mut Scr
 
 /// Examines the first byte of a string, and the compressed size of a compressed one.
 #[inline]
-pub fn look(string: RawString<'_>) -> TextFacts {
+pub fn look(string: RawString<'_>) -> ValueFacts {
     match string.form {
-        StringForm::Int(_) => TextFacts::default(),
+        StringForm::Int(_) => ValueFacts::NONE,
         StringForm::Plain(text) => look_at(text),
-        StringForm::Lzf { block, .. } => TextFacts {
+        StringForm::Lzf { block, .. } => ValueFacts {
             // An LZF block starts with a literal run, because there is nothing before it to refer to.
             may_be_json: block.get(1).is_some_and(|&first| may_start_json(first)),
-            compressed: NonZeroU64::new(block.len() as u64),
+            compressed: (!block.is_empty()).then_some(Bytes(block.len() as u64)),
+            ..ValueFacts::NONE
         },
     }
 }
 
 /// Like [`look`], for a plain string.
 #[inline]
-pub fn look_at(text: &[u8]) -> TextFacts {
-    TextFacts { may_be_json: text.first().is_some_and(|&first| may_start_json(first)), compressed: None }
+pub fn look_at(text: &[u8]) -> ValueFacts {
+    ValueFacts { may_be_json: text.first().is_some_and(|&first| may_start_json(first)), ..ValueFacts::NONE }
 }
 
 /// Returns whether JSON that holds an object may start with this byte: a brace, bracket, quote or white space.
@@ -111,15 +112,15 @@ mod tests {
     fn compressed_strings_keep_their_stored_size() {
         let compressed = |block: &'static [u8]| look(RawString { offset: 0, form: StringForm::Lzf { block, len: 81 } });
         let indented = compressed(b"\x02{\n \x20\x00\x01\"a\xe0\x40\x00");
-        assert_eq!(indented, TextFacts { may_be_json: true, compressed: NonZeroU64::new(12) });
+        assert_eq!(indented, ValueFacts { may_be_json: true, compressed: Some(Bytes(12)), ..ValueFacts::NONE });
         assert!(!compressed(b"\x01<\"\xe0\x40\x00").may_be_json);
         // Damaged blocks are none.
-        assert_eq!(compressed(b""), TextFacts::default());
+        assert_eq!(compressed(b""), ValueFacts::NONE);
     }
 
     #[test]
     fn integers_have_no_text_facts() {
         let number = RawString { offset: 0, form: StringForm::Int(7) };
-        assert_eq!(look(number), TextFacts::default());
+        assert_eq!(look(number), ValueFacts::NONE);
     }
 }

@@ -1,7 +1,7 @@
 //! Outlines: shapes in which every digit is a mark, whatever its number is. They are cheaper than shapes, and usually
 //! sufficient to tell whether a cached shape applies.
 
-use super::{LONGEST, Shape, WORDS, digits_in, used};
+use super::{LONGEST, Shape, WORDS, used};
 use crate::pattern::word::{FACTOR, HIGH, ONES, WORD, equal_in, last_word};
 
 /// Outline of one name.
@@ -24,27 +24,22 @@ impl Outline {
             return false;
         }
         let (words, rest) = name.as_chunks::<WORD>();
-        (self.length, self.hash, self.digits) = (name.len(), name.len() as u64, 0);
-        let mut all = 0;
-        for (at, word) in words.iter().enumerate() {
-            all |= self.add(at, u64::from_le_bytes(*word));
+        let (mut hash, mut all_digits, mut all) = (name.len() as u64, 0, 0);
+        let mut add = |drawn: &mut u64, word: u64| {
+            let digits = digits_of_ascii(word);
+            *drawn = (word & !all_of(digits)) | digits; // the mark of a number
+            hash = (hash.rotate_left(23) ^ *drawn).wrapping_mul(FACTOR);
+            all_digits |= digits;
+            all |= word;
+        };
+        for (drawn, word) in self.words.iter_mut().zip(words) {
+            add(drawn, u64::from_le_bytes(*word));
         }
         if !rest.is_empty() {
-            all |= self.add(words.len(), last_word(name, rest));
+            add(&mut self.words[words.len() % WORDS], last_word(name, rest));
         }
-        self.hash ^= self.hash >> 32;
+        (self.length, self.hash, self.digits) = (name.len(), hash ^ hash >> 32, all_digits);
         all & HIGH == 0
-    }
-
-    /// Appends the next word and returns it.
-    #[inline(always)]
-    fn add(&mut self, at: usize, word: u64) -> u64 {
-        let digits = digits_in(word);
-        let drawn = (word & !all_of(digits)) | digits; // the mark of a number
-        self.digits |= digits;
-        self.words[at % WORDS] = drawn;
-        self.hash = (self.hash.rotate_left(23) ^ drawn).wrapping_mul(FACTOR);
-        word
     }
 
     /// Returns true if the name has digits.
@@ -115,6 +110,16 @@ impl Shape {
         }
         false
     }
+}
+
+/// Sets the high bit of each byte that is a digit. If some bytes are not ASCII, the result has no meaning.
+#[inline(always)]
+fn digits_of_ascii(word: u64) -> u64 {
+    // Adding `0x80 - first` carries into the high bit exactly from `first` on, and no sum of ASCII leaves its byte. Bytes above
+    // the last digit set both bits, so that the difference is the range.
+    let from_first = word.wrapping_add(ONES * (0x80 - u64::from(b'0')));
+    let above_last = word.wrapping_add(ONES * (0x80 - u64::from(b'9') - 1));
+    (from_first ^ above_last) & HIGH
 }
 
 /// Sets all bits of the bytes whose high bit is set. No other bits may be set.

@@ -1,5 +1,6 @@
 //! Compiling a policy: which rules are asked about which keys.
 
+use super::limited::SettledRules;
 use super::{BudgetLine, Checks, MOST_KEY_CHECKS, PatternTarget, RuleCheck};
 use crate::pattern::classify::Classifier;
 use crate::policy::context::Context;
@@ -176,8 +177,12 @@ impl Checks {
                     }
                 }
                 let constant = self.constant[kind][expires];
-                let settles = self.varying[kind][expires].others.is_empty() && constant & self.saving == 0;
-                self.settled[kind][expires] = (settles && !self.has_dictionary()).then(|| self.most_severe(constant));
+                let varying = &self.varying[kind][expires];
+                let settles = varying.others.is_empty() && constant & self.saving == 0;
+                self.settled[kind][expires] = (settles && !self.has_dictionary()).then(|| SettledRules {
+                    broken: self.most_severe(constant),
+                    harmless: varying.harmless.unless_all(),
+                });
             }
         }
     }

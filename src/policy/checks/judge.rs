@@ -100,14 +100,9 @@ impl Checks {
         violations: &'v mut Violations,
     ) -> Option<UsualJudged<'v>> {
         let (kind, expires) = (record.kind as usize, usize::from(record.expires_at.is_some()));
-        let harmless = &self.varying[kind][expires].harmless;
-        match self.settled[kind][expires] {
-            Some(broken) if is_plain && harmless.includes(record) => {
-                Some(UsualJudged { broken, measured: 0, is_lock: false, violations })
-            }
-            Some(others) if !named.is_matched && harmless.includes(record) => {
-                self.judge_name_alone(record.kind, named, others, violations)
-            }
+        match self.settled[kind][expires].as_ref().and_then(|settled| settled.broken_by(record)) {
+            Some(broken) if is_plain => Some(UsualJudged { broken, measured: 0, is_lock: false, violations }),
+            Some(others) if !named.is_matched => self.judge_name_alone(record.kind, named, others, violations),
             _ => self.judge_varying(record, named, violations),
         }
     }

@@ -16,6 +16,24 @@ pub(super) struct VaryingRules {
     pub(super) others: Vec<u8>,
 }
 
+/// Rules whose result is known for most keys of a type and lifetime.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SettledRules {
+    /// Bits that such keys violate if their names violate nothing and match no pattern of the policy.
+    pub(super) broken: u64,
+    /// The keys that this holds for; `None` if for all.
+    pub(super) harmless: Option<HarmlessKeys>,
+}
+
+impl SettledRules {
+    /// Returns the bits that a key violates if its name violates nothing; `None` if rules have to be asked.
+    #[inline(always)]
+    pub(super) fn broken_by(&self, record: &Record<'_>) -> Option<u64> {
+        let is_harmless = self.harmless.as_ref().is_none_or(|harmless| harmless.includes(record));
+        is_harmless.then_some(self.broken)
+    }
+}
+
 impl VaryingRules {
     pub(super) fn add(&mut self, bit: u8, harmless: Option<HarmlessKeys>) {
         self.rules.push(bit);

@@ -291,7 +291,7 @@ proptest! {
         // Packed elements gain at most this much.
         let gained = 2 * crate::rdb::payload::PACKED_GAIN * length.unwrap_or(0);
         let payload = payload.map(|payload| Payload { bytes: payload.min(memory + gained), longest: 0 });
-        let value = ValueFacts { payload, ..ValueFacts::default() };
+        let value = &ValueFacts { payload, ..ValueFacts::NONE };
         let record = Record { kind, length, memory: Bytes(memory), expires_at, value, ..record(b"a:b") };
         let view = KeyView { record: &record, context: &checks.context, matched: Matched::default() };
         let asked = checks.keys.iter().filter(|check| check.rule.kinds().contains(&kind));

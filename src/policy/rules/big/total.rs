@@ -107,12 +107,14 @@ mod tests {
     #[test]
     fn streams_count_only_where_the_policy_says_so() {
         use crate::policy::testing::{breaks, checks};
+        let value: &ValueFacts =
+            Box::leak(Box::new(ValueFacts { payload: Some(Payload::at_least(2 << 20)), ..ValueFacts::NONE }));
         for (streams, broken) in [("", true), ("streams = false", false)] {
             let checks = checks(&format!("[rules.\"big.total\"]\nseverity = \"must\"\n{streams}"));
             let breaks = |kind| {
                 breaks(&checks, "log:app", |record| {
                     (record.kind, record.memory) = (kind, Bytes(2 << 20));
-                    record.value.payload = Some(Payload::at_least(2 << 20));
+                    record.value = value;
                 })
             };
             assert_eq!((breaks(Kind::Stream), breaks(Kind::List)), (broken, true), "{streams}");
@@ -124,7 +126,7 @@ mod tests {
         let over = Some(Violation { measured: 10_241, allowed: 10_240 });
         for (payload, expected) in [(10_240, None), (10_241, over)] {
             let memory = Bytes(99_999);
-            let value = ValueFacts { payload: Some(Payload { bytes: payload, longest: 0 }), ..ValueFacts::default() };
+            let value = &ValueFacts { payload: Some(Payload { bytes: payload, longest: 0 }), ..ValueFacts::NONE };
             assert_eq!(check(&Record { kind: Kind::Set, memory, value, ..record(b"a:b") }), expected);
             assert_eq!(check(&Record { memory, length: Some(payload), ..record(b"a:b") }), expected);
         }

@@ -88,13 +88,15 @@ mod tests {
     use crate::rdb::peek::RawValue;
     use crate::rdb::template::Templates;
     use crate::rdb::value_type::ValueType;
+    use crate::record::ValueFacts;
 
     fn check(max: u64, text: &'static [u8]) -> Option<Violation> {
         let checks = checks(&format!("[rules.\"type.json-string\"]\nseverity = \"must\"\nmax = {max}\n"));
         let bytes = [&[text.len() as u8], text].concat();
         broken_by(&checks, "a:b", |record| {
             record.length = Some(text.len() as u64);
-            record.value.may_be_json = matches!(text[0], b'{' | b'[' | b'"');
+            let may_be_json = matches!(text[0], b'{' | b'[' | b'"');
+            record.value = Box::leak(Box::new(ValueFacts { may_be_json, ..ValueFacts::NONE }));
             record.raw =
                 Some(RawValue { value_type: ValueType::String, bytes: bytes.leak(), templates: Templates::NONE });
         })

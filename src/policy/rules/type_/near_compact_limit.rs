@@ -79,7 +79,7 @@ pub struct NearCompactLimit {
 
 impl KeyRule for NearCompactLimit {
     fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
-        let compact = key.record.value.compact?;
+        let compact = key.record.compact?;
         let config = &key.context.config;
         let allowed = match (key.record.kind, compact.encoding) {
             (Kind::Hash, _) => config.hash_max_entries(),
@@ -97,7 +97,7 @@ impl KeyRule for NearCompactLimit {
     }
 
     fn saving(&self, key: &KeyView<'_>) -> Bytes {
-        let compact = key.record.value.compact.map_or(key.record.memory, |compact| compact.memory);
+        let compact = key.record.compact.map_or(key.record.memory, |compact| compact.memory);
         Bytes(key.record.memory.0.saturating_sub(compact.0))
     }
 
@@ -118,14 +118,13 @@ impl KeyRule for NearCompactLimit {
 mod tests {
     use super::*;
     use crate::policy::testing::{check_record, checks, record};
-    use crate::record::{Compact, Record, ValueFacts};
+    use crate::record::{Compact, Record};
 
     const RULE: NearCompactLimit = NearCompactLimit { factor: 2 };
 
     fn check(kind: Kind, length: u64, encoding: Encoding) -> Option<u64> {
         let compact = Some(Compact { encoding, memory: Bytes(30) });
-        let value = ValueFacts { compact, ..ValueFacts::default() };
-        let record = Record { kind, length: Some(length), value, ..record(b"a:b") };
+        let record = Record { kind, length: Some(length), compact, ..record(b"a:b") };
         check_record(&RULE, &record, &Context::default()).map(|violation| violation.allowed)
     }
 

@@ -121,12 +121,14 @@ mod tests {
     use crate::rdb::peek::RawValue;
     use crate::rdb::template::Templates;
     use crate::rdb::value_type::ValueType;
+    use crate::record::ValueFacts;
 
     fn check_text(length: u64, compressed: Option<u64>, bytes: &[u8]) -> Option<u64> {
         let checks = checks("[rules]\n\"value.compressible\" = \"should\"\n");
         let violation = broken_by(&checks, "a:b", |record| {
             record.length = Some(length);
-            record.value.compressed = compressed.map(Bytes);
+            let compressed = compressed.map(Bytes);
+            record.value = Box::leak(Box::new(ValueFacts { compressed, ..ValueFacts::NONE }));
             let bytes = [&[bytes.len() as u8], bytes].concat().leak();
             record.raw = Some(RawValue { value_type: ValueType::String, bytes, templates: Templates::NONE });
         });
