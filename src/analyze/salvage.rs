@@ -190,15 +190,15 @@ fn hex(bytes: &[u8]) -> String {
 fn damaged_range(gap: &Gap) -> DamagedRange {
     let (damage, key) = match &gap.kind {
         GapKind::Framing => (DamageExtent::Framing, None),
-        GapKind::Value(key) => (DamageExtent::Value, Some(key)),
-        GapKind::Duplicate(key) => (DamageExtent::Duplicate, Some(key)),
+        GapKind::Value(key) => (DamageExtent::Value, key.as_deref()),
+        GapKind::Duplicate(key) => (DamageExtent::Duplicate, key.as_deref()),
     };
     DamagedRange {
         damage,
         start: gap.range.start,
         end: gap.range.end,
         db: gap.db,
-        key: key.map(|key| Key::from(key.as_slice())),
+        key: key.map(Key::from),
         keys_before: gap.keys_before,
         keys_behind: gap.keys_behind,
         error: FileError::from(&gap.error),

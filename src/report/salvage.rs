@@ -68,7 +68,8 @@ pub struct DamagedRange {
     pub end: u64,
     /// Database of the keys before it.
     pub db: u64,
-    /// Key whose value is damaged, or that occurs twice.
+    /// Key whose value is damaged, or that occurs twice; absent if its name is damaged or very long, and for items that are no
+    /// keys, such as functions.
     #[serde(flatten)]
     pub key: Option<Key>,
     /// Sound keys before it.
@@ -86,7 +87,7 @@ pub struct DamagedRange {
 pub enum DamageExtent {
     /// Records cannot be told apart.
     Framing,
-    /// The value of one key is damaged inside intact framing.
+    /// The value of one key, or another item, is damaged inside intact framing.
     Value,
     /// A key occurs more than once in its database.
     Duplicate,

@@ -100,10 +100,11 @@ pub struct Gap {
 pub enum GapKind {
     /// Records cannot be told apart.
     Framing,
-    /// The value of this key is damaged inside intact framing.
-    Value(Vec<u8>),
-    /// This key occurs more than once in its database; servers refuse to load duplicates.
-    Duplicate(Vec<u8>),
+    /// The value of this key is damaged inside intact framing. `None` if its name is damaged or too long to be kept, and for
+    /// items without a name, such as functions.
+    Value(Option<Vec<u8>>),
+    /// This key occurs more than once in its database; servers refuse to load duplicates. `None` if its name is too long.
+    Duplicate(Option<Vec<u8>>),
 }
 
 /// Keys of a database.
@@ -161,12 +162,12 @@ pub fn survey(bytes: &[u8], start: usize) -> Result<Survey> {
     Ok(walk.finish())
 }
 
-/// Returns the name of a key for the list of gaps; empty if it is long or damaged.
-fn name(key: &RawString<'_>) -> Vec<u8> {
-    match key.len() <= limits::MAX_GAP_NAME {
-        true => key.to_bytes().map(|name| name.into_owned()).unwrap_or_default(),
-        false => Vec::new(),
+/// Returns the name of a key for the list of gaps; `None` if it is long or damaged.
+fn name(key: &RawString<'_>) -> Option<Vec<u8>> {
+    if key.len() > limits::MAX_GAP_NAME {
+        return None;
     }
+    key.to_bytes().ok().map(|name| name.into_owned())
 }
 
 #[cfg(test)]

@@ -113,6 +113,21 @@ fn lost_database_switch_is_inferred() {
 }
 
 #[test]
+fn damage_without_a_readable_name_has_no_name() {
+    // LZF blocks that expand beyond their size: of a name, and of a function.
+    let block = b"\xc3\x03\x01\x01ab";
+    let long = [&[0x0B, 0x44, 1][..], &[b'n'; 0x401], b"\x01x"].concat();
+    for damaged in [&[&[0][..], block, b"\x01v"].concat()[..], &[&[0xF5][..], block].concat(), &long] {
+        let bytes = file(&[&strings(0, "user", 60)[..], damaged, &strings(1, "cart", 60)].concat());
+        let (survey, out) = saved(&bytes);
+        assert_eq!(records(&out).len(), 120);
+        assert!(matches!(&survey.gaps[..], [gap] if gap.kind == GapKind::Value(None)), "{:?}", survey.gaps);
+    }
+    let named = file(&[&strings(0, "user", 60)[..], b"\x0b\0\x01x", &strings(1, "cart", 60)].concat());
+    assert!(matches!(&saved(&named).0.gaps[..], [gap] if gap.kind == GapKind::Value(Some(Vec::new()))));
+}
+
+#[test]
 fn expiry_that_a_damaged_value_takes_in_stays_with_its_key() {
     let expiry = [&[0xFC][..], &2_000_000_000_000_i64.to_le_bytes()].concat();
     let sound = [&expiry[..], &[0xF9, 7], &string("user:77", "value")].concat();
@@ -125,7 +140,7 @@ fn expiry_that_a_damaged_value_takes_in_stays_with_its_key() {
         let kept = records(&out);
         assert!(kept.iter().any(|(_, key, record)| key == b"user:77" && *record == sound));
         assert_eq!(kept.len(), 121);
-        assert!(matches!(&survey.gaps[..], [gap] if gap.kind == GapKind::Value(b"set".to_vec())));
+        assert!(matches!(&survey.gaps[..], [gap] if gap.kind == GapKind::Value(Some(b"set".to_vec()))));
     }
 }
 

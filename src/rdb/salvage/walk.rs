@@ -424,9 +424,9 @@ impl<'a> Walk<'a> {
             | FileItem::Key(_)
             | FileItem::End => match strings {
                 Ok(()) => MarkKind::Other,
-                // Servers do not load a file with it. It has no name.
+                // Servers do not load a file with it. It is no key.
                 Err(error) => {
-                    MarkKind::Damaged { key: Vec::new(), error: error.or_at(range.start as u64), is_trusted: false }
+                    MarkKind::Damaged { key: None, error: error.or_at(range.start as u64), is_trusted: false }
                 }
             },
         };

@@ -27,9 +27,9 @@ pub(super) enum MarkKind {
         expires: bool,
         is_empty: bool,
     },
-    /// A key whose value is damaged.
+    /// A key whose value is damaged, or another item whose content is.
     Damaged {
-        key: Vec<u8>,
+        key: Option<Vec<u8>>,
         error: Error,
         /// True if it looks like the sound keys.
         is_trusted: bool,
