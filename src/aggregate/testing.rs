@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 
 use super::Aggregate;
 use crate::memory::TemplateUse;
+use crate::policy::testing::record;
 use crate::record::{Encoding, Kind, ModuleName, Record, StreamFacts, ValueFacts};
 use crate::units::{Bytes, Millis};
 
@@ -30,27 +31,11 @@ impl OwnedRecord {
     /// Creates a string key of database 0 without metadata.
     pub fn string(key: &str, length: u64, memory: u64) -> Self {
         let rest = Record {
-            file: 0,
-            db: 0,
-            key: b"",
-            kind: Kind::String,
-            module: None,
-            encoding: Encoding::Embstr,
             length: Some(length),
             memory: Bytes(memory),
-            alternatives: &[],
-            allocated_elsewhere: &[],
             allocated: Bytes(memory),
             disk: Bytes(length + 2),
-            expires_at: None,
-            idle: None,
-            freq: None,
-            fields_with_ttl: None,
-            module_facts: None,
-            stream: None,
-            value: &ValueFacts::NONE,
-            compact: None,
-            raw: None,
+            ..record(b"")
         };
         OwnedRecord { key: key.into(), stream: None, value: ValueFacts::NONE, rest }
     }
@@ -119,9 +104,7 @@ fn records() -> impl Strategy<Value = OwnedRecord> {
         let template = (kind == Kind::Hash && module % 2 == 0)
             .then_some(TemplateUse { set: module as usize, ordinary: Bytes(disk) });
         let rest = Record {
-            file: 0,
             db,
-            key: b"",
             kind,
             module: (kind == Kind::Module).then(|| ModuleName::from_id(module << 58 | module << 40)),
             encoding,
@@ -134,12 +117,7 @@ fn records() -> impl Strategy<Value = OwnedRecord> {
             expires_at: left.map(|left| Millis(NOW.0.wrapping_add(left))),
             idle,
             freq,
-            fields_with_ttl: None,
-            module_facts: None,
-            stream: None,
-            value: &ValueFacts::NONE,
-            compact: None,
-            raw: None,
+            ..record(b"")
         };
         let value = ValueFacts { template, ..ValueFacts::NONE };
         OwnedRecord { key: name.into(), stream: (kind == Kind::Stream).then_some(stream), value, rest }

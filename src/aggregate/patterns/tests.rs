@@ -10,33 +10,21 @@ use crate::pattern::{PartKind, PatternPart};
 use crate::policy::evidence::Expiries;
 use crate::policy::forest::PatternNode;
 use crate::policy::word_set::WordSet;
-use crate::record::{Encoding, Kind, ValueFacts};
+use crate::record::{Encoding, Kind};
 use crate::report::{Hidden, PrefixNode, Weight};
 use crate::units::{Bytes, Millis};
 
 pub(super) fn record(db: u64, key: &[u8], memory: u64, expires_at: Option<i64>) -> Record<'_> {
     Record {
-        file: 0,
         db,
-        key,
         kind: if memory.is_multiple_of(2) { Kind::String } else { Kind::Hash },
-        module: None,
         encoding: Encoding::Raw,
         length: Some(7),
         memory: Bytes(memory),
-        alternatives: &[],
-        allocated_elsewhere: &[],
         allocated: Bytes(memory),
         disk: Bytes(memory / 2),
         expires_at: expires_at.map(Millis),
-        idle: None,
-        freq: None,
-        fields_with_ttl: None,
-        module_facts: None,
-        stream: None,
-        value: &ValueFacts::NONE,
-        compact: None,
-        raw: None,
+        ..crate::policy::testing::record(key)
     }
 }
 
