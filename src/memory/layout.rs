@@ -266,6 +266,8 @@ pub enum AverageOver {
 pub enum ScoreText {
     /// With 17 significant digits.
     SeventeenDigits,
+    /// With 17 significant digits, but whole numbers as integers up to 2^62.
+    SeventeenDigitsOrInteger,
     /// With the fewest digits that identify the value.
     Shortest,
 }

@@ -20,12 +20,12 @@ pub fn value(score: ScoreValue<'_>) -> f64 {
 pub fn item(score: f64, form: ScoreText) -> PackedItem {
     match (integer(score, form), form) {
         (Some(number), _) => PackedItem::Int(number),
-        (None, ScoreText::SeventeenDigits) => seventeen_digits(score),
+        (None, ScoreText::SeventeenDigits | ScoreText::SeventeenDigitsOrInteger) => seventeen_digits(score),
         (None, ScoreText::Shortest) => PackedItem::Text(shortest(score)),
     }
 }
 
-/// Returns a whole number in the range that servers write as an integer (`d2string` up to 7.0, `double2ll` from 7.2 on,
+/// Returns a whole number in the range that servers write as an integer (`d2string` up to 6.2, `double2ll` from 7.0 on,
 /// in `util.c`).
 #[expect(clippy::cast_possible_truncation, reason = "exact in the trusted range; compared with the score afterwards")]
 fn integer(score: f64, form: ScoreText) -> Option<i64> {
@@ -35,7 +35,7 @@ fn integer(score: f64, form: ScoreText) -> Option<i64> {
                 && score < 4_503_599_627_370_496.0
                 && !(score == 0.0 && score.is_sign_negative())
         }
-        ScoreText::Shortest => score.abs() <= (i64::MAX / 2) as f64,
+        ScoreText::SeventeenDigitsOrInteger | ScoreText::Shortest => score.abs() <= (i64::MAX / 2) as f64,
     };
     // In that range the cast is exact for whole numbers and truncates others, so comparing back detects fractions.
     let number = score as i64;
@@ -144,6 +144,10 @@ mod tests {
         item(score, ScoreText::SeventeenDigits)
     }
 
+    fn of_7_0(score: f64) -> PackedItem {
+        item(score, ScoreText::SeventeenDigitsOrInteger)
+    }
+
     fn new(score: f64) -> PackedItem {
         item(score, ScoreText::Shortest)
     }
@@ -157,7 +161,19 @@ mod tests {
     }
 
     #[test]
-    fn servers_up_to_7_0_write_seventeen_digits() {
+    fn redis_7_0_writes_integers_up_to_half_the_range_and_other_numbers_as_before() {
+        // Held against a server of 7.0.15: 2^62 and nanoseconds since 1970 are integers, the next larger number is text.
+        for score in [1e17, 1.73e18, -4.5e18, 4.611_686_018_427_388e18] {
+            assert_eq!(of_7_0(score), PackedItem::Int(score as i64), "{score}");
+        }
+        assert_eq!(of_7_0(-0.0), PackedItem::Int(0));
+        for score in [4.611_686_018_427_389e18, 4.7e18, 1e19, 0.1, -1e-7] {
+            assert_eq!(of_7_0(score), old(score), "{score}");
+        }
+    }
+
+    #[test]
+    fn servers_up_to_6_2_write_seventeen_digits() {
         for (score, text) in [
             (0.1, "0.10000000000000001"),
             (1.5, "1.5"),

@@ -7,6 +7,7 @@
 
 use super::checks::MOST_KEY_CHECKS;
 use super::rule::{NameTest, Violation};
+use super::rules::key::lowercase::upper_case_letters;
 use super::rules::key::special_chars::is_special;
 use super::rules::key::type_suffix::last_segment;
 use super::rules::key::{hash_tag, length, prefix};
@@ -411,7 +412,7 @@ impl NamePass {
             | fails(self.empty_words, segments.has_empty_word())
             | fails(self.prefix, !segments.has(SEPARATOR) || first.is_none_or(|byte| self.separators.contains(byte)))
             | fails(self.special, seen.has(SPECIAL))
-            | fails(self.upper, seen.has(UPPER))
+            | fails(self.upper, seen.has(UPPER) && !seen.has(HIGH))
             | fails(self.tagged_start, !is_letter(first))
             | fails(self.start, !is_letter(name.first().copied()))
             | fails(self.outside, seen.has(OUTSIDE));
@@ -420,7 +421,7 @@ impl NamePass {
         }
         if seen.has(HIGH) {
             broken |= fails(self.special, has_special_beyond_ascii(name));
-            broken |= fails(self.upper, has_upper_beyond_ascii(name));
+            broken |= fails(self.upper, upper_case_letters(name) > 0);
         }
         if seen.has(BRACE | CLOSE) {
             broken |= fails(self.bad_tag, !hash_tag::is_sound(name));
@@ -506,9 +507,4 @@ fn class_of(byte: u8, separators: &Separators) -> u8 {
 /// Returns true if a name with bytes beyond ASCII has special characters.
 fn has_special_beyond_ascii(name: &[u8]) -> bool {
     std::str::from_utf8(name).map_or(true, |text| text.chars().any(is_special))
-}
-
-/// Returns true if a name with bytes beyond ASCII has upper-case letters; invalid UTF-8 has none.
-fn has_upper_beyond_ascii(name: &[u8]) -> bool {
-    name.utf8_chunks().any(|chunk| chunk.valid().chars().any(char::is_uppercase))
 }

@@ -10,7 +10,10 @@ use crate::report::{Text, Wording};
 
 /// Fills the values of parameters into a text.
 pub fn filled(text: Text, specs: &[ParamSpec], params: &Params) -> Wording {
-    let (mut en, mut zh) = (text.en.to_owned(), text.zh.to_owned());
+    filled_in(text.en.to_owned(), text.zh.to_owned(), specs, params)
+}
+
+fn filled_in(mut en: String, mut zh: String, specs: &[ParamSpec], params: &Params) -> Wording {
     for spec in specs {
         let Some((_, value)) = params.iter().find(|(name, _)| *name == spec.name) else { continue };
         let [in_en, in_zh] = words(spec.default, value);
@@ -34,7 +37,7 @@ pub struct RuleWording {
 impl RuleWording {
     /// Returns the texts of a rule with these parameters.
     pub fn of(meta: &RuleMeta, params: &Params) -> RuleWording {
-        let short = |text| short(filled(text, meta.params, params), params);
+        let short = |text| short(text, meta.params, params);
         RuleWording {
             problem: short(meta.problem),
             demand: short(meta.what),
@@ -67,9 +70,12 @@ fn filled_fix(fix: &Wording, specs: &[ParamSpec], params: &Params) -> Wording {
 }
 
 /// Adapts a headline or demand to limits of zero and one.
-fn short(Wording { en, zh }: Wording, params: &Params) -> Wording {
+fn short(text: Text, specs: &[ParamSpec], params: &Params) -> Wording {
     let without_limit = params.iter().any(|(_, value)| *value == ParamValue::Number(0));
-    Wording { en: one(&optional(&en, without_limit)), zh: optional(&zh, without_limit) }
+    // First, as values may have brackets, too.
+    let (en, zh) = (optional(text.en, without_limit), optional(text.zh, without_limit));
+    let Wording { en, zh } = filled_in(en, zh, specs, params);
+    Wording { en: one(&en), zh }
 }
 
 /// Removes the part in square brackets if `dropped`, otherwise only the brackets.

@@ -19,6 +19,7 @@ pub(crate) mod file_info;
 pub(crate) mod header;
 pub(crate) mod hyperloglog;
 pub(crate) mod kind;
+pub(crate) mod library;
 pub(crate) mod lzf;
 pub(crate) mod opcode;
 pub(crate) mod packed;

@@ -15,7 +15,7 @@ use super::boundary::{
 };
 use super::cursor::Cursor;
 use super::header::{Family, RdbHeader};
-use super::scan::{FileItem, KeyEntry, ScanState, Scanner};
+use super::scan::{EXPIRE_TIME_MS, FileItem, KeyEntry, ScanState, Scanner};
 use super::string::{RawString, StringForm};
 use super::template::Templates;
 use super::value_type::ValueType;
@@ -185,6 +185,15 @@ fn shape(key: &RawString<'_>) -> u64 {
     head[..end].iter().fold(step(0xcbf2_9ce4_8422_2325, class), |hash, &byte| step(hash, byte))
 }
 
+/// Returns whether the bytes at `at` read as an expiry that keys hardly have.
+///
+/// The end of a damaged value may read so. Taken for the expiry of the sound key behind it, it would be invented; that key is found
+/// at its own start.
+fn begins_with_unusual_expiry(bytes: &[u8], at: usize) -> bool {
+    let Some([EXPIRE_TIME_MS, time @ ..]) = bytes.get(at..at + 9) else { return false };
+    time.first_chunk().is_none_or(|time| !USUAL_EXPIRY.contains(&i64::from_le_bytes(*time)))
+}
+
 /// Returns whether a server writes this type in files of this version.
 ///
 /// Servers keep reading the layouts of their predecessors but no longer write them.
@@ -262,7 +271,9 @@ impl<'a> Resync<'a> {
             next = at + 1;
             if self.work > 0
                 && may_start_record(self.bytes, format, at)
-                && !may_follow_prefix(self.bytes, at, enterprise)
+                && (!may_follow_prefix(self.bytes, at, enterprise)
+                    || at.checked_sub(9).is_some_and(|before| begins_with_unusual_expiry(self.bytes, before)))
+                && !begins_with_unusual_expiry(self.bytes, at)
                 && self.is_certain(at, failed, templates, profile)
             {
                 return Some(at);

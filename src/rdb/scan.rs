@@ -10,7 +10,9 @@
 
 use super::cursor::Cursor;
 use super::header::Family;
+use super::library;
 use super::opcode::{Opcode, foreign_opcode};
+use super::scratch::Scratch;
 use super::string::{RawString, StringForm};
 use super::value_type::{ValueType, foreign_type};
 use super::walk::{self, Ignore, Visit, module};
@@ -24,7 +26,7 @@ use crate::units::Millis;
 use crate::wording::{Text, Wording, wording};
 
 /// `RDB_OPCODE_EXPIRETIME_MS`, the same byte in every family: see [`Opcode::from_byte`].
-const EXPIRE_TIME_MS: u8 = 252;
+pub(crate) const EXPIRE_TIME_MS: u8 = 252;
 /// `RDB_OPCODE_HASH_TEMPLATE`, which Valkey uses for something else.
 const HASH_TEMPLATE: u8 = 242;
 
@@ -144,19 +146,31 @@ pub struct Scanner<'a> {
 }
 
 /// Check of the strings of opcodes, of which servers load no file where one does not expand.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 struct OpcodeStrings<'a> {
     is_checked: bool,
-    /// The first string that does not expand.
+    family: Family,
+    /// The first string that does not expand, or that servers refuse for its content.
     broken: Option<(RawString<'a>, Reading)>,
 }
 
 impl<'a> OpcodeStrings<'a> {
     fn see(&mut self, string: RawString<'a>, reading: Reading) {
-        if self.is_checked && self.broken.is_none() && string.check().is_err() {
+        if self.is_checked && self.broken.is_none() && check_string(string, reading, self.family).is_err() {
             self.broken = Some((string, reading));
         }
     }
+}
+
+/// Checks a string of an opcode: that it expands, and that a function library begins as it should.
+fn check_string(string: RawString<'_>, reading: Reading, family: Family) -> Result<()> {
+    let checked = match reading {
+        Reading::FunctionLibrary => {
+            string.decode(&mut Scratch::default()).and_then(|code| library::check(code, family, string.offset))
+        }
+        _ => string.check(),
+    };
+    checked.within(reading)
 }
 
 impl<'a> Scanner<'a> {
@@ -172,7 +186,7 @@ impl<'a> Scanner<'a> {
             enterprise: false,
             version: 0,
             strays: 0,
-            strings: OpcodeStrings::default(),
+            strings: OpcodeStrings { is_checked: false, family: state.family, broken: None },
         }
     }
 
@@ -246,7 +260,8 @@ impl<'a> Scanner<'a> {
 
     /// Fails if a string of an opcode read since the last call does not expand.
     pub(crate) fn take_broken_string(&mut self) -> Result<()> {
-        self.strings.broken.take().map_or(Ok(()), |(string, reading)| string.check().within(reading))
+        let family = self.state.family;
+        self.strings.broken.take().map_or(Ok(()), |(string, reading)| check_string(string, reading, family))
     }
 
     /// Returns the number of key prefixes without a key so far.
@@ -350,7 +365,7 @@ impl<'a> Scanner<'a> {
                 return Ok(None);
             }
             Opcode::Idle => {
-                self.prefix.idle = Some(cursor.number().within(Reading::IdleTime)?);
+                self.prefix.idle = Some(cursor.length().within(Reading::IdleTime)?);
                 self.prefix.start.get_or_insert(start);
                 return Ok(None);
             }

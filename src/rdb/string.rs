@@ -73,7 +73,7 @@ impl<'a> Cursor<'a> {
         let rest = self.rest();
         let (compressed, behind) = short_length(rest.strip_prefix(&[COMPRESSED])?)?;
         let (len, behind) = short_length(behind)?;
-        let block = behind.get(..compressed).filter(|_| is_possible(compressed as u64, len as u64))?;
+        let block = behind.get(..compressed).filter(|_| len > 0 && is_possible(compressed as u64, len as u64))?;
         let head = rest.len() - behind.len();
         let offset = self.offset() + head as u64;
         self.advance(head + compressed);
@@ -143,7 +143,7 @@ impl<'a> Cursor<'a> {
                 3 => {
                     let compressed = cursor.length()?;
                     let len = cursor.length()?;
-                    if !is_possible(compressed, len) {
+                    if len > 0 && !is_possible(compressed, len) {
                         return Err(Error::corrupt(
                             start.offset(),
                             wording!(
@@ -152,7 +152,11 @@ impl<'a> Cursor<'a> {
                             ),
                         ));
                     }
-                    cursor.take(compressed).map(|block| StringForm::Lzf { block, len })
+                    // Servers load any block that is to expand to nothing.
+                    cursor.take(compressed).map(|block| match len {
+                        0 => StringForm::Plain(&[]),
+                        len => StringForm::Lzf { block, len },
+                    })
                 }
                 other => Err(Error::corrupt(
                     start.offset(),
@@ -176,10 +180,10 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Returns whether an LZF block of `compressed` bytes can expand to `len`.
+/// Returns whether an LZF block of `compressed` bytes can expand to `len`, which is not 0.
 #[inline]
 fn is_possible(compressed: u64, len: u64) -> bool {
-    compressed > 0 && len > 0 && len / limits::LZF_MAX_RATIO <= compressed
+    compressed > 0 && len / limits::LZF_MAX_RATIO <= compressed
 }
 
 /// Decodes a length of one or two bytes (below 16 KiB); returns it with the bytes that follow.

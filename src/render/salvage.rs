@@ -19,7 +19,8 @@ pub fn lines(salvage: &Salvage, rows: usize, lang: Lang) -> Vec<String> {
     lines.extend(ranges.iter().map(|range| damaged(range, lang)));
     let more = (salvage.damaged.len() - ranges.len()) as u64 + salvage.unlisted;
     if more > 0 {
-        lines.push(say!(lang, "and {more} more damaged places", "另有 {more} 处损坏"));
+        let places = if more == 1 { "place" } else { "places" };
+        lines.push(say!(lang, "and {more} more damaged {places}", "另有 {more} 处损坏"));
     }
     lines.extend(databases(salvage, lang));
     if !salvage.proven {
@@ -52,11 +53,11 @@ fn damaged(range: &DamagedRange, lang: Lang) -> String {
             say!(lang, "db {db} {key} ({size}): {error}", "db {db} {key}（{size}）：{error}")
         }
         (DamageExtent::Framing | DamageExtent::Value | DamageExtent::Duplicate | DamageExtent::Other, _) => {
-            let (before, behind) = (human::count(*keys_before), human::count(*keys_behind));
+            let (before, behind) = (human::counted(*keys_before, nouns::KEY, lang), human::count(*keys_behind));
             say!(
                 lang,
-                "bytes {start:#x} to {end:#x} ({size}) in db {db}, {before} keys before and {behind} after: {error}",
-                "字节 {start:#x} 至 {end:#x}（{size}），db {db}，之前 {before} 个 key，之后 {behind} 个：{error}"
+                "bytes {start:#x} to {end:#x} ({size}) in db {db}, {before} before and {behind} after: {error}",
+                "字节 {start:#x} 至 {end:#x}（{size}），db {db}，之前 {before}，之后 {behind} 个：{error}"
             )
         }
     }
@@ -66,16 +67,12 @@ fn damaged(range: &DamagedRange, lang: Lang) -> String {
 fn databases(salvage: &Salvage, lang: Lang) -> Vec<String> {
     let mut lines = Vec::new();
     for database in &salvage.databases {
-        let (db, keys) = (database.db, human::count(database.keys));
+        let (db, keys) = (database.db, human::counted(database.keys, nouns::KEY, lang));
         if let Some(missing) = database.announced.and_then(|announced| announced.checked_sub(database.keys))
             && missing > 0
         {
             let missing = human::count(missing);
-            lines.push(say!(
-                lang,
-                "db {db}: {keys} keys, {missing} missing",
-                "db {db}：{keys} 个 key，缺少 {missing} 个"
-            ));
+            lines.push(say!(lang, "db {db}: {keys}, {missing} missing", "db {db}：{keys}，缺少 {missing} 个"));
         }
         if !database.certain {
             lines.push(say!(

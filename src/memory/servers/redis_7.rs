@@ -9,6 +9,7 @@ pub const LAYOUT: Layout = Layout {
     short: ShortStrings::Behind { longest: 44, count: Count::Usable },
     packed: PackedForm::Listpack,
     packed_count: Count::Usable,
+    score: ScoreText::SeventeenDigitsOrInteger,
     list: ListLayout {
         node: 40,
         entry: Count::Usable,

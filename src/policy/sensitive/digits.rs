@@ -57,6 +57,15 @@ fn touched_before(text: &[u8], start: usize) -> bool {
     }
 }
 
+/// Returns whether a number behind these bytes has a minus sign: a hyphen with a value's beginning before it, not a word or digits.
+fn is_negative(before: &[u8]) -> bool {
+    match before {
+        [b'-'] => true,
+        [.., byte, b'-'] => matches!(byte, b'[' | b',' | b':' | b'=' | b'('),
+        _ => false,
+    }
+}
+
 fn touched_behind(text: &[u8], end: usize) -> bool {
     match text.get(end..).unwrap_or_default() {
         [b'.', digit, ..] => digit.is_ascii_digit(),
@@ -81,6 +90,9 @@ fn plain(
         return;
     }
     let before = text.get(..start).unwrap_or_default();
+    if is_negative(before) {
+        return;
+    }
     let abroad = match digits {
         [b'8', b'6', number @ ..] if before.ends_with(b"+") => Some(number),
         [b'0', b'0', b'8', b'6', number @ ..] => Some(number),

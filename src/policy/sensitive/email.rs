@@ -82,9 +82,13 @@ fn address(text: &[u8], at: usize) -> Option<Range<usize>> {
         tail && at.is_some_and(|at| at == 0 || domain[at - 1] == b'.')
     });
     let start = name.iter().position(u8::is_ascii_alphanumeric)?;
+    // Masked, such as `z***g@163.com`: what follows the asterisks is no name.
+    let is_masked = before.get(..at - name.len()).is_some_and(|before| before.ends_with(b"*"));
+    // `git@github.com:shop/mall.git` is the address of a repository.
+    let is_remote = name == b"git" && behind.get(domain.len()) == Some(&b':');
     // A second @ follows: part of something else, such as the user of a URL.
     let followed = behind.get(domain.len()) == Some(&b'@');
-    (good_top && good_host && !is_file && !is_example && !followed)
+    (good_top && good_host && !is_file && !is_example && !is_masked && !is_remote && !followed)
         .then(|| at - name.len() + start..at + 1 + domain.len())
 }
 
@@ -141,6 +145,10 @@ mod tests {
             "zhangsan@example.com",
             "a@mail.Example.ORG",
             "a@b.example",
+            "z***g@163.com",
+            "zh****12@mall.com.cn",
+            "****5678@qq.com",
+            "git@github.com:shop/mall.git",
         ] {
             assert_eq!(found(text), &[] as &[SensitiveKind], "{text}");
         }

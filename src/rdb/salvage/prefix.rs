@@ -3,9 +3,8 @@
 use std::ops::Range;
 
 use crate::rdb::cursor::Cursor;
-use crate::rdb::scan::KeyEntry;
+use crate::rdb::scan::{EXPIRE_TIME_MS, KeyEntry};
 
-const EXPIRE_TIME_MS: u8 = 252;
 const FREQ: u8 = 249;
 const IDLE: u8 = 248;
 

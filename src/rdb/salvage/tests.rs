@@ -113,6 +113,29 @@ fn lost_database_switch_is_inferred() {
 }
 
 #[test]
+fn duplicates_are_dropped_where_nothing_else_is_wrong() {
+    let other = [&strings(0, "user", 60)[..], &string("user:7", "other")].concat();
+    let same = [&strings(0, "user", 60)[..], &string("user:7", "value 7")].concat();
+    for (items, kept) in [(other, 59), (same, 60)] {
+        let (survey, out) = saved(&file(&items));
+        assert!(!survey.is_sound());
+        assert_eq!(records(&out).len(), kept);
+    }
+}
+
+#[test]
+fn the_end_of_a_damaged_value_is_no_expiry() {
+    // An intset whose last bytes read as an expiry in the year 27,000,000, under a type that no such file has.
+    let intset = b"\x1b\x03set\xc3\x14\x20\x04\x08\0\0\0\x03\x20\x03\x80\0\x02\xfc\xff\x01\x80\x08\x80\0\x20\x0c";
+    let next = string("user:77", "value");
+    let (_, out) = saved(&file(&[&strings(0, "user", 60)[..], intset, &next, &strings(1, "cart", 60)].concat()));
+    let kept = records(&out);
+    // The record before the damage is given up: its length might have led there.
+    assert_eq!(kept.len(), 120);
+    assert!(kept.iter().any(|(_, key, record)| key == b"user:77" && *record == next));
+}
+
+#[test]
 fn damage_without_a_readable_name_has_no_name() {
     // LZF blocks that expand beyond their size: of a name, and of a function.
     let block = b"\xc3\x03\x01\x01ab";

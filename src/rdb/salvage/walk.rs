@@ -436,17 +436,15 @@ impl<'a> Walk<'a> {
     }
 
     pub fn finish(mut self) -> Survey {
-        let Parts { mut pieces, mut gaps, has_framing_gap, .. } = self.parts;
+        let Parts { mut pieces, mut gaps, .. } = self.parts;
         infer_databases(&mut pieces, &gaps, &self.announced);
         self.about.templates = self.templates.map(|templates| match templates.are_incomplete() {
             true => Arc::new(templates.without_stand_ins()),
             false => templates,
         });
-        let mut stretches: Vec<Stretch> = pieces.into_iter().map(|piece| piece.stretch).collect();
-        if has_framing_gap {
-            let found = duplicates(self.bytes, &self.about, &stretches);
-            stretches = without(self.bytes, &self.about, stretches, &found, &mut gaps);
-        }
+        let stretches = pieces.into_iter().map(|piece| piece.stretch).collect::<Vec<Stretch>>();
+        let found = duplicates(self.bytes, &self.about, &stretches);
+        let stretches = without(self.bytes, &self.about, stretches, &found, &mut gaps);
         gaps.sort_by_key(|gap| gap.range.start);
         count_keys(&stretches, &mut gaps);
         Survey {

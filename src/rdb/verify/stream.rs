@@ -39,7 +39,7 @@ pub struct StreamCheck {
     live: i64,
     groups: Unique,
     consumers: Unique,
-    /// Ids pending in the group, sorted, with the number of the last consumer that has them.
+    /// Ids pending in the group, sorted, with the number of the consumer that has them.
     pending: Vec<(u128, u32)>,
     consumer: u32,
     /// True if a node was too large to be decompressed, so that the entries are not counted.
@@ -167,6 +167,9 @@ impl StreamCheck {
             ))),
             Some(owner) if *owner == consumer => {
                 Err(corrupt(wording!("entry is pending twice for a consumer", "条目在同一消费者中重复出现")))
+            }
+            Some(owner) if *owner != NOBODY => {
+                Err(corrupt(wording!("entry is pending for two consumers", "条目同时属于两个消费者")))
             }
             Some(owner) => {
                 *owner = consumer;
@@ -335,7 +338,11 @@ impl Node<'_> {
         }
     }
 
+    /// Reads over as many elements as a count in the node says.
     fn skip(&mut self, elements: i64) -> Result<()> {
+        if elements < 0 {
+            return Err(self.wrong(wording!("stream node has {elements} fields", "stream 节点的字段数为 {elements}")));
+        }
         for _ in 0..elements {
             self.next()?;
         }

@@ -214,3 +214,32 @@ fn a_zipmap_whose_count_is_not_read_is_refused_unless_it_is_254() {
     assert_eq!(verified(254).unwrap(), Notes::default());
     assert!(verified(255).unwrap_err().to_string().contains("declares 255"));
 }
+
+#[test]
+fn entry_is_pending_for_one_consumer() {
+    let id = [&[0; 15][..], &[1]].concat();
+    let pending = [b"\0\0\x01", &id[..], &[0; 8], b"\x01"].concat();
+    let consumer = |name: &[u8]| [name, &[0; 8], b"\x01", &id].concat();
+    let of = |consumers: &[Vec<u8>]| {
+        let count = u8::try_from(consumers.len()).unwrap();
+        let stream = [&b"\0\0\0\0\x01\x01g"[..], &pending, &[count], &consumers.concat()].concat();
+        verified(&mut Verify::new(Family::Redis), ValueType::Stream(1), &stream)
+    };
+    assert!(of(&[consumer(b"\x01a")]).is_ok());
+    assert!(of(&[consumer(b"\x01a"), consumer(b"\x01b")]).is_err());
+}
+
+#[test]
+fn counts_of_fields_are_not_negative() {
+    let of = |head: &[u8]| {
+        let body = [head, b"\xff"].concat();
+        let total = u8::try_from(body.len() + 6).unwrap();
+        let count = u8::try_from(head.len() / 2).unwrap();
+        let id = [&[0x10, 0, 0, 0, 0, 0, 0, 0, 5], &[0; 8][..]].concat();
+        let stream = [&[1], &id[..], &[total, total, 0, 0, 0, count, 0], &body, b"\x01\x3f\0\0"].concat();
+        verified(&mut Verify::new(Family::Redis), ValueType::Stream(1), &stream)
+    };
+    // One live entry without fields: of the node, or of its own. -1 as a number of 13 bits takes two bytes and their length.
+    assert!(of(b"\x01\x01\0\x01\0\x01\0\x01\x02\x01\0\x01\0\x01\x03\x01").is_ok());
+    assert!(of(b"\x01\x01\0\x01\xdf\xff\x02\0\x01\x02\x01\0\x01\0\x01\x03\x01").is_err());
+}

@@ -23,7 +23,10 @@ impl WarningKind {
             ),
             NoEndMark => fixed("the replication stream does not end with its mark", "复制流的结尾缺少结束标记"),
             BytesFollow { bytes } => filled(
-                format!("{} bytes after the end of the snapshot were ignored", bytes.0),
+                match bytes.0 {
+                    1 => "1 byte after the end of the snapshot was ignored".to_owned(),
+                    bytes => format!("{bytes} bytes after the end of the snapshot were ignored"),
+                },
                 format!("快照结尾之后有 {} 字节被忽略", bytes.0),
             ),
             PassedOver { what } => match what {

@@ -1,6 +1,7 @@
 //! `key.lowercase`: names have no upper-case letters.
 //!
-//! Measured: upper-case letters of any script. Characters without case, such as Chinese ones, do not count.
+//! Measured: upper-case letters of any script. Characters without case, such as Chinese ones, do not count. In a name that is not
+//! UTF-8, only letters of ASCII count, and none that may be the second byte of a character, as in GBK.
 
 use crate::policy::KeyView;
 use crate::policy::params::Params;
@@ -42,18 +43,26 @@ pub struct LowercaseRule;
 
 impl KeyRule for LowercaseRule {
     fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
-        if key.name().is_ascii() {
-            let measured = key.name().iter().filter(|byte| byte.is_ascii_uppercase()).count() as u64;
-            return (measured > 0).then_some(Violation { measured, allowed: 0 });
-        }
-        let upper = |text: &str| text.chars().filter(|character| character.is_uppercase()).count() as u64;
-        let measured = key.name().utf8_chunks().map(|chunk| upper(chunk.valid())).sum();
+        let measured = upper_case_letters(key.name());
         (measured > 0).then_some(Violation { measured, allowed: 0 })
     }
 
     fn name_test(&self) -> Option<NameTest> {
         Some(NameTest::UpperCase)
     }
+}
+
+/// Returns the number of upper-case letters in a name.
+pub fn upper_case_letters(name: &[u8]) -> u64 {
+    if let Ok(text) = std::str::from_utf8(name) {
+        return text.chars().filter(|character| character.is_uppercase()).count() as u64;
+    }
+    let (mut letters, mut is_second) = (0, false);
+    for byte in name {
+        letters += u64::from(!is_second && byte.is_ascii_uppercase());
+        is_second = !is_second && matches!(byte, 0x81..=0xFE);
+    }
+    letters
 }
 
 #[cfg(test)]
@@ -76,5 +85,8 @@ mod tests {
     fn lower_case_and_caseless_characters_are_fine() {
         assert_eq!(upper("user:profile_\u{e4}-1.{x}:\u{7528}\u{6237}".as_bytes()), 0);
         assert_eq!(upper(b"\xff\xfe"), 0);
+        // GBK: 商品 has bytes that read as a letter of UTF-8, 丂A has a letter of ASCII as its second byte.
+        assert_eq!(upper(b"\xc9\xcc\xc6\xb7:1002"), 0);
+        assert_eq!([upper(b"\x81A:1"), upper(b"\x81AA:1")], [0, 1]);
     }
 }
