@@ -24,14 +24,14 @@ use crate::pattern::PatternBuf;
 use crate::pattern::classify::Classifier;
 use crate::pattern::name::KeyName;
 use crate::pattern::tree::PlaceId;
-use crate::policy::evidence::LockValue;
+use crate::policy::evidence::{LockValue, may_be_lock};
 use crate::policy::forest::{Forest, PatternNode};
 use crate::policy::registry;
 use crate::policy::rule::{BadTokens, Breach, ConcernedKeys};
 use crate::policy::rules::type_::near_compact_limit;
 use crate::policy::{Checks, Judged, KeyLabels, NameJudged, Severity};
 use crate::rdb::peek::PeekBuffers;
-use crate::record::{Kind, Record};
+use crate::record::Record;
 use crate::sorting::CompactSort;
 use crate::units::Millis;
 
@@ -392,7 +392,7 @@ impl CountedKeys {
         match self {
             CountedKeys::All => true,
             CountedKeys::ExpiringFrom(from) => record.expires_at.is_some_and(|at| at >= *from),
-            CountedKeys::Locks(_) if !is_lock || !matches!(record.kind, Kind::String | Kind::Hash) => false,
+            CountedKeys::Locks(_) if !is_lock || !may_be_lock(record) => false,
             CountedKeys::Locks(bad) => match LockValue::of(record, bad.min, room) {
                 LockValue::NoToken => true,
                 LockValue::Token { hash, .. } => bad.shared.binary_search(&hash).is_ok(),

@@ -305,7 +305,7 @@ pub(super) fn time(flag: &str, text: &str) -> Result<Millis> {
 /// integer as year").
 fn moment(text: &str) -> Option<Millis> {
     match text.parse::<i64>() {
-        Ok(seconds) => Some(Millis(seconds.saturating_mul(1000))),
+        Ok(seconds) => jiff::Timestamp::from_second(seconds).ok().map(|time| Millis(time.as_millisecond())),
         Err(_) => text.parse::<jiff::Timestamp>().ok().map(|time| Millis(time.as_millisecond())),
     }
 }
@@ -318,7 +318,7 @@ mod tests {
     fn times_are_seconds_or_dates() {
         assert_eq!(time("--at", "1700000000").unwrap(), Millis(1_700_000_000_000));
         assert_eq!(time("--at", "2023-11-14T22:13:20Z").unwrap(), Millis(1_700_000_000_000));
-        assert!(time("--at", "yesterday").is_err());
+        assert!(time("--at", "yesterday").is_err() && time("--at", "99999999999999999").is_err());
         assert_eq!(date("--until", "2023-11-14").unwrap(), Millis(1_699_920_000_000));
         assert_eq!(date("--until", "2023-11-14T22:13:20Z").unwrap(), Millis(1_700_000_000_000));
         assert!(date("--until", "2023-02-30").is_err() && date("--until", "summer").is_err());

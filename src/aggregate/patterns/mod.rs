@@ -18,7 +18,7 @@ use crate::pattern::PatternBuf;
 use crate::pattern::name::KeyName;
 use crate::pattern::tree::{Leaf, PatternTree, PlaceId, TreeLimits};
 use crate::policy::evidence::ids::{IdFinder, KnownId, MOST_IDS};
-use crate::policy::evidence::{MOST_EXPIRIES, MOST_TOKENS};
+use crate::policy::evidence::{MOST_EXPIRIES, MOST_TOKENS, may_be_lock};
 use crate::policy::forest::Forest;
 use crate::policy::sensitive::Inspection;
 use crate::policy::{Judged, Severity, UsualJudged};
@@ -406,11 +406,6 @@ impl PatternStats {
     pub fn finish(&self, plan: &PatternsPlan) -> PatternSections {
         finish::sections(&self.tree, plan)
     }
-}
-
-/// Returns whether keys of this type may be locks.
-fn may_be_lock(record: &Record<'_>) -> bool {
-    matches!(record.kind, Kind::String | Kind::Hash)
 }
 
 /// Samples the id of a string. Returns the growth in heap bytes.

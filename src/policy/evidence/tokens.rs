@@ -82,6 +82,12 @@ pub enum LockValue {
     NotCompared,
 }
 
+/// Returns whether a key named like a lock may be one: by its type, and not as a helper of a lock. Redisson keeps a key for each reader
+/// of a read-write lock, which has the reader in its name and always holds 1.
+pub fn may_be_lock(record: &Record<'_>) -> bool {
+    matches!(record.kind, Kind::String | Kind::Hash) && memchr::memmem::find(record.key, b":rwlock_timeout:").is_none()
+}
+
 impl LockValue {
     /// Reads the value of a lock; those shorter than `min` bytes are no tokens.
     ///
@@ -275,6 +281,13 @@ mod tests {
         uses.sort_unstable();
         // The second holder of `abcdefgh` is the same lock on another instance.
         assert_eq!(uses, [(2, false), (2, true)]);
+    }
+
+    #[test]
+    fn helpers_of_a_lock_are_no_locks() {
+        let is_lock = |name: &str| may_be_lock(&record(name.as_bytes()));
+        assert!(is_lock("lock:order:1") && is_lock("lock:rwlock_timeout"));
+        assert!(!is_lock("{mall:lock:rw:1}:8d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f:31:rwlock_timeout:1"));
     }
 
     #[test]

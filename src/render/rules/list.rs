@@ -10,7 +10,7 @@ use crate::policy::{Policy, RuleMeta};
 use crate::render::document::{Cell, Column, Table};
 use crate::render::terminal::page::{Style, TextPage};
 use crate::render::terminal::table;
-use crate::render::words::{heads, say};
+use crate::render::words::{heads, known, say};
 use crate::render::wrap::wrap;
 use crate::render::{Lang, TableOptions, human, key_text};
 use crate::report::{Severity, Wording};
@@ -41,7 +41,7 @@ pub fn all(presets: &[Policy], options: TableOptions, out: &mut dyn Write) -> io
     let mut list = Table::of("", &lines, usize::MAX).column(Column::text(heads::RULE), |line| line.id);
     for (at, name) in known.into_iter().enumerate() {
         list = list.column(Column::text(heads::same(name)), |line| match line.severities {
-            Some(severities) => severity_cell(&severities[at]),
+            Some(severities) => severity_cell(&severities[at], lang),
             None => Cell::Blank,
         });
     }
@@ -78,8 +78,11 @@ fn lines<'r>(meta: &'static RuleMeta, severities: &'r [String; 6], room: usize, 
 }
 
 /// Returns a cell with one severity, or with words where a rule has several or none.
-fn severity_cell(words: &str) -> Cell {
-    Severity::parse(words).map_or_else(|| words.into(), Cell::Severity)
+/// Returns the cell of one severity, or of several separated by blanks.
+fn severity_cell(words: &str, lang: Lang) -> Cell {
+    let word = |word| Severity::parse(word).map_or(word, |severity| known::severity(severity, lang));
+    Severity::parse(words)
+        .map_or_else(|| words.split(' ').map(word).collect::<Vec<_>>().join(" ").into(), Cell::Severity)
 }
 
 fn demand(meta: &RuleMeta, params: &Params, lang: Lang) -> String {

@@ -17,7 +17,8 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
     let shown: Vec<&KeyRow> =
         types.iter().flat_map(|of_type| of_type.list.iter().take(ROWS_OF_A_TYPE.min(scope.rows))).collect();
     let mut table = keys::table(title, report, &shown, usize::MAX).folded(title);
-    let all: usize = types.iter().map(|of_type| of_type.list.len()).sum();
-    table.hidden = (all - shown.len()) as u64;
+    // More than these are only in JSON.
+    let most: usize = types.iter().map(|of_type| of_type.list.len().min(ROWS_OF_A_TYPE)).sum();
+    table.hidden = (most - shown.len()) as u64;
     Some(Section::new("by-type", title).with(table))
 }
