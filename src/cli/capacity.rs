@@ -85,10 +85,11 @@ pub fn run(args: &CapacityArgs) -> Result<ExitStatus> {
         }
     }
     written(write(&plan, args, &mut out).and_then(|()| out.finish()))?;
-    Ok(if plan.is_complete() { ExitStatus::Done } else { ExitStatus::Incomplete })
+    let has_damaged_night = plan.warnings.iter().any(|warning| warning.kind == WarningKind::NightDamaged);
+    Ok(if plan.is_complete() && !has_damaged_night { ExitStatus::Done } else { ExitStatus::Incomplete })
 }
 
-/// Makes the reports of earlier nights, without nights that lack shards, and says which those are.
+/// Makes the reports of earlier nights, without those that are damaged or lack shards, and says which these are.
 fn earlier(args: &CapacityArgs, plan: &mut Plan, servers: &[NamedReport]) -> Result<(Vec<NamedReport>, Vec<Warning>)> {
     // Nights are told apart by their times, and each file is read by itself.
     plan.read.inputs = InputCheck::None;
@@ -100,8 +101,10 @@ fn earlier(args: &CapacityArgs, plan: &mut Plan, servers: &[NamedReport]) -> Res
         named.name = plan.read.shown(file.name());
         Ok(named)
     };
-    let mut earlier = files.iter().map(read).collect::<Result<Vec<_>>>()?;
-    let warnings = if args.allow_missing { Vec::new() } else { keep_whole(servers, &mut earlier)? };
+    let nights = files.iter().map(read).collect::<Result<Vec<_>>>()?;
+    let (mut earlier, damaged): (Vec<_>, Vec<_>) = nights.into_iter().partition(|named| named.report.complete);
+    let mut warnings = if args.allow_missing { Vec::new() } else { keep_whole(servers, &mut earlier)? };
+    warnings.extend(damaged.iter().map(|named| Warning::about(&named.name, WarningKind::NightDamaged)));
     Ok((earlier, warnings))
 }
 

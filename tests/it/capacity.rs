@@ -254,6 +254,36 @@ fn a_damaged_input_is_told_and_costs_status_4() {
 }
 
 #[test]
+fn a_damaged_night_does_not_count_and_costs_status_4() {
+    let folder = tempfile::tempdir().unwrap();
+    let night = |name: &str, keys: usize, day: u32, cut: usize| {
+        let mut dump = Dump::new();
+        for number in 0..keys {
+            dump.string(format!("user:{number}"), "value");
+        }
+        let mut bytes = dump.bytes();
+        let at = bytes.windows(5).position(|part| part == b"ctime").unwrap() + 6;
+        bytes[at..at + 10].copy_from_slice((1_700_000_000 + day * 86_400).to_string().as_bytes());
+        let path = folder.path().join(name).join("s.rdb");
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, &bytes[..bytes.len() - cut]).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let (first, cut) = (night("1", 1000, 0, 0), night("2", 1100, 1, 15_000));
+    let last = night("3", 1200, 2, 0);
+    let growth = |earlier: &[&str]| {
+        let mut args = vec!["capacity", &last, "--node-memory", "1MB", "--format", "json"];
+        args.extend(earlier.iter().flat_map(|path| ["--earlier", path]));
+        let done = run_args(&args);
+        let plan: Value = serde_json::from_slice(&done.stdout).unwrap();
+        (done.status.code(), plan["nights"].as_array().map(Vec::len), plan["trend"].clone())
+    };
+    let (status, nights, trend) = growth(&[&first]);
+    assert_eq!((status, nights), (Some(0), Some(2)));
+    assert_eq!(growth(&[&first, &cut]), (Some(4), nights, trend));
+}
+
+#[test]
 fn an_empty_server_needs_one_node() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("empty.rdb");

@@ -208,6 +208,8 @@ pub enum WarningKind {
         /// Number of shards that earlier nights have.
         of: u64,
     },
+    /// The earlier night is damaged or cut short, and does not count.
+    NightDamaged,
     /// Growth leaves out a night that lacks shards.
     NightNotWhole {
         /// Their names, without dates.

@@ -236,6 +236,10 @@ impl WarningKind {
                     format!("缺少 {of} 个分片中的 {missing} 个：{named_zh}"),
                 )
             }
+            NightDamaged => fixed(
+                "could not be read whole and does not count: what it lacks would look like shrinking",
+                "未能完整读取，不计入：缺失的部分会显示为缩小",
+            ),
             NightNotWhole { shards, of } => {
                 let (missing, named, named_zh) = (shards.len(), listed(shards, ", "), listed(shards, "、"));
                 filled(
