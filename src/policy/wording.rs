@@ -127,7 +127,12 @@ fn fill(text: &str, name: &str, value: &str, unit: &str, bare: bool) -> String {
             }
             _ => {
                 done.push_str(if alone { value } else { name });
-                rest = behind;
+                // The blank that parts a name from Chinese text is not needed behind a Chinese unit.
+                let is_chinese = |c: char| !c.is_ascii();
+                rest = match behind.strip_prefix(' ') {
+                    Some(text) if alone && value.ends_with(is_chinese) && text.starts_with(is_chinese) => text,
+                    _ => behind,
+                };
             }
         }
     }

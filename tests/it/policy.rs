@@ -124,6 +124,24 @@ const MB: u64 = 1 << 20;
 const FOREVER: bool = false;
 const EXPIRES: bool = true;
 
+#[test]
+fn names_that_remedies_suggest_break_no_rule() {
+    let mut suggested = 0;
+    for known in presets::PRESETS {
+        let preset = Preset::named(known.name);
+        let syntax = PatternSyntax { separators: b":", classifier: &preset.classifier };
+        for setting in presets::load(known.name, syntax).unwrap().settings {
+            let fix = setting.fix.map_or_else(|| setting.rule.meta.fix.en.to_owned(), |fix| fix.en);
+            for name in fix.split("becomes `").skip(1).filter_map(|rest| rest.split('`').next()) {
+                suggested += 1;
+                let broken = preset.broken("key.", &key(name.as_bytes()));
+                assert!(broken.is_empty(), "{}: {}: {name} breaks {broken:?}", known.name, setting.rule.meta.id);
+            }
+        }
+    }
+    assert!(suggested > 10);
+}
+
 /// Returns a name of 129 bytes, one more than the standards suggest.
 fn long_name() -> String {
     format!("user:profile:{}", "x".repeat(116))

@@ -80,18 +80,19 @@ fn headline(report: &Report, lang: Lang) -> String {
         0 => lang.of("no single key breaks a rule", "没有单个 key 违反规则").to_owned(),
         keys => {
             let share = human::share_of(keys, report.totals.keys);
+            let breaks = if keys == 1 { "breaks" } else { "break" };
             let keys = human::counted(keys, nouns::KEY, lang);
             match broken.memory.known() {
                 Some(memory) => say!(
                     lang,
-                    "{keys} ({share}) with {}, {} of all memory, break a rule about keys",
+                    "{keys} ({share}) with {}, {} of all memory, {breaks} a rule about keys",
                     "{keys}（{share}）违反针对 key 的规则，占 {}，为总内存的 {}",
                     human::bytes(memory.0),
                     human::share_of(memory.0, report.totals.memory.0),
                 ),
                 None => say!(
                     lang,
-                    "{keys} ({share}) of unknown memory break a rule about keys",
+                    "{keys} ({share}) of unknown memory {breaks} a rule about keys",
                     "{keys}（{share}）违反针对 key 的规则，内存未知"
                 ),
             }

@@ -18,7 +18,7 @@ static META: RuleMeta = RuleMeta {
     severity: Severity::Must,
     problem: Text {
         en: "consumer group with many or long unacknowledged entries",
-        zh: "消费组有大量或长期未确认的消息",
+        zh: "消费组有大量或长期未确认的条目",
     },
     what: Text {
         en: "no consumer group has many or long unacknowledged entries",

@@ -21,7 +21,7 @@ static META: RuleMeta = RuleMeta {
     severity: Severity::Should,
     problem: Text {
         en: "stream of more than `max` entries, or with entries older than `max_age`",
-        zh: "流的消息超过 max 条，或有早于 max_age 的消息",
+        zh: "流的条目超过 max 条，或有早于 max_age 的条目",
     },
     what: Text {
         en: "no stream has more than `max` entries, or entries older than `max_age`",

@@ -30,8 +30,9 @@ pub(in crate::render) fn document(plan: &Capacity, lang: Lang) -> Document {
 fn headline(plan: &Capacity, lang: Lang) -> Headline {
     let keys = plan.servers.iter().fold(0_u64, |sum, server| sum.saturating_add(server.keys));
     let incomplete = plan.servers.iter().filter(|server| !server.complete).count();
+    let inputs = if incomplete == 1 { "input is" } else { "inputs are" };
     let problem =
-        || say!(lang, "{incomplete} inputs are incomplete: more is needed", "{incomplete} 个输入不完整：实际需要更多");
+        || say!(lang, "{incomplete} {inputs} incomplete: more is needed", "{incomplete} 个输入不完整：实际需要更多");
     let taken = plan.servers.iter().filter_map(|server| server.taken).max();
     let (total, nodes) = today(plan);
     let asked = human::counted(nodes, nouns::NODE, lang);
