@@ -186,6 +186,21 @@ fn a_copy_of_another_night_is_not_a_night() {
 }
 
 #[test]
+fn of_two_copies_the_one_that_is_cut_off_is_left_out() {
+    let root = tempfile::tempdir().unwrap();
+    for night in 0..3 {
+        write(&root.path().join(format!("2026-11-{}/dump.rdb", 17 + night)), FIRST + night * DAY, 1, 10);
+    }
+    let [cut, whole] = ["2026-11-18", "2026-11-20"].map(|date| root.path().join(date).join("dump.rdb"));
+    fs::create_dir(whole.parent().unwrap()).unwrap();
+    fs::copy(&cut, &whole).unwrap();
+    let bytes = fs::read(&cut).unwrap();
+    fs::write(&cut, &bytes[..bytes.len() / 2]).unwrap();
+    let comparison = json(root.path(), &["."], 4);
+    assert_eq!((keys(&comparison).len(), names(&comparison, "left_out")), (3, vec!["./2026-11-18/dump.rdb"]));
+}
+
+#[test]
 fn stored_reports_and_dumps_make_one_series() {
     let root = tempfile::tempdir().unwrap();
     nights(root.path(), in_folders);

@@ -143,6 +143,20 @@ impl Open {
         self.shards.insert(shard, (candidate.created, candidate.name.clone()));
         self.files.push(candidate);
     }
+
+    /// Exchanges the file of a shard for a copy of it that is longer: the other was cut off. Returns the name of the one that stays.
+    fn keep_longer(&mut self, shard: &str, copy: &mut Candidate) -> String {
+        let Some((_, name)) = self.shards.get_mut(shard) else { return String::new() };
+        if let Some(known) = self.files.iter_mut().find(|file| file.name == *name)
+            && copy.is_longer_than(known)
+        {
+            std::mem::swap(known, copy);
+            name.clone_from(&known.name);
+            // The later date stays without a snapshot of its own.
+            copy.date = copy.date.take().max(known.date.clone());
+        }
+        name.clone()
+    }
 }
 
 fn by_shard(candidates: Vec<Candidate>, part: ShardName) -> Vec<Night> {
@@ -151,12 +165,13 @@ fn by_shard(candidates: Vec<Candidate>, part: ShardName) -> Vec<Night> {
     let (mut timed, untimed): (Vec<_>, Vec<_>) = dumps.into_iter().partition(|candidate| candidate.created.is_some());
     timed.compact_sort_by_key(|candidate| candidate.created);
     let (mut nights, mut repeated): (Vec<Open>, Vec<Night>) = (Vec::new(), Vec::new());
-    for candidate in timed.into_iter().chain(untimed) {
+    for mut candidate in timed.into_iter().chain(untimed) {
         let shard = part.of(&candidate);
-        let known = |open: &Open| open.shards.get(&shard).filter(|(created, _)| created.is_some()).cloned();
-        let same = nights.iter().filter_map(known).find(|(created, _)| *created == candidate.created);
-        if let Some((_, of)) = same {
-            repeated.push(copy_of(of, candidate));
+        let is_same = |open: &&mut Open| {
+            open.shards.get(&shard).is_some_and(|(created, _)| created.is_some() && *created == candidate.created)
+        };
+        if let Some(open) = nights.iter_mut().find(is_same) {
+            repeated.push(copy_of(open.keep_longer(&shard, &mut candidate), candidate));
         } else if let Some(open) = nights.iter_mut().rev().find(|open| open.takes(&shard, &candidate)) {
             open.add(shard, candidate);
         } else {
@@ -231,6 +246,12 @@ fn drop_repeated(list: &mut [Night]) {
 }
 
 impl Candidate {
+    /// Returns whether it is longer than another file of the same form.
+    fn is_longer_than(&self, other: &Candidate) -> bool {
+        let length = |one: &Candidate| std::fs::metadata(&one.file.path).map_or(0, |about| about.len());
+        self.file.path.extension() == other.file.path.extension() && length(self) > length(other)
+    }
+
     fn name_of_night(&self) -> String {
         self.path.clone()
     }
