@@ -76,7 +76,10 @@ def levels(least: int) -> Check:
 
 
 def lowercase(key: Key) -> bool:
-    return any(character.isupper() for character in characters(key.name))
+    text = characters(key.name)
+    # Bytes of a name in GBK may read as letters of UTF-8.
+    is_text = not any("\ud800" <= character <= "\udfff" for character in text)
+    return any(character.isupper() and (is_text or character.isascii()) for character in text)
 
 
 def empty_segment(key: Key) -> bool:
