@@ -85,8 +85,7 @@ pub fn run(args: &CapacityArgs) -> Result<ExitStatus> {
         }
     }
     written(write(&plan, args, &mut out).and_then(|()| out.finish()))?;
-    let has_damaged_night = plan.warnings.iter().any(|warning| warning.kind == WarningKind::NightDamaged);
-    Ok(if plan.is_complete() && !has_damaged_night { ExitStatus::Done } else { ExitStatus::Incomplete })
+    Ok(if plan.is_complete() { ExitStatus::Done } else { ExitStatus::Incomplete })
 }
 
 /// Makes the reports of earlier nights, without those that are damaged or lack shards, and says which these are.

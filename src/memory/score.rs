@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn redis_7_0_writes_integers_up_to_half_the_range_and_other_numbers_as_before() {
-        // Held against a server of 7.0.15: 2^62 and nanoseconds since 1970 are integers, the next larger number is text.
+        // As redis-server 7.0.15 stores them: 2^62 and nanoseconds since 1970 are integers, the next larger score is text.
         for score in [1e17, 1.73e18, -4.5e18, 4.611_686_018_427_388e18] {
             assert_eq!(of_7_0(score), PackedItem::Int(score as i64), "{score}");
         }

@@ -38,6 +38,11 @@ pub fn record(name: &[u8]) -> Record<'_> {
     }
 }
 
+/// Returns a reference to facts about a value that lives as long as the tests.
+pub fn facts(value: ValueFacts) -> &'static ValueFacts {
+    Box::leak(Box::new(value))
+}
+
 /// Calls `see` with the view of a short string with this name.
 pub fn with_name<T>(name: &[u8], context: &Context, see: impl FnOnce(&KeyView<'_>) -> T) -> T {
     see(&KeyView { record: &record(name), context, matched: Matched::default() })

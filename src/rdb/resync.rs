@@ -44,6 +44,8 @@ const MAX_SHAPES: usize = 4096;
 const LONG_BINARY: u64 = 64;
 /// Number of keys from which shares of keys are meaningful.
 const FEW_KEYS: u64 = 16;
+/// Bytes of an expiry in milliseconds, with its opcode.
+const EXPIRY_BYTES: usize = 9;
 /// Expiries outside of these milliseconds, the years 2001 and 2286, are no evidence of a record.
 const USUAL_EXPIRY: std::ops::Range<i64> = 1_000_000_000_000..10_000_000_000_000;
 
@@ -190,8 +192,14 @@ fn shape(key: &RawString<'_>) -> u64 {
 /// The end of a damaged value may read so. Taken for the expiry of the sound key behind it, it would be invented; that key is found
 /// at its own start.
 fn begins_with_unusual_expiry(bytes: &[u8], at: usize) -> bool {
-    let Some([EXPIRE_TIME_MS, time @ ..]) = bytes.get(at..at + 9) else { return false };
-    time.first_chunk().is_none_or(|time| !USUAL_EXPIRY.contains(&i64::from_le_bytes(*time)))
+    let time = bytes.get(at..).and_then(expiry_ms);
+    time.is_some_and(|time| !USUAL_EXPIRY.contains(&time))
+}
+
+/// Returns the milliseconds of the expiry that these bytes begin with, if they do.
+pub(super) fn expiry_ms(bytes: &[u8]) -> Option<i64> {
+    let time = bytes.strip_prefix(&[EXPIRE_TIME_MS])?.first_chunk()?;
+    Some(i64::from_le_bytes(*time))
 }
 
 /// Returns whether a server writes this type in files of this version.
@@ -271,8 +279,7 @@ impl<'a> Resync<'a> {
             next = at + 1;
             if self.work > 0
                 && may_start_record(self.bytes, format, at)
-                && (!may_follow_prefix(self.bytes, at, enterprise)
-                    || at.checked_sub(9).is_some_and(|before| begins_with_unusual_expiry(self.bytes, before)))
+                && !self.follows_prefix(at)
                 && !begins_with_unusual_expiry(self.bytes, at)
                 && self.is_certain(at, failed, templates, profile)
             {
@@ -280,6 +287,13 @@ impl<'a> Resync<'a> {
             }
         }
         None
+    }
+
+    /// Returns whether the bytes before `at` may be a prefix of the same record; expiries that keys hardly have are none.
+    fn follows_prefix(&self, at: usize) -> bool {
+        let is_no_expiry =
+            at.checked_sub(EXPIRY_BYTES).is_some_and(|before| begins_with_unusual_expiry(self.bytes, before));
+        !is_no_expiry && may_follow_prefix(self.bytes, at, self.enterprise)
     }
 
     /// Returns whether a certain boundary is at `at`.

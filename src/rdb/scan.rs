@@ -10,9 +10,8 @@
 
 use super::cursor::Cursor;
 use super::header::Family;
-use super::library;
 use super::opcode::{Opcode, foreign_opcode};
-use super::scratch::Scratch;
+use super::opcode_strings::OpcodeStrings;
 use super::string::{RawString, StringForm};
 use super::value_type::{ValueType, foreign_type};
 use super::walk::{self, Ignore, Visit, module};
@@ -26,7 +25,7 @@ use crate::units::Millis;
 use crate::wording::{Text, Wording, wording};
 
 /// `RDB_OPCODE_EXPIRETIME_MS`, the same byte in every family: see [`Opcode::from_byte`].
-pub(crate) const EXPIRE_TIME_MS: u8 = 252;
+pub(super) const EXPIRE_TIME_MS: u8 = 252;
 /// `RDB_OPCODE_HASH_TEMPLATE`, which Valkey uses for something else.
 const HASH_TEMPLATE: u8 = 242;
 
@@ -145,34 +144,6 @@ pub struct Scanner<'a> {
     strings: OpcodeStrings<'a>,
 }
 
-/// Check of the strings of opcodes, of which servers load no file where one does not expand.
-#[derive(Debug, Clone, Copy)]
-struct OpcodeStrings<'a> {
-    is_checked: bool,
-    family: Family,
-    /// The first string that does not expand, or that servers refuse for its content.
-    broken: Option<(RawString<'a>, Reading)>,
-}
-
-impl<'a> OpcodeStrings<'a> {
-    fn see(&mut self, string: RawString<'a>, reading: Reading) {
-        if self.is_checked && self.broken.is_none() && check_string(string, reading, self.family).is_err() {
-            self.broken = Some((string, reading));
-        }
-    }
-}
-
-/// Checks a string of an opcode: that it expands, and that a function library begins as it should.
-fn check_string(string: RawString<'_>, reading: Reading, family: Family) -> Result<()> {
-    let checked = match reading {
-        Reading::FunctionLibrary => {
-            string.decode(&mut Scratch::default()).and_then(|code| library::check(code, family, string.offset))
-        }
-        _ => string.check(),
-    };
-    checked.within(reading)
-}
-
 impl<'a> Scanner<'a> {
     /// Creates a scanner that starts at the position of `cursor`.
     pub fn new(cursor: Cursor<'a>, state: ScanState) -> Self {
@@ -186,7 +157,7 @@ impl<'a> Scanner<'a> {
             enterprise: false,
             version: 0,
             strays: 0,
-            strings: OpcodeStrings { is_checked: false, family: state.family, broken: None },
+            strings: OpcodeStrings::new(state.family),
         }
     }
 
@@ -258,10 +229,9 @@ impl<'a> Scanner<'a> {
         std::mem::take(&mut self.version).max(of_type)
     }
 
-    /// Fails if a string of an opcode read since the last call does not expand.
+    /// Fails if servers refuse a string of an opcode read since the last call.
     pub(crate) fn take_broken_string(&mut self) -> Result<()> {
-        let family = self.state.family;
-        self.strings.broken.take().map_or(Ok(()), |(string, reading)| check_string(string, reading, family))
+        self.strings.take_broken()
     }
 
     /// Returns the number of key prefixes without a key so far.
@@ -516,52 +486,4 @@ fn expiry(time: i64) -> Option<Millis> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const STATE: ScanState = ScanState { family: Family::Redis, db: None };
-
-    /// Scans `items`; returns the keys and the number of prefixes without a key.
-    fn entries(items: &[u8]) -> (Vec<KeyEntry<'_>>, u64) {
-        let mut scanner = Scanner::new(Cursor::new(items, 100), STATE);
-        let mut entries = Vec::new();
-        while scanner.cursor().left() > 0 {
-            if let FileItem::Key(entry) = scanner.next_item().unwrap() {
-                scanner.skip_value(&entry).unwrap();
-                entries.push(entry);
-            }
-        }
-        (entries, scanner.strays())
-    }
-
-    #[test]
-    fn prefixes_apply_to_next_key_only() {
-        let items = b"\xfc\x10\0\0\0\0\0\0\0\xf8\x05\0\x01a\x01v\0\x01b\x01v\xfd\x02\0\0\0\xf9\x07\0\x01c\x01v";
-        let (entries, strays) = entries(items);
-        let told: Vec<_> = entries.iter().map(|entry| (entry.expires_at, entry.idle, entry.freq)).collect();
-        assert_eq!(told[0], (Some(Millis(16)), Some(5), None));
-        assert_eq!(told[1], (None, None, None));
-        assert_eq!(told[2], (Some(Millis(2000)), None, Some(7)));
-        assert_eq!((entries[0].offset, entries[1].offset, strays), (100, 116, 0));
-    }
-
-    #[test]
-    fn auxiliary_field_keeps_pending_prefix() {
-        let (entries, strays) = entries(b"\xf8\x05\xfa\x0bmvcc-tstamp\x011\0\x01a\x01v");
-        assert_eq!((entries[0].idle, strays), (Some(5), 0));
-    }
-
-    #[test]
-    fn expiry_of_minus_one_is_none() {
-        let (entries, _) = entries(b"\xfc\xff\xff\xff\xff\xff\xff\xff\xff\0\x01a\x01v");
-        assert_eq!(entries[0].expires_at, None);
-    }
-
-    #[test]
-    fn keys_belong_to_last_selected_database() {
-        let (entries, strays) = entries(b"\0\x01a\x01v\xfe\x03\0\x01b\x01v\xfc\x10\0\0\0\0\0\0\0\xfe\x04\0\x01c\x01v");
-        let databases: Vec<_> = entries.iter().map(|entry| entry.db).collect();
-        assert_eq!((databases, strays), (vec![None, Some(3), Some(4)], 1));
-        assert_eq!(entries[2].expires_at, None);
-    }
-}
+mod tests;

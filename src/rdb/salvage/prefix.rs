@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use crate::rdb::cursor::Cursor;
-use crate::rdb::scan::{EXPIRE_TIME_MS, KeyEntry};
+use crate::rdb::resync::expiry_ms;
+use crate::rdb::scan::KeyEntry;
 
 const FREQ: u8 = 249;
 const IDLE: u8 = 248;
@@ -37,9 +38,7 @@ pub(super) fn follows_usage(bytes: &[u8], at: usize) -> bool {
 }
 
 fn is_expiry(bytes: &[u8]) -> bool {
-    let mut cursor = Cursor::new(bytes, 0);
-    cursor.byte().is_ok_and(|opcode| opcode == EXPIRE_TIME_MS)
-        && cursor.i64_le().is_ok_and(|time| EXPIRIES.contains(&time))
+    expiry_ms(bytes).is_some_and(|time| EXPIRIES.contains(&time))
 }
 
 /// Returns whether `bytes` are nothing, or an idle time or access counter.

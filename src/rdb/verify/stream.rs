@@ -165,16 +165,14 @@ impl StreamCheck {
                 "entry is pending for a consumer, but not for its group",
                 "条目在消费者中未确认，消费组中却没有"
             ))),
-            Some(owner) if *owner == consumer => {
-                Err(corrupt(wording!("entry is pending twice for a consumer", "条目在同一消费者中重复出现")))
-            }
-            Some(owner) if *owner != NOBODY => {
-                Err(corrupt(wording!("entry is pending for two consumers", "条目同时属于两个消费者")))
-            }
-            Some(owner) => {
+            Some(owner @ &mut NOBODY) => {
                 *owner = consumer;
                 Ok(())
             }
+            Some(owner) if *owner == consumer => {
+                Err(corrupt(wording!("entry is pending twice for a consumer", "条目在同一消费者中重复出现")))
+            }
+            Some(_) => Err(corrupt(wording!("entry is pending for two consumers", "条目同时属于两个消费者"))),
         }
         .within(Reading::ConsumerPendingEntry)
     }

@@ -99,9 +99,10 @@ pub struct Capacity {
 }
 
 impl Capacity {
-    /// Returns whether every server could be read whole.
+    /// Returns whether every server and earlier night could be read whole.
     pub fn is_complete(&self) -> bool {
-        self.servers.iter().all(|server| server.complete)
+        let is_damaged = |warning: &Warning| warning.kind == WarningKind::NightDamaged;
+        self.servers.iter().all(|server| server.complete) && !self.warnings.iter().any(is_damaged)
     }
 }
 

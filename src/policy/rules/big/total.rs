@@ -106,9 +106,8 @@ mod tests {
 
     #[test]
     fn streams_count_only_where_the_policy_says_so() {
-        use crate::policy::testing::{breaks, checks};
-        let value: &ValueFacts =
-            Box::leak(Box::new(ValueFacts { payload: Some(Payload::at_least(2 << 20)), ..ValueFacts::NONE }));
+        use crate::policy::testing::{breaks, checks, facts};
+        let value = facts(ValueFacts { payload: Some(Payload::at_least(2 << 20)), ..ValueFacts::NONE });
         for (streams, broken) in [("", true), ("streams = false", false)] {
             let checks = checks(&format!("[rules.\"big.total\"]\nseverity = \"must\"\n{streams}"));
             let breaks = |kind| {

@@ -84,7 +84,7 @@ impl KeyRule for JsonString {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::testing::{broken_by, checks};
+    use crate::policy::testing::{broken_by, checks, facts};
     use crate::rdb::peek::RawValue;
     use crate::rdb::template::Templates;
     use crate::rdb::value_type::ValueType;
@@ -96,7 +96,7 @@ mod tests {
         broken_by(&checks, "a:b", |record| {
             record.length = Some(text.len() as u64);
             let may_be_json = matches!(text[0], b'{' | b'[' | b'"');
-            record.value = Box::leak(Box::new(ValueFacts { may_be_json, ..ValueFacts::NONE }));
+            record.value = facts(ValueFacts { may_be_json, ..ValueFacts::NONE });
             record.raw =
                 Some(RawValue { value_type: ValueType::String, bytes: bytes.leak(), templates: Templates::NONE });
         })

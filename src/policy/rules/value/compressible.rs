@@ -117,7 +117,7 @@ impl KeyRule for CompressibleRule {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::testing::{broken_by, checks};
+    use crate::policy::testing::{broken_by, checks, facts};
     use crate::rdb::peek::RawValue;
     use crate::rdb::template::Templates;
     use crate::rdb::value_type::ValueType;
@@ -128,7 +128,7 @@ mod tests {
         let violation = broken_by(&checks, "a:b", |record| {
             record.length = Some(length);
             let compressed = compressed.map(Bytes);
-            record.value = Box::leak(Box::new(ValueFacts { compressed, ..ValueFacts::NONE }));
+            record.value = facts(ValueFacts { compressed, ..ValueFacts::NONE });
             let bytes = [&[bytes.len() as u8], bytes].concat().leak();
             record.raw = Some(RawValue { value_type: ValueType::String, bytes, templates: Templates::NONE });
         });
