@@ -274,7 +274,7 @@ impl<'m> Meter<'m> {
             if let Named::Set(set) = self.compact.named()
                 && self.held().is_some_and(|held| held.took_apart(set))
             {
-                self.hash.rebuild(model);
+                self.hash.take_apart(model, &self.compact);
             }
             let ordinary = self.hash.finish(model, key, self.stream.tree());
             return match template {

@@ -80,6 +80,9 @@ pub struct CompactMeter {
     id: Option<u64>,
     /// Lengths of the values.
     lengths: Vec<u64>,
+    /// Lengths of the field names of an ordinary packed hash, and the greatest of them.
+    name_lengths: Vec<u64>,
+    longest_name: u64,
 }
 
 impl Default for CompactMeter {
@@ -95,6 +98,8 @@ impl Default for CompactMeter {
             names: Named::Set(FieldSet::default()),
             id: None,
             lengths: Vec::new(),
+            name_lengths: Vec::new(),
+            longest_name: 0,
         }
     }
 }
@@ -102,9 +107,10 @@ impl Default for CompactMeter {
 impl CompactMeter {
     /// Resets the meter for the next hash.
     pub fn begin(&mut self, stored: StoredForm) {
-        let mut lengths = std::mem::take(&mut self.lengths);
+        let [mut lengths, mut name_lengths] = [&mut self.lengths, &mut self.name_lengths].map(std::mem::take);
         lengths.clear();
-        *self = CompactMeter { stored, lengths, ..CompactMeter::default() };
+        name_lengths.clear();
+        *self = CompactMeter { stored, lengths, name_lengths, ..CompactMeter::default() };
     }
 
     /// Adds a field name that stands with the hash.
@@ -146,13 +152,30 @@ impl CompactMeter {
         let bytes = blob.decode(scratch)?;
         let mut digits = itoa::Buffer::new();
         for (at, element) in listpack::Elements::new(bytes, blob.offset)?.enumerate() {
-            match element? {
-                PackedElement::Text(name) if at % 2 == 0 => self.name(name),
-                PackedElement::Int(name) if at % 2 == 0 => self.name(digits.format(name).as_bytes()),
-                value => self.add(model, PackedItem::of_packed(value)),
-            }
+            let name = match element? {
+                PackedElement::Text(name) if at % 2 == 0 => name,
+                PackedElement::Int(name) if at % 2 == 0 => digits.format(name).as_bytes(),
+                value => {
+                    self.add(model, PackedItem::of_packed(value));
+                    continue;
+                }
+            };
+            self.name(name);
+            let len = name.len() as u64;
+            self.longest_name = self.longest_name.max(len);
+            self.name_lengths.push(len);
         }
         Ok(())
+    }
+
+    /// Returns the length of the longest field name of an ordinary packed hash.
+    pub fn longest_name(&self) -> u64 {
+        self.longest_name
+    }
+
+    /// Returns the lengths of the pairs of an ordinary packed hash.
+    pub fn pairs(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.name_lengths.iter().copied().zip(self.lengths.iter().copied())
     }
 
     /// Sets the template, which has a number and a position in the table of the file.

@@ -1,6 +1,7 @@
 //! Prices hashes: packed, packed with expiries, or a table (`t_hash.c`).
 
 use super::PricedValue;
+use super::compact::CompactMeter;
 use crate::error::{Error, Result};
 use crate::memory::Encoding;
 use crate::memory::Model;
@@ -330,8 +331,14 @@ impl HashMeter {
         Ok(table)
     }
 
-    /// Makes a table anew, with room for all pairs, as for a compact hash that is no longer one.
-    pub fn rebuild(&mut self, model: &Model) {
+    /// Makes an ordinary hash of a compact one whose template is not kept. It stays packed if its field names are short
+    /// enough, whatever the lengths of its values; a table is made anew, with room for all pairs.
+    pub fn take_apart(&mut self, model: &Model, compact: &CompactMeter) {
+        if self.form == HashForm::PackedElement && compact.longest_name() > model.config.hash_value {
+            self.form = HashForm::Table;
+            self.pairs = 0;
+            compact.pairs().for_each(|(field, value)| self.add(model, field, value));
+        }
         self.growth = model.new_table();
         self.growth.reserve(self.pairs);
         self.inserted = 0;
