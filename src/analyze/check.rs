@@ -119,7 +119,7 @@ fn verify(work: &FileBatch, plan: &ReadPlan, hasher: &NameHasher, tally: &mut Fi
     }
     let mut scanner = batch.scanner().with_checked_strings();
     let budget = plan.open.budget;
-    let mut verify = Verify::for_file(batch.header).with_parts_up_to(budget.part());
+    let mut verify = Verify::new(batch.header).with_parts_up_to(budget.part());
     let mut scratch = Scratch::new(budget.key());
     while scanner.cursor().left() > 0 {
         let offset = scanner.cursor().offset();

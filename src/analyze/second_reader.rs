@@ -102,7 +102,7 @@ fn compare_batch(work: &FileBatch, reading: ReadOptions<'_>, result: &mut Second
     });
     let mut ours = ours.into_iter();
     let mut scanner = work.batch.scanner();
-    let mut verify = Verify::new(scanner.state().family);
+    let mut verify = Verify::new(work.batch.header);
     while scanner.cursor().left() > 0 {
         let entry = match scanner.next_item() {
             Ok(FileItem::Key(entry)) => entry,

@@ -255,7 +255,7 @@ pub struct Resync<'a> {
 impl<'a> Resync<'a> {
     /// Creates a search over the bytes of a file, which lie at absolute offset `base`.
     pub fn new(bytes: &'a [u8], base: u64, header: RdbHeader) -> Resync<'a> {
-        Resync { bytes, base, header, work: FIRST_WORK, verify: Verify::for_file(header), enterprise: false }
+        Resync { bytes, base, header, work: FIRST_WORK, verify: Verify::new(header), enterprise: false }
     }
 
     /// Returns the first certain boundary at or after `from` whose chain of records passes `failed`.

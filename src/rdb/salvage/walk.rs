@@ -110,7 +110,7 @@ impl<'a> Walk<'a> {
             header,
             about: FileInfo::new(header),
             resync: Resync::new(bytes, 0, header),
-            verify: Verify::for_file(header),
+            verify: Verify::new(header),
             profile: Profile::default(),
             templates: None,
             marks: VecDeque::new(),

@@ -72,9 +72,11 @@ pub struct Notes {
 }
 
 impl Verify {
-    /// Creates a visitor for files of a family, whose servers have checks of their own.
-    pub fn new(family: Family) -> Verify {
+    /// Creates a visitor for files with this header: the checks of servers differ between families and versions.
+    pub fn new(header: RdbHeader) -> Verify {
         let hasher = Arc::new(NameHasher::random());
+        let mut modules = ModuleCheck::new();
+        modules.set_header(header);
         Verify {
             lenient: false,
             value_type: None,
@@ -86,23 +88,18 @@ impl Verify {
             names: None,
             repeated: None,
             elements: 0,
-            stream: StreamCheck::new(family, &hasher),
-            modules: ModuleCheck::new(),
+            stream: StreamCheck::new(header, &hasher),
+            modules,
             last_name: None,
             again: false,
         }
     }
 
-    /// Creates a visitor for files with this header.
-    pub fn for_file(header: RdbHeader) -> Verify {
-        let mut verify = Verify::new(header.family);
-        verify.modules.set_header(header);
-        verify
-    }
-
     /// Creates a visitor that checks only that a value can be shown: its parts may repeat or contradict each other.
     pub fn lenient() -> Verify {
-        Verify { lenient: true, ..Verify::new(Family::Redis) }
+        /// A version whose servers do not look into texts and counts.
+        const UNCHECKED: RdbHeader = RdbHeader { family: Family::Redis, version: 11 };
+        Verify { lenient: true, ..Verify::new(UNCHECKED) }
     }
 
     /// Sets the maximum size of what is decompressed; larger parts are not checked.
@@ -437,7 +434,9 @@ impl Visit for Verify {
         self.note(result);
     }
 
-    fn group(&mut self, name: RawString<'_>, _last: (u64, u64), _read: Option<u64>, _pending: u64) {
+    fn group(&mut self, name: RawString<'_>, _last: (u64, u64), read: Option<u64>, _pending: u64) {
+        let result = self.stream.entries_read(read);
+        self.note(result);
         self.stream_name(name, Reading::GroupName, StreamCheck::group);
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::name_hash::NameHasher;
 use super::unique::Unique;
 use crate::error::{Error, ErrorKind, Reading, Result, Within};
-use crate::rdb::header::Family;
+use crate::rdb::header::{Family, RdbHeader};
 use crate::rdb::packed::{PackedElement, listpack};
 use crate::rdb::string::canonical_int;
 use crate::rdb::walk::StreamHead;
@@ -14,6 +14,10 @@ use crate::wording::{Wording, wording};
 
 /// First layout of Redis whose readers compare the length of a stream with its entries; Valkey's do for all.
 const COMPARED_SINCE: u8 = 5;
+/// First version of files of Redis whose readers compare all counts of a stream with each other (Redis 8.10).
+const STRICT_SINCE: u32 = 15;
+/// Number of entries read by a group that does not know it.
+const UNKNOWN_READ: i64 = -1;
 /// Seconds for which ids of entries are kept, and how many of them.
 const LONGEST_IDEMPOTENCY: RangeInclusive<u64> = 1..=86_400;
 const MOST_IDEMPOTENCY_IDS: RangeInclusive<u64> = 1..=10_000;
@@ -29,7 +33,8 @@ const RETURNED: u32 = u32::MAX;
 #[derive(Debug)]
 pub struct StreamCheck {
     family: Family,
-    /// Whether servers of the file's family compare the length with the entries.
+    counts: Counts,
+    /// Whether the servers that load the file compare the length with the entries.
     compared: bool,
     /// Ids of the nodes.
     nodes: Vec<u128>,
@@ -37,6 +42,8 @@ pub struct StreamCheck {
     last: (u64, u64),
     /// Live entries, by the nodes' own counts.
     live: i64,
+    /// Entries ever added.
+    added: Option<i64>,
     groups: Unique,
     consumers: Unique,
     /// Ids pending in the group, sorted, with the number of the consumer that has them.
@@ -49,14 +56,16 @@ pub struct StreamCheck {
 }
 
 impl StreamCheck {
-    /// Creates the check of streams in files of a family.
-    pub fn new(family: Family, hasher: &Arc<NameHasher>) -> StreamCheck {
+    /// Creates the check of streams in files with this header.
+    pub fn new(header: RdbHeader, hasher: &Arc<NameHasher>) -> StreamCheck {
         StreamCheck {
-            family,
+            family: header.family,
+            counts: Counts::of(header),
             compared: false,
             nodes: Vec::new(),
             last: (0, 0),
             live: 0,
+            added: None,
             groups: Unique::new(hasher),
             consumers: Unique::new(hasher),
             pending: Vec::new(),
@@ -68,7 +77,7 @@ impl StreamCheck {
 
     /// Starts with a new stream.
     pub fn begin(&mut self, layout: u8) {
-        self.compared = self.family == Family::Valkey || layout >= COMPARED_SINCE;
+        self.compared = self.family == Family::Valkey || self.counts == Counts::All || layout >= COMPARED_SINCE;
         self.nodes.clear();
         self.pending.clear();
         self.groups.clear();
@@ -92,7 +101,8 @@ impl StreamCheck {
             Family::Redis | Family::Dragonfly => listpack::Elements::uncounted(bytes, offset)?,
             Family::Valkey => listpack::Elements::new(bytes, offset)?,
         };
-        let mut node = Node { elements, odd: false, seen: 0, master: halves(master), last: self.last };
+        let mut node =
+            Node { elements, counts: self.counts, odd: false, seen: 0, master: halves(master), last: self.last };
         let live = node.check()?;
         let announced = listpack::count(bytes, bytes.len() as u64, offset).ok().flatten();
         self.odd |= node.odd || announced.is_some_and(|announced| announced != node.seen);
@@ -109,8 +119,8 @@ impl StreamCheck {
         }
         let length = head.length;
         // 2^64-1 and the like are negative to servers.
-        let added = head.entries_added.map(u64::cast_signed);
-        if let Some(added) = added.filter(|&added| added < length.cast_signed()) {
+        self.added = head.entries_added.map(u64::cast_signed);
+        if let Some(added) = self.added.filter(|&added| added < length.cast_signed()) {
             if self.compared && self.family == Family::Redis {
                 return Err(corrupt(wording!(
                     "stream: length is {length}, but only {added} entries were ever added",
@@ -140,6 +150,20 @@ impl StreamCheck {
             self.groups.add(name, offset);
         }
         done
+    }
+
+    /// Checks the number of entries that a group has read against those ever added.
+    pub fn entries_read(&self, read: Option<u64>) -> Result<()> {
+        let (Counts::All, Some(read), Some(added)) = (self.counts, read.map(u64::cast_signed), self.added) else {
+            return Ok(());
+        };
+        if (UNKNOWN_READ..=added.max(UNKNOWN_READ)).contains(&read) {
+            return Ok(());
+        }
+        Err(corrupt(wording!(
+            "consumer group has read {read} entries, but {added} were ever added",
+            "消费组已读 {read} 个条目，累计条目数却为 {added}"
+        )))
     }
 
     /// Adds a pending entry of the group.
@@ -177,14 +201,14 @@ impl StreamCheck {
         .within(Reading::ConsumerPendingEntry)
     }
 
-    /// Looks up an entry that was returned to the group.
+    /// Looks up an entry that was returned to the group; servers load one that is listed twice.
     pub fn returned(&mut self, id: &[u8; 16]) -> Result<()> {
         if self.consumer == 0 {
             self.sort_pending()?;
             self.consumer = 1;
         }
         match self.find(id) {
-            Some(owner @ &mut NOBODY) => {
+            Some(owner @ &mut (NOBODY | RETURNED)) => {
                 *owner = RETURNED;
                 Ok(())
             }
@@ -256,9 +280,31 @@ fn corrupt(what: Wording) -> Error {
     Error::new(ErrorKind::Corrupt(what))
 }
 
+/// Counts in a stream that servers compare with what they count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Counts {
+    /// The number of entries of a node.
+    Entries,
+    /// Those marked as deleted as well.
+    Deleted,
+    /// Those that groups have read as well. No node is without live entries, and their number is not stored as text.
+    All,
+}
+
+impl Counts {
+    fn of(header: RdbHeader) -> Counts {
+        match header.family {
+            Family::Redis if header.version >= STRICT_SINCE => Counts::All,
+            Family::Valkey => Counts::Deleted,
+            Family::Redis | Family::Dragonfly => Counts::Entries,
+        }
+    }
+}
+
 /// Reader of the elements of a node.
 struct Node<'a> {
     elements: listpack::Elements<'a>,
+    counts: Counts,
     odd: bool,
     seen: u64,
     /// Id of the node.
@@ -271,6 +317,12 @@ impl Node<'_> {
     /// Checks all entries, live and deleted, and returns the number of live ones.
     fn check(&mut self) -> Result<i64> {
         let live = self.number()?;
+        if self.counts == Counts::All && (live <= 0 || self.odd) {
+            return Err(self.wrong(wording!(
+                "stream node has no number of live entries above 0",
+                "stream 节点的有效条目数不是大于 0 的整数"
+            )));
+        }
         let deleted = self.number()?;
         let fields = self.number()?;
         self.skip(fields)?;
@@ -281,9 +333,16 @@ impl Node<'_> {
             )));
         }
         let mut left = live.wrapping_add(deleted);
+        let mut marked = 0;
         while left != 0 {
-            self.entry(fields)?;
+            marked += i64::from(self.entry(fields)?);
             left = left.wrapping_sub(1);
+        }
+        if self.counts != Counts::Entries && marked != deleted {
+            return Err(self.wrong(wording!(
+                "stream node has {marked} entries marked as deleted, but declares {deleted}",
+                "stream 节点有 {marked} 个条目标记为已删除，却声明有 {deleted} 个"
+            )));
         }
         match self.elements.next() {
             None => Ok(live),
@@ -295,11 +354,12 @@ impl Node<'_> {
         }
     }
 
-    /// Checks an entry: flags, id, fields if they are its own, values, number of its elements.
-    fn entry(&mut self, fields: i64) -> Result<()> {
+    /// Checks an entry: flags, id, fields if they are its own, values, number of its elements. Returns whether it is deleted.
+    fn entry(&mut self, fields: i64) -> Result<bool> {
         let flags = self.number()?;
         let (time, sequence) = (self.number()?, self.number()?);
-        if flags & DELETED == 0 {
+        let deleted = flags & DELETED != 0;
+        if !deleted {
             self.follow(time, sequence);
         }
         let (values, elements) = if flags & SAME_FIELDS != 0 {
@@ -312,7 +372,7 @@ impl Node<'_> {
         self.skip(values)?;
         let told = self.number()?;
         if told == elements {
-            return Ok(());
+            return Ok(deleted);
         }
         Err(self.wrong(wording!(
             "stream entry of {elements} elements declares {told}",

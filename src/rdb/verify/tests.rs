@@ -3,6 +3,10 @@ use crate::rdb::cursor::Cursor;
 use crate::rdb::template::Templates;
 use crate::rdb::walk::walk;
 
+const REDIS_7: RdbHeader = RdbHeader { family: Family::Redis, version: 10 };
+const REDIS_8_10: RdbHeader = RdbHeader { family: Family::Redis, version: 15 };
+const VALKEY_9: RdbHeader = RdbHeader { family: Family::Valkey, version: 80 };
+
 fn verified(verify: &mut Verify, value_type: ValueType, bytes: &[u8]) -> Result<Notes> {
     loop {
         walk(value_type, Templates::NONE, &mut Cursor::new(bytes, 0), verify)?;
@@ -21,7 +25,7 @@ fn set(members: impl Iterator<Item = u32>) -> Vec<u8> {
 
 #[test]
 fn large_values_are_compared_in_several_walks() {
-    let mut verify = Verify::new(Family::Redis);
+    let mut verify = Verify::new(REDIS_7);
     let sound = set(0..4500);
     assert_eq!(verified(&mut verify, ValueType::Set, &sound).unwrap(), Notes::default());
     for twice in [0, 17, 4498] {
@@ -40,12 +44,12 @@ fn packed_set(members: impl Iterator<Item = u32>) -> Vec<u8> {
 
 #[test]
 fn large_packed_values_are_compared_in_several_walks_and_the_first_repeated_element_is_told() {
-    let mut verify = Verify::new(Family::Redis);
+    let mut verify = Verify::new(REDIS_7);
     assert_eq!(verified(&mut verify, ValueType::SetListpack, &packed_set(0..4500)).unwrap(), Notes::default());
     let repeated = packed_set((0..4400).chain(100..200));
     for _ in 0..20 {
         // Hashes differ from run to run, and with them the part that an element is in.
-        let error = verified(&mut Verify::new(Family::Redis), ValueType::SetListpack, &repeated).unwrap_err();
+        let error = verified(&mut Verify::new(REDIS_7), ValueType::SetListpack, &repeated).unwrap_err();
         assert_eq!(error.offset(), Some(5 + 6 + 6 * 4400));
     }
 }
@@ -54,7 +58,7 @@ fn large_packed_values_are_compared_in_several_walks_and_the_first_repeated_elem
 fn part_that_is_too_large_to_be_decompressed_is_checked_as_far_as_possible() {
     // A listpack of 30 elements `a`, compressed: 97 bytes.
     let blob = b"\xc3\x10\x40\x61\x05\x61\0\0\0\x1e\0\x02\x81a\x02\xe0\x4e\x02\0\xff";
-    let most = |most| Verify::new(Family::Redis).with_parts_up_to(most);
+    let most = |most| Verify::new(REDIS_7).with_parts_up_to(most);
     let mut enough = most(97);
     assert!(verified(&mut enough, ValueType::SetListpack, blob).unwrap_err().to_string().contains("repeats"));
     assert!(enough.take_over_budget().is_none());
@@ -80,7 +84,7 @@ fn stream_with_a_node_too_large_to_be_decompressed_is_not_called_damaged() {
     let stored = [&b"\xc3"[..], &len(&block), &len(&node), &block].concat();
     let stream = [&b"\x01\x10\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\0"[..], &stored, b"\x01\x01\0\0"].concat();
     let layout = ValueType::Stream(1);
-    let most = |most| Verify::new(Family::Redis).with_parts_up_to(most);
+    let most = |most| Verify::new(REDIS_7).with_parts_up_to(most);
     assert_eq!(verified(&mut most(100), layout, &stream).unwrap(), Notes::default());
     let mut little = most(20);
     assert_eq!(verified(&mut little, layout, &stream).unwrap(), Notes::default());
@@ -110,7 +114,7 @@ fn stream(nodes: &[(u8, &[(u8, u8)])]) -> Vec<u8> {
 #[test]
 fn entries_of_a_stream_out_of_order_are_noted() {
     let odd = |nodes: &[(u8, &[(u8, u8)])]| {
-        let notes = verified(&mut Verify::new(Family::Redis), ValueType::Stream(1), &stream(nodes)).unwrap();
+        let notes = verified(&mut Verify::new(REDIS_7), ValueType::Stream(1), &stream(nodes)).unwrap();
         notes.odd_stream
     };
     assert!(!odd(&[(5, &[(0, 0), (0, 1), (0, 2)]), (9, &[(0, 0), (0, 3)])]));
@@ -138,7 +142,7 @@ fn stream_with_names_too_large_to_be_decompressed_is_not_called_damaged() {
     let groups = [[group(short, short), group(LONG_NAME, short)], [group(b"\x01m", short), group(short, LONG_NAME)]];
     for groups in groups {
         let stream = [&b"\0\0\0\0\x02"[..], &groups.concat()].concat();
-        let most = |most| Verify::new(Family::Redis).with_parts_up_to(most);
+        let most = |most| Verify::new(REDIS_7).with_parts_up_to(most);
         let mut enough = most(100);
         assert_eq!(verified(&mut enough, ValueType::Stream(1), &stream).unwrap(), Notes::default());
         assert!(enough.take_over_budget().is_none());
@@ -152,13 +156,13 @@ fn stream_with_names_too_large_to_be_decompressed_is_not_called_damaged() {
 fn repeated_names_of_a_packed_template_are_where_the_names_are() {
     let names = b"\x0d\x00\x00\x00\x02\x00\x81f\x02\x81f\x02\xff";
     let hash = [&b"\x00\x0d"[..], names, b"\x01a\x01b"].concat();
-    let error = verified(&mut Verify::new(Family::Redis), ValueType::HashTemplateArray, &hash).unwrap_err();
+    let error = verified(&mut Verify::new(REDIS_7), ValueType::HashTemplateArray, &hash).unwrap_err();
     assert_eq!(error.offset(), Some(2));
 }
 
 #[test]
 fn own_names_of_a_compact_hash_are_in_order() {
-    let verified = |layout, hash: &[u8]| verified(&mut Verify::new(Family::Redis), layout, hash);
+    let verified = |layout, hash: &[u8]| verified(&mut Verify::new(REDIS_7), layout, hash);
     let sorted = b"\x01\x02\x01b\x02aa\x01x\x01y";
     let unsorted = b"\x01\x02\x02aa\x01b\x01x\x01y";
     assert!(verified(ValueType::HashTemplateArray, sorted).is_ok());
@@ -172,7 +176,7 @@ fn own_names_of_a_compact_hash_are_in_order() {
 
 #[test]
 fn arrays_are_refused_as_servers_refuse_them() {
-    let verified = |array: &[u8]| verified(&mut Verify::new(Family::Redis), ValueType::Array, array);
+    let verified = |array: &[u8]| verified(&mut Verify::new(REDIS_7), ValueType::Array, array);
     // One slot of index 0 that holds a small string, by length, as a number, and compressed.
     assert!(verified(b"\x01\0\0\x03\x07abcdefg").is_ok());
     assert!(verified(b"\x01\0\0\x03\xc2\xc0\x1d\xfe\xff").is_ok(), "-123456");
@@ -192,7 +196,7 @@ fn arrays_are_refused_as_servers_refuse_them() {
 
 #[test]
 fn a_value_without_elements_is_noted_after_one_with_elements() {
-    let mut verify = Verify::new(Family::Redis);
+    let mut verify = Verify::new(REDIS_7);
     for (bytes, empty) in [(&b"\x01\x01a"[..], false), (b"\x00", true), (b"\x01\x01a", false)] {
         assert_eq!(verified(&mut verify, ValueType::List, bytes).unwrap().empty, empty);
     }
@@ -201,7 +205,7 @@ fn a_value_without_elements_is_noted_after_one_with_elements() {
 #[test]
 fn a_lenient_visitor_lets_parts_repeat() {
     let twice = b"\x02\x01f\x01a\x01f\x01b";
-    assert!(verified(&mut Verify::new(Family::Redis), ValueType::Hash, twice).is_err());
+    assert!(verified(&mut Verify::new(REDIS_7), ValueType::Hash, twice).is_err());
     assert_eq!(verified(&mut Verify::lenient(), ValueType::Hash, twice).unwrap(), Notes::default());
 }
 
@@ -209,7 +213,7 @@ fn a_lenient_visitor_lets_parts_repeat() {
 fn a_zipmap_whose_count_is_not_read_is_refused_unless_it_is_254() {
     let verified = |count| {
         let blob = [7, count, 1, b'f', 1, 0, b'v', 0xff];
-        verified(&mut Verify::new(Family::Redis), ValueType::HashZipmap, &blob)
+        verified(&mut Verify::new(REDIS_7), ValueType::HashZipmap, &blob)
     };
     assert_eq!(verified(254).unwrap(), Notes::default());
     assert!(verified(255).unwrap_err().to_string().contains("declares 255"));
@@ -223,7 +227,7 @@ fn entry_is_pending_for_one_consumer() {
     let of = |consumers: &[Vec<u8>]| {
         let count = u8::try_from(consumers.len()).unwrap();
         let stream = [&b"\0\0\0\0\x01\x01g"[..], &pending, &[count], &consumers.concat()].concat();
-        verified(&mut Verify::new(Family::Redis), ValueType::Stream(1), &stream)
+        verified(&mut Verify::new(REDIS_7), ValueType::Stream(1), &stream)
     };
     assert!(of(&[consumer(b"\x01a")]).is_ok());
     assert!(of(&[consumer(b"\x01a"), consumer(b"\x01b")]).is_err());
@@ -237,9 +241,72 @@ fn counts_of_fields_are_not_negative() {
         let count = u8::try_from(head.len() / 2).unwrap();
         let id = [&[0x10, 0, 0, 0, 0, 0, 0, 0, 5], &[0; 8][..]].concat();
         let stream = [&[1], &id[..], &[total, total, 0, 0, 0, count, 0], &body, b"\x01\x3f\0\0"].concat();
-        verified(&mut Verify::new(Family::Redis), ValueType::Stream(1), &stream)
+        verified(&mut Verify::new(REDIS_7), ValueType::Stream(1), &stream)
     };
     // One live entry without fields: of the node, or of its own. -1 as a number of 13 bits takes two bytes and their length.
     assert!(of(b"\x01\x01\0\x01\0\x01\0\x01\x02\x01\0\x01\0\x01\x03\x01").is_ok());
     assert!(of(b"\x01\x01\0\x01\xdf\xff\x02\0\x01\x02\x01\0\x01\0\x01\x03\x01").is_err());
+}
+
+/// Returns which servers refuse a stream of this layout: Redis 7.0, Valkey 9, Redis 8.10.
+fn refused(layout: u8, stream: &[u8]) -> [bool; 3] {
+    [REDIS_7, VALKEY_9, REDIS_8_10]
+        .map(|header| verified(&mut Verify::new(header), ValueType::Stream(layout), stream).is_err())
+}
+
+/// A stream of one node, which declares live and deleted entries and has one entry for each element of `flags`; then its length.
+fn declared(live: &[u8], deleted: u8, flags: &[u8], length: u8) -> Vec<u8> {
+    let entries = flags.iter().zip(0..).flat_map(|(flags, time)| [flags | 2, time, 0, 3]);
+    let rest: Vec<u8> = [deleted, 0, 0].into_iter().chain(entries).flat_map(|number| [number, 1]).collect();
+    let total = u8::try_from(live.len() + rest.len() + 7).unwrap();
+    let count = u8::try_from(rest.len() / 2 + 1).unwrap();
+    let id = [&[0x10, 0, 0, 0, 0, 0, 0, 0, 5], &[0; 8][..]].concat();
+    [&[1], &id[..], &[total, total, 0, 0, 0, count, 0], live, &rest, &[0xff, length, 63, 0]].concat()
+}
+
+#[test]
+fn each_server_has_its_own_checks_of_the_counts_of_a_stream() {
+    let of = |live: &[u8], deleted, flags: &[u8], length| {
+        refused(1, &[&declared(live, deleted, flags, length)[..], &[0]].concat())
+    };
+    assert_eq!(of(b"\x02\x01", 1, &[0, 1, 0], 2), [false; 3]);
+    assert_eq!(
+        of(b"\x02\x01", 0, &[0, 1], 2),
+        [false, true, true],
+        "an entry is deleted, no matter what the node says"
+    );
+    assert_eq!(of(b"\x01\x01", 1, &[0, 0], 1), [false, true, true], "none is");
+    assert_eq!(of(b"\x02\x01", 0, &[0, 0], 1), [false, true, true], "another length");
+    assert_eq!(of(b"\0\x01", 1, &[1], 0), [false, false, true], "no live entry");
+    assert_eq!(of(b"\x811\x02", 0, &[0], 1), [false, false, true], "their number as text");
+}
+
+#[test]
+fn each_server_has_its_own_checks_of_entries_added_and_read() {
+    // Two entries; the first id, the greatest deleted one, entries added; a group without pending entries and consumers.
+    let of = |added: &[u8], read: &[u8]| {
+        let stream = declared(b"\x02\x01", 0, &[0, 0], 2);
+        refused(2, &[&stream[..], &[0; 4], added, b"\x01\x01g\0\0", read, b"\0\0"].concat())
+    };
+    let unknown = b"\x81\xff\xff\xff\xff\xff\xff\xff\xff";
+    assert_eq!(of(b"\x02", b"\x02"), [false; 3]);
+    assert_eq!(of(b"\x05", unknown), [false; 3], "a group that does not know it");
+    assert_eq!(of(b"\x02", b"\x03"), [false, false, true], "more read than added");
+    assert_eq!(of(b"\x02", b"\x81\xff\xff\xff\xff\xff\xff\xff\xfe"), [false, false, true], "-2 read");
+    assert_eq!(of(b"\x01", b"\x01"), [false, false, true], "fewer added than there are");
+    assert_eq!(of(unknown, unknown), [false, false, true], "-1 added");
+}
+
+#[test]
+fn an_entry_may_be_returned_twice() {
+    let id = [&[0; 15][..], &[1]].concat();
+    let group = [b"\x01\x01g\0\0\0\x01", &id[..], &[0; 8], b"\x01\0"].concat();
+    let of = |returned: &[&[u8]]| {
+        let returned = [&[u8::try_from(returned.len()).unwrap()], &returned.concat()[..]].concat();
+        let stream = [&[0; 9][..], &group, &returned, b"\x01\x01\0\0\0"].concat();
+        verified(&mut Verify::new(REDIS_8_10), ValueType::Stream(5), &stream)
+    };
+    assert!(of(&[&id]).is_ok());
+    assert!(of(&[&id, &id]).is_ok());
+    assert!(of(&[]).is_err() && of(&[&[0; 16]]).is_err());
 }

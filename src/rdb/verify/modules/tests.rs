@@ -108,7 +108,7 @@ impl Value {
 
 /// A visitor for files of Redis 7.4.
 fn verify() -> Verify {
-    Verify::for_file(RdbHeader { family: Family::Redis, version: 12 })
+    Verify::new(RdbHeader { family: Family::Redis, version: 12 })
 }
 
 /// Checks that a value is sound, and no other is whose items are of other kinds, fewer or more.
@@ -404,7 +404,7 @@ fn json_of_valkey_may_have_any_bytes() {
     for (family, version, is_sound) in
         [(Family::Redis, 12, false), (Family::Redis, 11, true), (Family::Redis, 9, false), (Family::Valkey, 80, true)]
     {
-        let fault = text.fault_by(&mut Verify::for_file(RdbHeader { family, version }));
+        let fault = text.fault_by(&mut Verify::new(RdbHeader { family, version }));
         assert_eq!(fault.is_none(), is_sound, "{family:?} {version}");
     }
 }
