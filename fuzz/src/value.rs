@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use rdblens::internals::rdb::cursor::Cursor;
 use rdblens::internals::rdb::header::Family;
-use rdblens::internals::rdb::template::Templates;
+use rdblens::internals::rdb::template::{Defined, Templates};
 use rdblens::internals::rdb::value_type::ValueType;
 
 /// Bytes before the value.
@@ -26,8 +26,10 @@ pub struct ValueInput<'a> {
 static TEMPLATES: LazyLock<Templates> = LazyLock::new(|| {
     let mut templates = Templates::default();
     for operands in [&b"\x00\x02\x01a\x04name"[..], b"\x01\x03\x01a\x01b\x05price"] {
-        let template = templates.read(&mut Cursor::new(operands, 0)).expect("its names are in order");
-        templates.add(template.expect("its number is new"));
+        match templates.read(&mut Cursor::new(operands, 0)).expect("its names are in order") {
+            Defined::New(template) => templates.add(template),
+            defined => panic!("its number is new: {defined:?}"),
+        }
     }
     templates
 });

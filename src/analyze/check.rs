@@ -117,7 +117,7 @@ fn verify(work: &FileBatch, plan: &ReadPlan, hasher: &NameHasher, tally: &mut Fi
     if plan.checksum {
         tally.add_checksum(batch);
     }
-    let mut scanner = batch.scanner().with_checked_strings();
+    let mut scanner = batch.scanner().with_checked_opcodes();
     let budget = plan.open.budget;
     let mut verify = Verify::new(batch.header).with_parts_up_to(budget.part());
     let mut scratch = Scratch::new(budget.key());
@@ -131,7 +131,7 @@ fn verify(work: &FileBatch, plan: &ReadPlan, hasher: &NameHasher, tally: &mut Fi
             }
         };
         let known = batch.header.check_knows(scanner.take_first_version(&item), offset);
-        let known = known.and(scanner.take_broken_string());
+        let known = known.and(scanner.take_fault());
         let FileItem::Key(entry) = item else {
             known.unwrap_or_else(|error| tally.damage(error));
             continue;

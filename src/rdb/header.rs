@@ -56,10 +56,7 @@ impl RdbHeader {
                     )));
             }
         };
-        let version = digits
-            .iter()
-            .try_fold(0u32, |version, &digit| digit.is_ascii_digit().then(|| version * 10 + u32::from(digit - b'0')));
-        let Some(version) = version else {
+        let Some(version) = number(digits) else {
             return Err(Error::corrupt(
                 start,
                 wording!("version in the header is not a number", "文件头中的版本不是数字"),
@@ -124,6 +121,15 @@ impl RdbHeader {
     }
 }
 
+/// Reads a version as `atoi` does, which servers call: spaces and a sign may precede the digits, anything may follow.
+fn number(text: &[u8]) -> Option<u32> {
+    let spaces = text.iter().take_while(|byte| matches!(byte, b' ' | b'\t'..=b'\r')).count();
+    let text = text.get(spaces..)?;
+    let digits = text.strip_prefix(b"+").unwrap_or(text);
+    let count = digits.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    std::str::from_utf8(digits.get(..count)?).ok()?.parse().ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -136,6 +142,16 @@ mod tests {
     fn magic_selects_family() {
         assert_eq!(read(b"REDIS0011").unwrap(), RdbHeader { family: Family::Redis, version: 11 });
         assert_eq!(read(b"VALKEY080").unwrap(), RdbHeader { family: Family::Valkey, version: 80 });
+    }
+
+    #[test]
+    fn versions_are_read_as_servers_read_them() {
+        for (bytes, version) in [(b"REDIS009a", 9), (b"REDIS 010", 10), (b"REDIS\x0b+7\0", 7), (b"REDIS10\r\n", 10)] {
+            assert_eq!(read(bytes).unwrap().version, version, "{bytes:?}");
+        }
+        for bytes in [b"REDIS-010", b"REDISx010", b"REDIS++10", b"REDIS\0\0\0\0"] {
+            assert!(read(bytes).is_err(), "{bytes:?}");
+        }
     }
 
     #[test]

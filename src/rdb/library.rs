@@ -4,10 +4,11 @@ use super::header::Family;
 use crate::error::{Error, Result};
 use crate::wording::{Wording, wording};
 
-/// Checks the first line as servers do on load (`functionExtractLibMetaData` in `functions.c`). The code behind it is not compiled.
+/// Returns the name in the first line; fails where servers do on load (`functionExtractLibMetaData` in `functions.c`). The code
+/// behind it is not compiled.
 ///
 /// Modules of Valkey may add engines; Redis has one.
-pub fn check(code: &[u8], family: Family, offset: u64) -> Result<()> {
+pub fn name(code: &[u8], family: Family, offset: u64) -> Result<&[u8]> {
     let wrong = |what| Err(Error::corrupt(offset, what));
     // Servers search a C string for the end of the line.
     let line = code.iter().position(|byte| matches!(byte, b'\n' | 0)).filter(|&end| code.get(end) == Some(&b'\n'));
@@ -15,7 +16,7 @@ pub fn check(code: &[u8], family: Family, offset: u64) -> Result<()> {
         return wrong(no_head());
     };
     if line.iter().any(|byte| matches!(byte, b'"' | b'\'' | b'\\')) {
-        return Ok(()); // quoted as on a command line, which servers never write
+        return Ok(line); // quoted as on a command line: nobody writes it, and other libraries have other lines
     }
     let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
     let engine = words.next().and_then(|word| word.get(2..)).unwrap_or_default();
@@ -33,7 +34,7 @@ pub fn check(code: &[u8], family: Family, offset: u64) -> Result<()> {
     let is_valid =
         |name: &[u8]| !name.is_empty() && name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
     match name {
-        Some(name) if is_valid(name) => Ok(()),
+        Some(name) if is_valid(name) => Ok(name),
         Some(_) => wrong(wording!(
             "the name of a function library has other characters than letters, digits and underscores",
             "函数库名称含有字母、数字和下划线以外的字符"
@@ -51,7 +52,7 @@ mod tests {
     use super::*;
 
     fn is_sound(code: &[u8]) -> bool {
-        check(code, Family::Redis, 0).is_ok()
+        name(code, Family::Redis, 0).is_ok()
     }
 
     #[test]
@@ -61,7 +62,7 @@ mod tests {
         {
             assert!(is_sound(code), "{}", code.escape_ascii());
         }
-        assert!(check(b"#!js name=a\n", Family::Valkey, 0).is_ok());
+        assert!(name(b"#!js name=a\n", Family::Valkey, 0).is_ok());
     }
 
     #[test]

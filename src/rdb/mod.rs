@@ -22,7 +22,7 @@ pub(crate) mod kind;
 pub(crate) mod library;
 pub(crate) mod lzf;
 pub(crate) mod opcode;
-pub(crate) mod opcode_strings;
+pub(crate) mod opcode_check;
 pub(crate) mod packed;
 pub(crate) mod payload;
 pub(crate) mod peek;

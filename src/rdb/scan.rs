@@ -11,13 +11,13 @@
 use super::cursor::Cursor;
 use super::header::Family;
 use super::opcode::{Opcode, foreign_opcode};
-use super::opcode_strings::OpcodeStrings;
+use super::opcode_check::OpcodeCheck;
 use super::string::{RawString, StringForm};
 use super::value_type::{ValueType, foreign_type};
 use super::walk::{self, Ignore, Visit, module};
 use std::sync::Arc;
 
-use super::template::Templates;
+use super::template::{Defined, Templates};
 use crate::error::{Error, Reading, Result, Within};
 use crate::limits;
 use crate::rdb::kind::ModuleName;
@@ -141,7 +141,7 @@ pub struct Scanner<'a> {
     version: u32,
     /// Number of prefixes discarded because another item than a key followed.
     strays: u64,
-    strings: OpcodeStrings<'a>,
+    check: OpcodeCheck<'a>,
 }
 
 impl<'a> Scanner<'a> {
@@ -157,14 +157,14 @@ impl<'a> Scanner<'a> {
             enterprise: false,
             version: 0,
             strays: 0,
-            strings: OpcodeStrings::new(state.family),
+            check: OpcodeCheck::new(state.family),
         }
     }
 
-    /// Checks that the strings of opcodes expand: see [`Scanner::take_broken_string`].
+    /// Checks what stands between keys as servers do: see [`Scanner::take_fault`].
     #[must_use]
-    pub(crate) fn with_checked_strings(mut self) -> Self {
-        self.strings.is_checked = true;
+    pub(crate) fn with_checked_opcodes(mut self) -> Self {
+        self.check.is_on = true;
         self
     }
 
@@ -229,9 +229,9 @@ impl<'a> Scanner<'a> {
         std::mem::take(&mut self.version).max(of_type)
     }
 
-    /// Fails if servers refuse a string of an opcode read since the last call.
-    pub(crate) fn take_broken_string(&mut self) -> Result<()> {
-        self.strings.take_broken()
+    /// Fails if servers refuse what was read since the last call, other than a value.
+    pub(crate) fn take_fault(&mut self) -> Result<()> {
+        self.check.take_fault()
     }
 
     /// Returns the number of key prefixes without a key so far.
@@ -299,6 +299,7 @@ impl<'a> Scanner<'a> {
     #[inline]
     fn entry(&mut self, start: usize, offset: u64, value_type: ValueType) -> Result<KeyEntry<'a>> {
         let key = self.cursor.string().within(Reading::Key)?;
+        self.check.key();
         if key.len() > limits::MAX_KEY_BYTES {
             return Err(Error::corrupt(key.offset, wording!("a key of {} bytes", "key 长 {} 字节", key.len()))
                 .with_remedy(wording!("Redis allows at most 512 MiB", "Redis 最多允许 512 MiB")));
@@ -319,7 +320,8 @@ impl<'a> Scanner<'a> {
 
     /// Consumes the operands of an opcode. Returns `None` for prefixes, which are kept for the next key.
     fn opcode(&mut self, start: usize, opcode: Opcode) -> Result<Option<FileItem<'a>>> {
-        let (cursor, strings) = (&mut self.cursor, &mut self.strings);
+        let (cursor, check) = (&mut self.cursor, &mut self.check);
+        check.opcode(cursor.offset() - 1);
         self.version = self.version.max(opcode.first_version());
         let item = match opcode {
             Opcode::ExpireTimeMs => {
@@ -360,15 +362,16 @@ impl<'a> Scanner<'a> {
             }
             Opcode::SlotNum => return Ok(Some(FileItem::SlotNumber(cursor.length().within(Reading::SlotNumber)?))),
             Opcode::KeyMeta => {
-                module::skip_key_meta(cursor, |string| strings.see(string, Reading::StringInModuleData))?;
+                module::skip_key_meta(cursor, |string| check.string(string, Reading::StringInModuleData))?;
+                check.metadata();
                 self.prefix.start.get_or_insert(start);
                 return Ok(None);
             }
             Opcode::Aux => {
                 let name = cursor.string().within(Reading::AuxiliaryFieldName)?;
                 let value = cursor.string().within(Reading::AuxiliaryFieldValue)?;
-                strings.see(name, Reading::AuxiliaryFieldName);
-                strings.see(value, Reading::AuxiliaryFieldValue);
+                check.string(name, Reading::AuxiliaryFieldName);
+                check.string(value, Reading::AuxiliaryFieldValue);
                 return Ok(Some(FileItem::Aux(name, value)));
             }
             Opcode::SelectDb => {
@@ -388,13 +391,13 @@ impl<'a> Scanner<'a> {
             }
             Opcode::Function2 => {
                 let library = cursor.string().within(Reading::FunctionLibrary)?;
-                strings.see(library, Reading::FunctionLibrary);
+                check.library(library);
                 FileItem::Function(library)
             }
             Opcode::FunctionPreGa => {
                 let mut read = |cursor: &mut Cursor<'a>, reading| -> Result<RawString<'a>> {
                     let string = cursor.string().within(reading)?;
-                    strings.see(string, reading);
+                    check.string(string, reading);
                     Ok(string)
                 };
                 let name = read(cursor, Reading::FunctionName)?;
@@ -406,11 +409,11 @@ impl<'a> Scanner<'a> {
                 FileItem::Function(name)
             }
             Opcode::ModuleAux => {
-                let see = |string| strings.see(string, Reading::StringInModuleData);
+                let see = |string| check.string(string, Reading::StringInModuleData);
                 FileItem::ModuleAux(module::skip_aux(cursor, see)?)
             }
             Opcode::SlotImport => {
-                strings.see(cursor.string().within(Reading::SlotImportJob)?, Reading::SlotImportJob);
+                check.string(cursor.string().within(Reading::SlotImportJob)?, Reading::SlotImportJob);
                 for _ in 0..cursor.count(2).within(Reading::SlotImportRanges)? {
                     cursor.length().within(Reading::FirstSlot)?;
                     cursor.length().within(Reading::LastSlot)?;
@@ -427,9 +430,11 @@ impl<'a> Scanner<'a> {
             Opcode::HashTemplate if self.skips_templates => FileItem::HashTemplate,
             Opcode::HashTemplate => {
                 let known = self.templates.as_deref().unwrap_or(self.no_templates);
-                if let Some(template) = known.read(cursor)? {
+                match known.read(cursor)? {
                     // Copies the table only if a batch or another reader holds it, which takes a template after the first key.
-                    Arc::make_mut(self.templates.get_or_insert_default()).add(template);
+                    Defined::New(template) => Arc::make_mut(self.templates.get_or_insert_default()).add(template),
+                    Defined::Before => {}
+                    Defined::Twice(offset) => check.repeated_template(offset),
                 }
                 FileItem::HashTemplate
             }

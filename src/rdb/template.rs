@@ -40,6 +40,8 @@ pub struct Templates {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HashTemplate {
     id: u64,
+    /// Offset of its id in the file.
+    offset: u64,
     /// Position in the table of the file.
     place: usize,
     /// All names, one after another.
@@ -48,6 +50,17 @@ pub struct HashTemplate {
     ends: Vec<usize>,
     /// True if the names are lost, and only their number is known.
     lost: bool,
+}
+
+/// Template that was read, compared with those of the table.
+#[derive(Debug)]
+pub enum Defined {
+    /// Its id is new.
+    New(HashTemplate),
+    /// The table has it: this part of the file is read again.
+    Before,
+    /// The id was defined before with the same names, at another place. The offset is this one's.
+    Twice(u64),
 }
 
 impl Templates {
@@ -144,12 +157,14 @@ impl Templates {
         self.list.get(place)
     }
 
-    /// Reads the operands of the opcode. Returns `None` if the table has this template already, as when a part of the file
-    /// is read again.
-    pub fn read(&self, cursor: &mut Cursor<'_>) -> Result<Option<HashTemplate>> {
+    /// Reads the operands of the opcode.
+    pub fn read(&self, cursor: &mut Cursor<'_>) -> Result<Defined> {
         let offset = cursor.offset();
         let id = cursor.length().within(Reading::TemplateId)?;
-        let template = HashTemplate::read(id, cursor, limits::MAX_TEMPLATE_BYTES.saturating_sub(self.bytes))?;
+        let template = HashTemplate {
+            offset,
+            ..HashTemplate::read(id, cursor, limits::MAX_TEMPLATE_BYTES.saturating_sub(self.bytes))?
+        };
         if !template.is_sorted() {
             return Err(Error::corrupt(
                 offset,
@@ -160,11 +175,12 @@ impl Templates {
             ));
         }
         match self.get(id, offset) {
-            Ok(known) if known.has_names_of(&template) => Ok(None),
+            Ok(known) if known.offset == offset => Ok(Defined::Before),
+            Ok(known) if known.has_names_of(&template) => Ok(Defined::Twice(offset)),
             Ok(_) => {
                 Err(Error::corrupt(offset, wording!("hash template {id} is defined twice", "hash 模板 {id} 重复定义")))
             }
-            Err(_) => Ok(Some(template)),
+            Err(_) => Ok(Defined::New(template)),
         }
     }
 
@@ -454,7 +470,7 @@ mod tests {
     fn templates(bytes: &[u8]) -> Result<Templates> {
         let (mut all, mut cursor) = (Templates::default(), Cursor::new(bytes, 0));
         while cursor.left() > 0 {
-            if let Some(template) = all.read(&mut cursor)? {
+            if let Defined::New(template) = all.read(&mut cursor)? {
                 all.add(template);
             }
         }

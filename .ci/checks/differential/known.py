@@ -15,6 +15,8 @@ FALSE_ALARMS = {
 MISSES = {
     "no matching module type": "a module that the server has not loaded",
     "FATAL: Data file was created with a": "a database beyond the server's setting",
+    "aborting for OUT OF MEMORY": "a table size beyond all memory",
+    "Pre-release function format not supported": "a function of a release candidate",
 }
 REPEATED = "repeats the key at byte"
 EXPIRED = re.compile(r"keys expired: [1-9]")

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::rdb::cursor::Cursor;
 use crate::rdb::resync::{Profile, Resync};
-use crate::rdb::template::Templates;
+use crate::rdb::template::{Defined, Templates};
 
 const HASH_TEMPLATE: u8 = 242;
 const SELECT_DB: u8 = 254;
@@ -40,7 +40,10 @@ pub(super) fn resume_head(bytes: &[u8], range: Range<usize>) -> Option<usize> {
 
 /// Returns the id of a template whose names are in order.
 fn read_template(cursor: &mut Cursor<'_>) -> Option<u64> {
-    Templates::NONE.read(cursor).ok().flatten().map(|template| template.id())
+    match Templates::NONE.read(cursor) {
+        Ok(Defined::New(template)) => Some(template.id()),
+        _ => None,
+    }
 }
 
 fn is_followed(cursor: &mut Cursor<'_>, id: u64) -> bool {

@@ -190,7 +190,7 @@ impl<'a> Walk<'a> {
         // The table is handed over, not shared: adding a template to a shared table copies it.
         let mut scanner = Scanner::new(Cursor::new(bytes, at as u64), state)
             .with_templates(Templates::before(self.header), self.templates.take())
-            .with_checked_strings();
+            .with_checked_opcodes();
         let mut last: Option<(Option<u64>, RawString<'a>)> = None;
         let mut boundary = at;
         let stop = loop {
@@ -238,7 +238,7 @@ impl<'a> Walk<'a> {
                     }
                     last = Some((entry.db, entry.key));
                     let end = at + scanner.cursor().consumed();
-                    self.key(boundary..end, &entry, facts, scanner.take_broken_string());
+                    self.key(boundary..end, &entry, facts, scanner.take_fault());
                     boundary = end;
                 }
                 FileItem::End => {
@@ -258,7 +258,7 @@ impl<'a> Walk<'a> {
                     self.about.observe(&other);
                     if scanner.at_boundary() {
                         let end = at + scanner.cursor().consumed();
-                        self.other(boundary..end, &other, scanner.take_broken_string());
+                        self.other(boundary..end, &other, scanner.take_fault());
                         boundary = end;
                     }
                 }

@@ -47,3 +47,52 @@ fn keys_belong_to_last_selected_database() {
     assert_eq!((databases, strays), (vec![None, Some(3), Some(4)], 1));
     assert_eq!(entries[2].expires_at, None);
 }
+
+/// Returns the first fault in what stands between keys, and the offset of each.
+fn faults(items: &[u8]) -> Vec<(u64, String)> {
+    let mut scanner = Scanner::new(Cursor::new(items, 100), STATE).with_checked_opcodes();
+    let mut faults = Vec::new();
+    while scanner.cursor().left() > 0 {
+        if let FileItem::Key(entry) = scanner.next_item().unwrap() {
+            scanner.skip_value(&entry).unwrap();
+        }
+        faults.extend(scanner.take_fault().err().map(|error| (error.offset().unwrap(), error.message())));
+    }
+    faults
+}
+
+fn library(name: &str) -> Vec<u8> {
+    let code = format!("#!lua name={name}\nreturn");
+    [&[0xf5, u8::try_from(code.len()).unwrap()], code.as_bytes()].concat()
+}
+
+#[test]
+fn function_libraries_have_different_names() {
+    assert_eq!(faults(&[library("a"), library("A"), library("b")].concat()), []);
+    let found = faults(&[library("a"), library("b"), library("a")].concat());
+    assert!(matches!(&found[..], [(144, message)] if message.contains("same name")), "{found:?}");
+}
+
+#[test]
+fn metadata_stands_right_before_its_key() {
+    assert_eq!(faults(b"\xfc\x10\0\0\0\0\0\0\0\xf3\0\0\x01a\x01v\xf8\x05\0\x01b\x01v"), []);
+    for between in [&b"\xf8\x05"[..], b"\xf3\0", b"\xfe\x01", b"\xfa\x01x\x01y"] {
+        let found = faults(&[b"\xf3\0", between, b"\0\x01a\x01v"].concat());
+        assert!(matches!(&found[..], [(102, _)]), "{found:?}");
+    }
+    assert_eq!(faults(b"\xf3\0\xff").len(), 1, "the end");
+}
+
+#[test]
+fn a_template_defined_twice_is_refused_and_one_read_twice_is_not() {
+    let defined = b"\xf2\0\x01\x01f";
+    assert_eq!(faults(&[&defined[..], b"\xf2\x01\x01\x01f"].concat()), [], "the same names under another id");
+    assert_eq!(faults(&[&defined[..], defined].concat()).len(), 1);
+    let mut scanner = Scanner::new(Cursor::new(defined, 100), STATE).with_checked_opcodes();
+    scanner.next_item().unwrap();
+    let templates = scanner.shared_templates();
+    let mut again = Scanner::new(Cursor::new(defined, 100), STATE).with_templates(Templates::NONE, templates);
+    again.check.is_on = true;
+    again.next_item().unwrap();
+    assert!(again.take_fault().is_ok());
+}
