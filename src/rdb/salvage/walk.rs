@@ -21,6 +21,7 @@ use crate::rdb::boundary::is_same_key;
 use crate::rdb::cursor::Cursor;
 use crate::rdb::file_info::FileInfo;
 use crate::rdb::header::RdbHeader;
+use crate::rdb::kind::ModuleName;
 use crate::rdb::resync::{KeyFacts, Profile, Resync, fields_look_like_keys, is_end_of_file, verify_value};
 use crate::rdb::scan::{FileItem, KeyEntry, ScanState, Scanner};
 use crate::rdb::string::{RawString, StringForm};
@@ -37,6 +38,9 @@ const MOST_UNKNOWN_TEMPLATES: u32 = 64;
 const MANY_STRINGS: u32 = 64;
 /// Bytes near the end of a file in which a record that is cut off says nothing about its predecessor.
 const CUT_OFF: usize = 64;
+
+/// `RDB_OPCODE_FUNCTION_PRE_GA`: release candidates of Redis 7.0 wrote it, and no release loads it.
+const FUNCTION_PRE_GA: u8 = 246;
 
 /// State behind a gap, before the first key that looks like the others.
 #[derive(Debug)]
@@ -215,7 +219,7 @@ impl<'a> Walk<'a> {
                     if let Err(error) = is_new(&entry, last.as_ref()) {
                         break failed(error, false);
                     }
-                    if let Err(error) = self.may_be_written(&entry, scanner.met_enterprise_prefix()) {
+                    if let Err(error) = self.may_be_written(&entry, &scanner) {
                         break failed(error, false);
                     }
                     let facts = KeyFacts::of(&entry);
@@ -251,7 +255,13 @@ impl<'a> Walk<'a> {
                     self.end = at + scanner.cursor().consumed();
                     break Stop::End;
                 }
-                FileItem::SlotNumber(_) if !self.about.enterprise && self.profile.is_informed() => {
+                FileItem::SlotNumber(_) if self.has_no_enterprise() => {
+                    break failed(foreign_record(boundary as u64), false);
+                }
+                FileItem::ModuleAux(name) if is_no_module(name) => {
+                    break failed(foreign_record(boundary as u64), false);
+                }
+                FileItem::Function(_) if self.bytes.get(boundary) == Some(&FUNCTION_PRE_GA) => {
                     break failed(foreign_record(boundary as u64), false);
                 }
                 other => {
@@ -267,7 +277,7 @@ impl<'a> Walk<'a> {
         self.templates = scanner.shared_templates();
         self.reached = at + scanner.cursor().consumed();
         self.strays += scanner.strays();
-        self.about.enterprise |= scanner.met_enterprise_prefix() && !self.profile.is_informed();
+        self.about.enterprise |= scanner.met_enterprise_prefix() && self.profile.is_empty();
         self.resync.enterprise = self.about.enterprise;
         stop
     }
@@ -303,9 +313,17 @@ impl<'a> Walk<'a> {
     }
 
     /// Fails for a record that the server of the file neither writes nor loads.
-    fn may_be_written(&self, entry: &KeyEntry<'_>, has_enterprise_prefix: bool) -> Result<()> {
-        let is_foreign = has_enterprise_prefix && !self.about.enterprise && self.profile.is_informed();
+    fn may_be_written(&self, entry: &KeyEntry<'_>, scanner: &Scanner<'_>) -> Result<()> {
+        let is_module = matches!(entry.value_type, ValueType::Module2 | ValueType::ModulePreGa);
+        let module = is_module.then(|| scanner.cursor().clone().length().ok()).flatten();
+        let is_foreign = scanner.met_enterprise_prefix() && self.has_no_enterprise()
+            || module.is_some_and(|id| is_no_module(ModuleName::from_id(id)));
         if is_foreign { Err(foreign_record(entry.offset)) } else { Ok(()) }
+    }
+
+    /// Returns whether keys were read, none of which is from Redis Enterprise.
+    fn has_no_enterprise(&self) -> bool {
+        !self.about.enterprise && !self.profile.is_empty()
     }
 
     /// Returns whether the name of the key behind an overlong one is overlong, too, as with many keys that were named alike.
@@ -457,6 +475,11 @@ impl<'a> Walk<'a> {
             strays: self.strays,
         }
     }
+}
+
+/// Returns whether no module has this name: it is that of a small number, which was taken for the id of a module.
+fn is_no_module(name: ModuleName) -> bool {
+    name.as_str().starts_with("AAAA")
 }
 
 fn end_inside(at: usize) -> Error {
