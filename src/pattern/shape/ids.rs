@@ -123,6 +123,15 @@ struct Letters {
     hex: u64,
 }
 
+/// Returns true for four numbers with dots between, if all other bytes are digits.
+pub(super) fn is_ipv4(id: &[u8]) -> bool {
+    let mut numbers = 0;
+    id.split(|&byte| byte == b'.').all(|number| {
+        numbers += 1;
+        is_octet(number)
+    }) && numbers == 4
+}
+
 impl IdMarker {
     pub fn new(separators: &Separators, bytes: &[IdByte; 256]) -> Self {
         // No id holds a separator, whatever the rules make of it: tokens may have `/`, `-` and `_`.
@@ -236,9 +245,7 @@ impl Segment<'_> {
     /// Returns true for four numbers with dots between.
     fn is_ipv4(&self, others: u64) -> bool {
         let segment = self.name.get(self.range.clone()).unwrap_or_default();
-        others == self.seen.dots & self.all
-            && others.count_ones() == 3
-            && segment.split(|&byte| byte == b'.').all(is_octet)
+        others == self.seen.dots & self.all && is_ipv4(segment)
     }
 
     /// Returns true for an e-mail address. `others` are its bytes that are neither letters nor digits.

@@ -1,8 +1,8 @@
 //! Names that differ from one of a known shape in their ids: bitmaps of a name tell whether its ids are of the same classes.
 //!
-//! The answer is `false` for what has to be looked at more closely: tokens with a word in them, e-mail and IP addresses.
+//! The answer is `false` for what has to be looked at more closely: tokens with a word in them.
 
-use super::ids::{DASHES, IdMarker, PADDING};
+use super::ids::{DASHES, IdMarker, PADDING, is_ipv4};
 use super::{Outline, Shape, Shaper, blocks, bytes_of, ones, used};
 use crate::pattern::classify::token::RunBits;
 use crate::pattern::classify::{SHORTEST_HEX, SegmentClass};
@@ -108,8 +108,32 @@ impl IdMarker {
                 has_both && (hex | DASHES) & all == all && [8, 13, 18, 23].into_iter().all(is_dash)
             }
             SegmentClass::Token => has_both && self.is_token(id, run, hex, counted),
+            SegmentClass::Email => self.is_email(id, run, counted),
+            // Numbers and three other bytes, all of them dots.
+            SegmentClass::Ip => run.lower | run.upper == 0 && (all & !run.digits).count_ones() == 3 && is_ipv4(id),
             _ => false,
         }
+    }
+
+    /// Returns true if an id is an e-mail address.
+    fn is_email(&self, id: &[u8], run: RunBits, counted: bool) -> bool {
+        let (mut at, mut dot) = (None, None);
+        let mut left = ones(id.len()) & !(run.digits | run.lower | run.upper);
+        while left != 0 {
+            let place = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let Some(&byte) = id.get(place).filter(|&&byte| self.may_hold(byte, counted)) else { return false };
+            match (byte, at) {
+                (b'-' | b'_', _) | (b'.' | b'+' | b'%' | b'\'', None) => {}
+                (b'@', None) if place > 0 => at = Some(place),
+                // Labels of the domain are not empty.
+                (b'.', Some(at)) if place > dot.unwrap_or(at) + 1 => dot = Some(place),
+                _ => return false,
+            }
+        }
+        let Some(dot) = dot else { return false };
+        let (letters, top) = ((run.lower | run.upper) >> dot >> 1, ones(id.len()) >> dot >> 1);
+        letters == top && top.count_ones() >= 2
     }
 
     /// Returns true if an id is certainly a token.

@@ -200,6 +200,35 @@ fn ids_of_one_class_are_recognised_at_once() {
         assert!(!fits(token, other), "{other}");
     }
     assert!(!fits(uuid, "cache:550e8400-e29b-41d4-a716_446655440000:7"));
+    let address = "rl:10.0.0.100:1";
+    assert!(fits(address, "rl:255.1.1.99:2") && fits(address, "rl:7.255.11.2:0"));
+    for other in [
+        "rl:10.0.0.256:1",
+        "rl:10.0.00.10:1",
+        "rl:10.0.0..100:1",
+        "rl:10.0.0-100:1",
+        "rl:10.0.01001:1",
+        "rl:10.0.a.100:1",
+    ] {
+        assert!(!fits(address, other), "{other}");
+    }
+    let mail = "user:joe.doe@mail.example.com";
+    assert!(fits(mail, "user:a-n_n+b7@a.b-1example.io") && fits(mail, "user:joe.doe@mail1example.COM"));
+    for other in [
+        "user:joe.doe@mail.example.c0m",
+        "user:joe.doe@mail..xample.com",
+        "user:joe.doe@.ail.example.com",
+        "user:joe.doe@mail+example.com",
+        "user:joe.doe@mail@example.com",
+        "user:joe.doe.mail.example.com",
+        "user:@oe.doe-mail.example.com",
+        "user:joe.doe@mail.example.co.",
+        "user:joe.doe@mail.example.o.m",
+        "user:joe.doe@mail-exampl-ecom",
+        "user:joe doe@mail.example.com",
+    ] {
+        assert!(!fits(mail, other), "{other}");
+    }
 }
 
 /// Generates a name, and a copy with some digits changed.
