@@ -2,7 +2,7 @@
 //!
 //! Measured: white space and control characters as defined by Unicode (including U+00A0, U+3000 and C1 controls), invisible
 //! characters (zero width, byte order mark, marks of direction, soft hyphen, fillers), quotes of any script and backticks,
-//! backslashes, and invalid UTF-8 sequences. Letters of any script are allowed, and so are visible signs such as `$` and
+//! backslashes (wide and small ones, too), and invalid UTF-8 sequences. Letters of any script are allowed, and so are visible signs such as `$` and
 //! `*`: the texts that allow only some of them are implemented by `key.charset`.
 
 use crate::policy::KeyView;
@@ -67,7 +67,7 @@ impl KeyRule for SpecialChars {
 pub fn is_special(character: char) -> bool {
     character.is_whitespace()
         || character.is_control()
-        || matches!(character, '"' | '\'' | '`' | '\\')
+        || matches!(character, '"' | '\'' | '`' | '\\' | '\u{ff3c}' | '\u{fe68}')
         || !character.is_ascii() && (is_invisible(character) || is_quote(character))
 }
 
@@ -105,6 +105,7 @@ mod tests {
         assert_eq!(specials("a\u{a0}b\u{3000}c\u{2028}d\u{85}".as_bytes()), 4);
         assert_eq!(specials("\0\x1b\x7f\u{80}\u{9f}".as_bytes()), 5);
         assert_eq!(specials(br#"'a"b\"#), 3);
+        assert_eq!(specials("shop\u{ff3c}order\u{fe68}7".as_bytes()), 2);
     }
 
     #[test]
