@@ -144,7 +144,7 @@ pub struct HarmlessKeys {
     pub unknown_use: bool,
     /// True if only keys comply that are not [slightly above a packing limit](crate::record::Record::compact).
     pub far_from_compact: bool,
-    /// Lengths below 64 of keys that may not comply, as bits.
+    /// Lengths up to 64 of keys that may not comply, as bits; 63 and 64 share the last one.
     pub doubtful_lengths: u64,
 }
 
@@ -185,7 +185,7 @@ impl HarmlessKeys {
         expires
             && (!self.unknown_use || record.idle.is_none() && record.freq.is_none())
             && (!self.far_from_compact || record.compact.is_none())
-            && !record.length.is_some_and(|length| length < 64 && self.doubtful_lengths >> length & 1 == 1)
+            && !record.length.is_some_and(|length| length <= 64 && self.doubtful_lengths >> length.min(63) & 1 == 1)
     }
 }
 

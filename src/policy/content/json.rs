@@ -1,5 +1,6 @@
 //! Recognition of JSON that holds objects: an object with members, an array of objects, or a JSON string that holds one of
-//! these, as clients that encode twice write it.
+//! these, as clients that encode twice write it. An object or array may have the name of its Java class in front, as Jackson
+//! writes it: `["com.shop.User",{"id":1}]`, `["java.util.ArrayList",[{"id":1}]]`.
 //!
 //! The beginning of the text must follow the grammar of JSON, and its last character must be the one that ends such a value.
 //! Texts up to [`EXAMINED`] bytes are parsed completely. Templates, log lines and configuration files that begin with a brace
@@ -146,19 +147,50 @@ impl<'t> Json<'t> {
         Ok(byte)
     }
 
+    /// Parses an array of objects, or a pair of a class name and an object or array.
     fn array_of_objects(&mut self) -> Result<(), Stop> {
         self.next()?;
+        if self.blank().first() == Some(&b'"') {
+            return self.typed();
+        }
         loop {
-            if *self.blank().first().ok_or(Stop::Cut)? != b'{' {
-                return Err(Stop::Malformed);
+            match self.next()? {
+                b'{' => self.members()?,
+                b'[' => self.typed()?,
+                _ => return Err(Stop::Malformed),
             }
-            self.value()?;
             match self.next()? {
                 b',' => {}
                 b']' => return Ok(()),
                 _ => return Err(Stop::Malformed),
             }
         }
+    }
+
+    /// Parses a pair from the byte after its bracket: a class name, and an object or an array of objects.
+    fn typed(&mut self) -> Result<(), Stop> {
+        self.class_name()?;
+        match *self.blank().first().ok_or(Stop::Cut)? {
+            b'{' => self.value()?,
+            b'[' => self.array_of_objects()?,
+            _ => return Err(Stop::Malformed),
+        }
+        if self.next()? == b']' { Ok(()) } else { Err(Stop::Malformed) }
+    }
+
+    /// Parses the name of a Java class and the comma behind it: words joined by dots, the last of which begins with a capital.
+    fn class_name(&mut self) -> Result<(), Stop> {
+        if self.next()? != b'"' {
+            return Err(Stop::Malformed);
+        }
+        let name = self.rest;
+        self.string()?;
+        let name = name.get(..name.len() - self.rest.len() - 1).unwrap_or_default();
+        let package = name.iter().rposition(|&byte| byte == b'.').ok_or(Stop::Malformed)?;
+        let in_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'$');
+        let is_class =
+            package > 0 && name.get(package + 1).is_some_and(u8::is_ascii_uppercase) && name.iter().all(in_name);
+        if is_class && self.next()? == b',' { Ok(()) } else { Err(Stop::Malformed) }
     }
 
     /// Parses a value of any type.
@@ -294,6 +326,13 @@ mod tests {
             r#"{"a":NaN}"#,
             r#"[{"a":1}]"#,
             r#" [ {} , {"a":1} ]"#,
+            r#"{"@class":"com.shop.User","id":1}"#,
+            r#"["com.shop.User",{"id":1}]"#,
+            r#"["java.util.HashMap",{"a":1}]"#,
+            r#"["java.util.ArrayList",[{"@class":"com.shop.User"}]]"#,
+            r#"["java.util.ArrayList",[ ["com.shop.Order$Line_1", {"id":1}] , ["com.shop.User",{"id":2}]]]"#,
+            r#"[["com.shop.User",{"id":1}],{"id":2}]"#,
+            r#""[\"com.shop.User\",{\"id\":1}]""#,
             r#""{\"a\":1}""#,
             r#""[{\"a\":\"b\\\\n\"}]""#,
             r#""{\u0022a\u0022:\u00221\u0022}""#,
@@ -322,6 +361,16 @@ mod tests {
             r#"["a","b"]"#,
             r#"[[{"a":1}]]"#,
             r#"[{"a":1},2]"#,
+            r#"["java.util.ArrayList",[]]"#,
+            r#"["java.lang.Long",12]"#,
+            r#"["java.util.ArrayList",["java.lang.Long",12]]"#,
+            r#"["com.shop.User",{}]"#,
+            r#"["com.shop.User",{"id":1},2]"#,
+            r#"["user",{"id":1}]"#,
+            r#"["com.shop.user",{"id":1}]"#,
+            r#"["Mr. Smith",{"id":1}]"#,
+            r#"[".User",{"id":1}]"#,
+            r#"["a","b",{"id":1}]"#,
             r#"[{"a":1}"#,
             r#"{"a":1}]"#,
             r#"{"a":1} trailing"#,

@@ -1,7 +1,8 @@
 //! `ttl.null-marker`: a cached "not found" expires soon.
 //!
 //! A marker is a string whose whole value is one of `markers`, byte by byte: blanks around it make it another value. Numbers
-//! and flags such as `0` or `false` are none, nor are collections, which are never empty.
+//! and flags such as `0` or `false` are none, nor are collections, which are never empty. The object by which Spring caches null
+//! (`NullValue`) is a marker however it is serialized; as Java writes it, it cannot be written in a policy and always counts.
 //!
 //! The standards speak of cached results, so keys count whose TTL class holds something else: classes of `except`, and those
 //! that may live forever, such as counters and configuration. Keys without a class count, since not every cache is named so,
@@ -19,8 +20,31 @@ use crate::policy::rule::{
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 
-/// Longest marker, in bytes: lengths are bits of a word.
+/// Longest marker, in bytes: lengths are bits of a word, the last of which is that of [`SPRING`] as well.
 const LONGEST: usize = 63;
+
+/// Spring's marker, serialized by Java.
+const SPRING: &[u8; 64] = b"\xac\xed\0\x05sr\0+org.springframework.cache.support.NullValue\0\0\0\0\0\0\0\x01\x02\0\0xp";
+
+/// Spring's marker as one of its serializers of JSON writes it.
+pub const SPRING_NULL: &str = "{\"@class\":\"org.springframework.cache.support.NullValue\"}";
+
+/// Default markers: of databases, JSON, Lua and Python, and the empty values of JSON; last, Spring's in JSON.
+const MARKERS: [&str; 13] = [
+    "",
+    "NULL",
+    "null",
+    "Null",
+    "nil",
+    "None",
+    "\"\"",
+    "\"null\"",
+    "\"NULL\"",
+    "{}",
+    "[]",
+    SPRING_NULL,
+    "[\"org.springframework.cache.support.NullValue\",{}]",
+];
 
 /// Description of the rule.
 static META: RuleMeta = RuleMeta {
@@ -48,7 +72,7 @@ static META: RuleMeta = RuleMeta {
         ParamSpec {
             name: "markers",
             what: Text { en: "values that mark an empty result", zh: "视为空值标记的 value" },
-            default: ParamDefault::Words(&["", "NULL", "null", "nil", "\"\"", "{}", "[]"]),
+            default: ParamDefault::Words(&MARKERS),
         },
         ParamSpec {
             name: "except",
@@ -75,7 +99,7 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
     if markers.is_empty() || markers.iter().any(|marker| marker.len() > LONGEST) {
         return Err(format!("\"markers\" must hold one or more values of at most {LONGEST} bytes"));
     }
-    let lengths = markers.iter().fold(0, |lengths, marker| lengths | 1 << marker.len());
+    let lengths = markers.iter().fold(1 << LONGEST, |lengths, marker| lengths | 1 << marker.len());
     let except = params.words("except").to_vec();
     Ok(BuiltRule::Key(Box::new(NullMarker { max: params.number("max"), markers, lengths, except })))
 }
@@ -96,8 +120,8 @@ impl KeyRule for NullMarker {
     #[inline]
     fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
         // Fast path: hardly any value has the length of a marker.
-        let length = key.record.length.filter(|&length| length <= LONGEST as u64)?;
-        if self.lengths >> length & 1 == 0 { None } else { self.check_short(key) }
+        let length = key.record.length.filter(|&length| length <= SPRING.len() as u64)?;
+        if self.lengths >> length.min(LONGEST as u64) & 1 == 0 { None } else { self.check_short(key) }
     }
 
     fn harmless(&self, _: &Context) -> Option<HarmlessKeys> {
@@ -120,7 +144,7 @@ impl NullMarker {
             Some(_) => u64::try_from(key.left()?).ok()?,
             None => u64::MAX,
         };
-        let exceeds = measured > self.max && self.is_cached(key) && self.is_marker(key);
+        let exceeds = measured > self.max && self.is_marker(key) && self.is_cached(key);
         // No number expresses a life without end.
         let measured = if measured == u64::MAX { self.max } else { measured };
         exceeds.then_some(Violation { measured, allowed: self.max })
@@ -138,8 +162,8 @@ impl NullMarker {
     }
 
     fn is_marker(&self, key: &KeyView<'_>) -> bool {
-        let value = key.record.raw.and_then(|raw| raw.short_string(LONGEST));
-        value.is_some_and(|value| self.markers.iter().any(|marker| **marker == *value))
+        let value = key.record.raw.and_then(|raw| raw.short_string(SPRING.len()));
+        value.is_some_and(|value| *value == SPRING[..] || self.markers.iter().any(|marker| **marker == *value))
     }
 }
 
@@ -190,7 +214,7 @@ mod tests {
     #[test]
     fn exactly_the_limit_is_allowed() {
         let checks = rule("max = \"60s\"");
-        for value in ["", "NULL", "null", "nil", "\"\"", "{}", "[]"] {
+        for value in super::MARKERS {
             assert_eq!(plain(&checks, "cache:user:1", value, Some(60_000)), None, "{value}");
             assert_eq!(plain(&checks, "cache:user:1", value, Some(60_001)), Some((60_001, 60_000)), "{value}");
             // Equal values: reports show neither.
@@ -201,11 +225,33 @@ mod tests {
     }
 
     #[test]
+    fn the_null_of_spring_is_a_marker_as_java_writes_it() {
+        let checks = rule("markers = [\"-\"]");
+        let with_length = |value: &[u8]| [&[0x40, 64][..], value].concat();
+        assert!(stored(&checks, "cache:user:1", &with_length(super::SPRING), 64, Some(300_001)).is_some());
+        assert!(stored(&checks, "cache:user:1", &with_length(super::SPRING), 64, Some(300_000)).is_none());
+        assert!(stored(&checks, "cache:user:1", &with_length(&[b'a'; 64]), 64, None).is_none());
+    }
+
+    #[test]
     fn other_values_are_no_markers() {
         let checks = rule("");
-        for value in
-            ["Null", "NULL ", " null", "null\n", "nul", "0", "1", "false", "none", "{ }", "[1]", "{\"a\":1}", "\0"]
-        {
+        for value in [
+            "NUll",
+            "none",
+            "NULL ",
+            " null",
+            "null\n",
+            "nul",
+            "0",
+            "1",
+            "false",
+            "none",
+            "{ }",
+            "[1]",
+            "{\"a\":1}",
+            "\0",
+        ] {
             assert_eq!(plain(&checks, "cache:user:1", value, None), None, "{value:?}");
         }
     }

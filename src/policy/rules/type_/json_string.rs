@@ -1,13 +1,14 @@
 //! `type.json-string`: objects are stored as hashes, not as JSON strings.
 //!
-//! Measured: length of strings that hold a JSON object with members, an array of such objects, or a JSON string that holds one of
-//! these (encoded twice). The first 128 bytes must follow the grammar of JSON and the last one must end it; shorter texts are
+//! Measured: length of strings that hold a JSON object with members, an array of such objects, either with the name of its class in
+//! front (Jackson's default typing), or a JSON string that holds one of these (encoded twice). The first 128 bytes must follow the grammar of JSON and the last one must end it; shorter texts are
 //! parsed completely. Other arrays, numbers, empty objects, templates and log lines do not count.
 
 use crate::policy::KeyView;
 use crate::policy::content::json;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{BuiltRule, KeyRule, Rule, RuleMeta, Severity, Text, Unit, Violation};
+use crate::policy::rules::ttl::null_marker::SPRING_NULL;
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 
@@ -69,7 +70,7 @@ impl KeyRule for JsonString {
         let measured = key.record.length.filter(|&length| length > self.max)?;
         // Without a limit there is nothing to compare the length with: equal values are not shown.
         let allowed = if self.max == 0 { measured } else { self.max };
-        json::holds_objects(key.record).then_some(Violation { measured, allowed })
+        (json::holds_objects(key.record) && !is_null(key)).then_some(Violation { measured, allowed })
     }
 
     fn is_about_json(&self) -> bool {
@@ -79,6 +80,12 @@ impl KeyRule for JsonString {
     fn kinds(&self) -> &'static [Kind] {
         &[Kind::String]
     }
+}
+
+/// Returns whether the value is Spring's marker for null, which stands for no object.
+fn is_null(key: &KeyView<'_>) -> bool {
+    let value = key.record.raw.and_then(|raw| raw.short_string(SPRING_NULL.len()));
+    value.is_some_and(|value| *value == *SPRING_NULL.as_bytes())
 }
 
 #[cfg(test)]
@@ -114,6 +121,7 @@ mod tests {
         for text in [&b"{{a}}"[..], b"[1]", b"[]", b"\"a\"", b"abc"] {
             assert_eq!(check(0, text), None);
         }
+        assert_eq!(check(0, SPRING_NULL.as_bytes()), None);
         assert!(check(0, b"[{\"a\":1}]").is_some() && check(0, b"\"{\\\"a\\\":1}\"").is_some());
     }
 }
