@@ -5,6 +5,8 @@
 
 use std::ops::Range;
 
+use super::connection;
+
 /// Longest name and domain, in bytes.
 const LONGEST_NAME: usize = 64;
 const LONGEST_DOMAIN: usize = 253;
@@ -88,8 +90,8 @@ fn address(text: &[u8], at: usize) -> Option<Range<usize>> {
     let is_remote = name == b"git" && behind.get(domain.len()) == Some(&b':');
     // A second @ follows: part of something else, such as the user of a URL.
     let followed = behind.get(domain.len()) == Some(&b'@');
-    (good_top && good_host && !is_file && !is_example && !is_masked && !is_remote && !followed)
-        .then(|| at - name.len() + start..at + 1 + domain.len())
+    let is_none = is_file || is_example || is_masked || is_remote || followed || connection::ends_user(text, at);
+    (good_top && good_host && !is_none).then(|| at - name.len() + start..at + 1 + domain.len())
 }
 
 fn in_name(byte: u8) -> bool {
@@ -149,6 +151,7 @@ mod tests {
             "zh****12@mall.com.cn",
             "****5678@qq.com",
             "git@github.com:shop/mall.git",
+            "ftp://ann@files.corp.cn/x",
         ] {
             assert_eq!(found(text), &[] as &[SensitiveKind], "{text}");
         }

@@ -2,7 +2,7 @@
 
 use super::SensitiveKind;
 
-/// Returns the masked form of a secret. `word` is the matched word of a password field.
+/// Returns the masked form of a secret. `word` is the matched word of a password field; empty if none was.
 ///
 /// | kind | shown |
 /// |---|---|
@@ -17,6 +17,7 @@ pub(super) fn masked(kind: SensitiveKind, secret: &[u8], word: &str) -> String {
         SensitiveKind::Email => mail(&String::from_utf8_lossy(secret)),
         SensitiveKind::Jwt => "eyJ****".to_owned(),
         SensitiveKind::PrivateKey => "-----BEGIN **** PRIVATE KEY-----".to_owned(),
+        SensitiveKind::Password if word.is_empty() => "****".to_owned(),
         SensitiveKind::Password => format!("{word}=****"),
     }
 }

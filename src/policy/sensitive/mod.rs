@@ -3,6 +3,7 @@
 //! ```text
 //! digits    mobile numbers, identity cards, bank cards      email      addresses
 //! token     JSON web tokens, private keys                   password   fields named like one
+//! connection  passwords in URLs and settings of servers
 //! named     keys named like a password                      fullwidth  digits as input methods type them
 //! verdict   chance matches told apart                       mask       what evidence shows
 //! ```
@@ -10,6 +11,7 @@
 //! The detectors are pure functions of bytes that take linear time on any input and never fail. Matches leave this module
 //! masked: no report and no aggregate holds a secret.
 
+mod connection;
 mod digits;
 mod email;
 mod fullwidth;
@@ -218,6 +220,9 @@ impl Inspection {
         }
         if self.kinds.has(SensitiveKind::Jwt) {
             token::scan_jwt(text, |range| see(MatchStrength::Found, SensitiveKind::Jwt, range));
+        }
+        if self.kinds.has(SensitiveKind::Password) {
+            connection::scan(text, |range| see(MatchStrength::Found, SensitiveKind::Password, range));
         }
         if self.kinds.has(SensitiveKind::PrivateKey) {
             token::scan_private_key(text, |range| see(MatchStrength::Found, SensitiveKind::PrivateKey, range));

@@ -1,0 +1,265 @@
+//! Detection of passwords in connection strings.
+//!
+//! Two places count: the part of a URL before the host (`redis://user:password@host`), and parameters named `password`, `passwd`
+//! or `pwd` of a URL that is not one of the web (`jdbc:mysql://host/db?user=root&password=…`), or of a list of settings that
+//! names a server (`Server=db;Uid=sa;Pwd=…`, `host=db user=app password=…`). Pages of the web have codes of shared files in such
+//! parameters (`https://pan.example/s/1?pwd=x7k2`). Placeholders (`${DB_PASSWORD}`, `<password>`, `xxxx`) and masked and encrypted
+//! passwords do not count.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+
+use super::password;
+
+static SCHEMES: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"://"));
+
+/// Longest scheme, part before the host, and rest of a connection string, in bytes.
+const LONGEST_SCHEME: usize = 32;
+const LONGEST_AUTHORITY: usize = 512;
+const LONGEST_REST: usize = 1024;
+
+/// Names of parameters that hold a password.
+const PARAMETERS: [&[u8]; 3] = [b"password", b"passwd", b"pwd"];
+
+/// Settings one of which says that a list of them is for a connection.
+const SERVERS: [&[u8]; 7] = [b"server", b"host", b"hostname", b"data source", b"datasource", b"addr", b"address"];
+
+/// Reports the passwords of all connection strings in a text.
+pub(super) fn scan(text: &[u8], mut see: impl FnMut(Range<usize>)) {
+    let mut done = 0;
+    for at in SCHEMES.find_iter(text) {
+        if at < done {
+            continue;
+        }
+        let scheme = scheme(text, at);
+        if scheme.is_empty() {
+            continue;
+        }
+        let start = at + 3;
+        let authority = authority(text, start);
+        if let Some(range) = user_password(text, &authority) {
+            see(range);
+        }
+        done = authority.end;
+        if !is_web(scheme) {
+            done = url_end(text, authority.end);
+            parameters(text, start..done, is_url_mark, &mut see);
+        }
+    }
+    if memchr::memchr(b'=', text).is_some() {
+        settings(text, &mut see);
+    }
+}
+
+/// Returns whether an `@` at this place ends the user of a URL, so that it is no address of a person.
+pub(super) fn ends_user(text: &[u8], at: usize) -> bool {
+    let before = text.get(at.saturating_sub(LONGEST_AUTHORITY)..at).unwrap_or_default();
+    let start = before.iter().rposition(|&byte| ends_authority(byte));
+    start.is_some_and(|slash| before.get(..=slash).is_some_and(|before| before.ends_with(b"://")))
+}
+
+fn scheme(text: &[u8], end: usize) -> &[u8] {
+    let before = text.get(end.saturating_sub(LONGEST_SCHEME)..end).unwrap_or_default();
+    let in_scheme = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'.' | b'-');
+    let length = before.iter().rev().take_while(in_scheme).count();
+    let scheme = before.get(before.len() - length..).unwrap_or_default();
+    if scheme.first().is_some_and(u8::is_ascii_alphabetic) { scheme } else { &[] }
+}
+
+fn is_web(scheme: &[u8]) -> bool {
+    [&b"http"[..], b"https", b"ws", b"wss"].iter().any(|web| web.eq_ignore_ascii_case(scheme))
+}
+
+fn ends_authority(byte: u8) -> bool {
+    byte <= b' ' || matches!(byte, b'/' | b'?' | b'"' | b'\'' | b'\\' | b'`' | b'|')
+}
+
+/// Returns the part from a place to the end of the host. It may hold several hosts.
+fn authority(text: &[u8], start: usize) -> Range<usize> {
+    let rest = text.get(start..).unwrap_or_default();
+    let rest = rest.get(..LONGEST_AUTHORITY).unwrap_or(rest);
+    let end = rest.iter().position(|&byte| ends_authority(byte)).unwrap_or(rest.len());
+    start..start + end
+}
+
+/// Returns the password between user and host.
+fn user_password(text: &[u8], authority: &Range<usize>) -> Option<Range<usize>> {
+    let part = text.get(authority.clone())?;
+    let at = part.iter().rposition(|&byte| byte == b'@')?;
+    let colon = part.get(..at)?.iter().position(|&byte| byte == b':')?;
+    let (user, password) = (part.get(..colon)?, part.get(colon + 1..at)?);
+    let is_example =
+        is_one_of(user, &[b"user", b"username"]) && is_one_of(password, &[b"password", b"passwd", b"pass", b"pwd"]);
+    let host = part.get(at + 1)?;
+    let range = authority.start + colon + 1..authority.start + at;
+    let is_host = host.is_ascii_alphanumeric() || matches!(host, b'[' | b'$' | b'{' | b'_' | b'<') || !host.is_ascii();
+    (is_host && !is_example && is_secret(password)).then_some(range)
+}
+
+fn is_one_of(text: &[u8], words: &[&[u8]]) -> bool {
+    words.iter().any(|word| word.eq_ignore_ascii_case(text))
+}
+
+fn is_url_mark(byte: u8) -> bool {
+    matches!(byte, b'?' | b'&' | b';')
+}
+
+fn url_end(text: &[u8], start: usize) -> usize {
+    let rest = text.get(start..).unwrap_or_default();
+    let rest = rest.get(..LONGEST_REST).unwrap_or(rest);
+    let ends = |byte: &u8| *byte <= b' ' || matches!(byte, b'"' | b'\'' | b'\\' | b'`' | b'|');
+    start + rest.iter().position(ends).unwrap_or(rest.len())
+}
+
+/// Reports the passwords among parameters that stand behind one of these marks.
+fn parameters(text: &[u8], place: Range<usize>, divides: fn(u8) -> bool, see: &mut impl FnMut(Range<usize>)) {
+    let part = text.get(place.clone()).unwrap_or_default();
+    let mut at = place.start;
+    for piece in part.split(|&byte| divides(byte)) {
+        if let Some((name, value)) = setting(piece)
+            && is_one_of(name, &PARAMETERS)
+            && is_secret(value)
+        {
+            let end = at + piece.len();
+            see(end - value.len()..end);
+        }
+        at += piece.len() + 1;
+    }
+}
+
+/// Splits a piece into name and value.
+fn setting(piece: &[u8]) -> Option<(&[u8], &[u8])> {
+    let equals = memchr::memchr(b'=', piece)?;
+    Some((piece.get(..equals)?.trim_ascii(), piece.get(equals + 1..)?))
+}
+
+/// Reports the password of a list of settings, if one of them names a server.
+fn settings(text: &[u8], see: &mut impl FnMut(Range<usize>)) {
+    let names_server = |piece: &[u8]| {
+        setting(piece).is_some_and(|(name, value)| !value.trim_ascii().is_empty() && is_one_of(name, &SERVERS))
+    };
+    let names_password = |piece: &[u8]| setting(piece).is_some_and(|(name, _)| is_one_of(name, &PARAMETERS));
+    // Of StackExchange.Redis: the first piece is a host with a port.
+    let is_endpoint = |piece: &[u8]| {
+        let port = piece.rsplit(|&byte| byte == b':').next().unwrap_or_default();
+        port.len() < piece.len() && (2..=5).contains(&port.len()) && port.iter().all(u8::is_ascii_digit)
+    };
+    let mut start = 0;
+    for line in text.split(|&byte| byte == b'\n') {
+        let place = start..start + line.len();
+        start += line.len() + 1;
+        let divides: [fn(u8) -> bool; 3] =
+            [|byte| byte == b';', |byte| byte == b',', |byte| byte.is_ascii_whitespace()];
+        for divides in divides {
+            let pieces = || line.split(|&byte| divides(byte));
+            let of_endpoint = divides(b',') && pieces().next().is_some_and(is_endpoint);
+            if pieces().any(names_password) && (of_endpoint || pieces().any(names_server)) {
+                parameters(text, place, divides, see);
+                break;
+            }
+        }
+    }
+}
+
+/// Returns whether a password is one: no placeholder, not masked, not encrypted.
+fn is_secret(value: &[u8]) -> bool {
+    let value = value.trim_ascii();
+    let is_template = matches!(value.first(), Some(b'{' | b'<' | b'['))
+        || [&b"${"[..], b"#{", b"{{"].iter().any(|mark| memchr::memmem::find(value, mark).is_some())
+        || value.first() == Some(&b'$') && value[1..].iter().all(|byte| byte.is_ascii_uppercase() || *byte == b'_')
+        || value.first() == Some(&b'%') && value.last() == Some(&b'%')
+        || value.starts_with(b"%s")
+        || value.starts_with(b"%7B")
+        || value.starts_with(b"%24%7B");
+    let is_sealed = value.starts_with(b"ENC(") || value.starts_with(b"vault:");
+    let all = |of: fn(u8) -> bool| value.iter().all(|&byte| of(byte));
+    let is_filler =
+        all(|byte| matches!(byte, b'x' | b'X')) || all(|byte| matches!(byte, b'.' | b'-' | b'_' | b'*' | b'?'));
+    !(value.is_empty() || is_template || is_sealed || is_filler || password::is_harmless("", value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str) -> Vec<&str> {
+        let mut found = Vec::new();
+        scan(text.as_bytes(), |range| found.push(&text[range]));
+        found
+    }
+
+    #[test]
+    fn passwords_of_connection_strings_are_found() {
+        for (text, password) in [
+            ("redis://user:secret@host:6379/0", "secret"),
+            ("redis://:s3cret@host:6379", "s3cret"),
+            ("rediss://default:a:b@10.0.0.1", "a:b"),
+            ("mysql://root:pw@10.0.0.1:3306/shop", "pw"),
+            ("jdbc:mysql://db:3306/shop?user=root&password=abc&useSSL=false", "abc"),
+            ("jdbc:sqlserver://db:1433;databaseName=shop;user=sa;password=Abc123;", "Abc123"),
+            ("amqp://guest:guest@mq:5672/v", "guest"),
+            ("mongodb://app:pa%40ss@h1:27017,h2:27017/shop?replicaSet=r", "pa%40ss"),
+            ("mongodb+srv://app:p@ss@cluster.mongodb.net/shop", "p@ss"),
+            ("postgres://app:0123456789abcdef0123456789abcdef@db/shop", "0123456789abcdef0123456789abcdef"),
+            ("https://ci:ghp_x7@git.corp.cn/shop.git", "ghp_x7"),
+            ("{\"url\":\"redis://u:pw1@h:6379\",\"n\":1}", "pw1"),
+            ("{\"url\":\"jdbc:mysql://h/s?password=pw1\"}", "pw1"),
+            ("url: ftp://u:pw1@h/x or not", "pw1"),
+            ("Server=db;Database=shop;Uid=sa;Pwd=Secret1;", "Secret1"),
+            ("host=db port=5432 user=app password=hunter2 dbname=shop", "hunter2"),
+            ("redis.corp.cn:6379,password=hunter2,ssl=True", "hunter2"),
+            ("redis://u:pw1@${REDIS_HOST}:6379", "pw1"),
+        ] {
+            assert_eq!(found(text), [password], "{text}");
+        }
+        assert_eq!(found("redis://:a1@h redis://:b2@h\nhost=h password=c3"), ["a1", "b2", "c3"]);
+    }
+
+    #[test]
+    fn placeholders_and_other_texts_are_none() {
+        for text in [
+            "redis://host:6379",
+            "redis://user@host",
+            "redis://user:@host",
+            "redis://user:password@host",
+            "redis://user:***@host",
+            "redis://user:****@host",
+            "redis://user:xxxx@host",
+            "redis://user:XXX@host",
+            "mysql://root:${DB_PASSWORD}@db/shop",
+            "mysql://root:$DB_PASSWORD@db/shop",
+            "mysql://root:{{ password }}@db/shop",
+            "mysql://root:<password>@db/shop",
+            "mysql://root:[password]@db/shop",
+            "mysql://root:%PASSWORD%@db/shop",
+            "mysql://root:ENC(abc)@db/shop",
+            "mysql://root:...@db/shop",
+            "mysql://root:null@db/shop",
+            "jdbc:mysql://db/shop?user=root&password=",
+            "jdbc:mysql://db/shop?password=${PW}&user=root",
+            "jdbc:mysql://db/shop?passwordCharacterEncoding=utf8",
+            "https://corp.cn/login?redirect=a:b@c",
+            "https://pan.corp.cn/s/1abc?pwd=x7k2",
+            "https://corp.cn:8443/@scope/name",
+            "https://corp.cn/reset?user=1&password=new",
+            "user=1&password=2",
+            "12:30://a:b@c:",
+            "://a:b@c",
+            "a:b@c",
+            "host=db user=app password=",
+            "Server=db;Pwd={0}",
+            "the host = here; password=hidden",
+        ] {
+            assert_eq!(found(text), [""; 0], "{text}");
+        }
+    }
+
+    #[test]
+    fn an_at_sign_of_a_url_is_told_from_that_of_an_address() {
+        let ends = |text: &str| ends_user(text.as_bytes(), text.find('@').unwrap());
+        assert!(ends("redis://user:secret@host.com") && ends("see ftp://ann@host.com"));
+        assert!(!ends("mailto:ann@corp.cn") && !ends("https://corp.cn/ann@corp.cn") && !ends("ann@corp.cn"));
+    }
+}
