@@ -225,8 +225,9 @@ impl Mapper {
         let lang = self.lang;
         let keys = human::counted(weight.keys, nouns::KEY, lang);
         let (memory, share) = (human::bytes(weight.memory.0), human::share_of(weight.memory.0, self.all.memory.0));
-        let without = without_ttl
-            .map_or_else(String::new, |share| say!(lang, ", {share} of it never expires", "，其中 {share} 永不过期"));
+        let without = without_ttl.map_or_else(String::new, |share| {
+            say!(lang, ", {share} of its memory never expires", "，其中 {share} 的内存永不过期")
+        });
         say!(lang, "{keys}, {memory}, {share} of all memory{without}", "{keys}，{memory}，占总内存 {share}{without}")
     }
 }

@@ -229,7 +229,7 @@ impl Words<'_> {
             _ => say!(
                 lang,
                 "{keys} take {memory} of memory; {forever} of it never expires.",
-                "{keys} 共占内存 {memory}，其中 {forever} 永不过期。"
+                "{keys} 共占内存 {memory}，其中 {forever} 的内存永不过期。"
             ),
         })
     }
