@@ -3,7 +3,7 @@
 use super::evidence::{Expiries, IdSample, Secrets, Tokens};
 use crate::record::Kind;
 use crate::report::{Example, Weight};
-use crate::units::Bytes;
+use crate::units::{Bytes, Millis};
 
 /// Patterns and their prefixes, sorted by name, parents before children.
 #[derive(Debug, Clone, Default)]
@@ -51,6 +51,8 @@ pub struct PatternSums {
     pub string_bytes: Bytes,
     /// Keys without expiry.
     pub without_ttl: Weight,
+    /// Latest expiry; `None` if no key expires.
+    pub last_expiry: Option<Millis>,
     /// Keys by type, in the order of [`Kind::ALL`].
     pub kinds: [u64; Kind::ALL.len()],
     /// Heaviest key.

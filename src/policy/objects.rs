@@ -16,6 +16,7 @@ use super::forest::{Forest, PatternNode, PatternSums};
 use super::word_set::WordSet;
 use crate::record::Kind;
 use crate::sorting::CompactSort;
+use crate::units::Millis;
 
 /// Number of patterns that are tried as the one that has all ids of an object.
 const MOST_REFERENCES: usize = 8;
@@ -25,6 +26,10 @@ const FEWEST_COMPARED: usize = 8;
 
 /// Attributes that are beyond doubt and stand before an id.
 const FEWEST_SURE: usize = 2;
+
+/// Factor between the longest times left of two patterns, and milliseconds on top, up to which their keys live alike.
+const LIFETIME_FACTOR: i64 = 4;
+const LIFETIME_SLACK: i64 = 10_000;
 
 /// Words that may name an attribute or a table of their own.
 const POSSIBLE: [&str; 36] = [
@@ -129,8 +134,8 @@ impl ObjectRule {
         &self.possible
     }
 
-    /// Finds all objects, in the order of the forest.
-    pub fn objects<'f>(&self, forest: &'f Forest<'_>) -> Vec<SpreadObject<'f>> {
+    /// Finds all objects, in the order of the forest. Times left are those at `reference`.
+    pub fn objects<'f>(&self, forest: &'f Forest<'_>, reference: Option<Millis>) -> Vec<SpreadObject<'f>> {
         let mut places: BTreeMap<ObjectPlace<'f>, Vec<AttributePattern<'f>>> = BTreeMap::new();
         for (node, sums) in forest.patterns() {
             if sums.only_kind() == Some(Kind::String)
@@ -140,7 +145,10 @@ impl ObjectRule {
                 places.entry(place).or_default().push(attribute);
             }
         }
-        places.into_iter().filter_map(|(place, attributes)| self.object(forest, place, &attributes)).collect()
+        places
+            .into_iter()
+            .filter_map(|(place, attributes)| self.object(forest, place, &attributes, reference))
+            .collect()
     }
 
     /// Returns the attribute that the keys of a pattern may be, and its place.
@@ -187,11 +195,12 @@ impl ObjectRule {
         forest: &Forest<'_>,
         place: ObjectPlace<'f>,
         attributes: &[AttributePattern<'f>],
+        reference: Option<Millis>,
     ) -> Option<SpreadObject<'f>> {
         let mut references: Vec<_> = attributes.iter().collect();
         references.compact_sort_by_key(|attribute| Reverse(attribute.sums.keys));
-        for reference in references.into_iter().take(MOST_REFERENCES) {
-            let same: Vec<_> = attributes.iter().filter(|other| other.has_ids_of(reference)).copied().collect();
+        for most in references.into_iter().take(MOST_REFERENCES) {
+            let same: Vec<_> = attributes.iter().filter(|other| other.suits(most, reference)).copied().collect();
             let sure = same.iter().filter(|attribute| attribute.sure).count();
             if same.len() as u64 >= self.leaves.max(2) && sure >= FEWEST_SURE {
                 let above = &forest.nodes.get(place.above)?.text;
@@ -199,8 +208,8 @@ impl ObjectRule {
                     Some((separator, id)) => format!("{above}{{*}}{separator}{id}"),
                     None => above.clone(),
                 };
-                let compared = reference.ids.shared_with(reference.ids).compared as u64;
-                let sampled = reference.ids.is_full().then_some(compared);
+                let compared = most.ids.shared_with(most.ids).compared as u64;
+                let sampled = most.ids.is_full().then_some(compared);
                 return Some(SpreadObject { pattern, attributes: same, sampled });
             }
         }
@@ -214,11 +223,14 @@ impl ObjectRule {
 
 impl AttributePattern<'_> {
     /// Returns whether half of the ids or more belong to the other pattern, too, and the keys of both live alike.
-    fn has_ids_of(&self, other: &AttributePattern<'_>) -> bool {
+    fn suits(&self, other: &AttributePattern<'_>, reference: Option<Millis>) -> bool {
         let shared = self.ids.shared_with(other.ids);
         let known = !self.ids.is_full() && !other.ids.is_full() || shared.compared >= FEWEST_COMPARED;
         // The fields of a hash expire together.
-        let lives_alike = match (lifetime(self.sums), lifetime(other.sums)) {
+        let lives_alike = match (lifetime(self.sums, reference), lifetime(other.sums, reference)) {
+            (Some(Lifetime::Expiring(own)), Some(Lifetime::Expiring(others))) => {
+                own.max(others) <= own.min(others).saturating_mul(LIFETIME_FACTOR).saturating_add(LIFETIME_SLACK)
+            }
             (Some(own), Some(others)) => own == others,
             (None, _) | (_, None) => true,
         };
@@ -226,11 +238,24 @@ impl AttributePattern<'_> {
     }
 }
 
-/// Returns whether the keys of a pattern expire; `None` if only some do.
-fn lifetime(sums: &PatternSums) -> Option<bool> {
+/// Lifetime of the keys of a pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Lifetime {
+    /// No key expires.
+    Forever,
+    /// All keys expire; milliseconds left of the key that lives longest, which has been set most recently if all are set with the
+    /// same time to live. 0 without a reference time.
+    Expiring(i64),
+}
+
+/// Returns the lifetime of the keys of a pattern; `None` if only some expire.
+fn lifetime(sums: &PatternSums, reference: Option<Millis>) -> Option<Lifetime> {
     match sums.without_ttl.keys {
-        0 => Some(true),
-        keys if keys >= sums.keys => Some(false),
+        0 => {
+            let left = sums.last_expiry.zip(reference).map_or(0, |(last, now)| last.0.saturating_sub(now.0).max(0));
+            Some(Lifetime::Expiring(left))
+        }
+        keys if keys >= sums.keys => Some(Lifetime::Forever),
         _ => None,
     }
 }

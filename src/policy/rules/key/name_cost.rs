@@ -165,6 +165,7 @@ mod tests {
             name_bytes: Bytes(names),
             string_bytes: Bytes(strings),
             without_ttl: Weight::default(),
+            last_expiry: None,
             kinds,
             example: None,
         }

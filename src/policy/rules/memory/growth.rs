@@ -211,6 +211,7 @@ mod tests {
             name_bytes: Bytes(0),
             string_bytes: Bytes(0),
             without_ttl: Weight::default(),
+            last_expiry: None,
             kinds: Default::default(),
             example: None,
         }

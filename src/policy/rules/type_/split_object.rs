@@ -2,7 +2,8 @@
 //! could be one hash.
 //!
 //! The attribute stands after the id or before it (`member:name:1`). [`ObjectRule`] says which patterns belong together:
-//! all of them strings, with at least `ids` keys each, of the same lifetime, and about the same ids. The ids are known exactly up
+//! all of them strings, with at least `ids` keys each, of about the same lifetime, and about the same ids. Lifetimes are alike if no
+//! key expires, or if the keys that live longest have about as much time left, within a factor of 4. The ids are known exactly up
 //! to 64 per pattern; beyond that, a sample of them is compared, and half of it must coincide.
 //!
 //! Measured: attributes of the object. Distinct ids are not counted: `ids` in the details is the number of keys of the most
@@ -222,7 +223,7 @@ const SAMPLED: DetailField = DetailField::new("sampled", "sampled ids", "采样 
 
 impl PatternRule for SplitObject {
     fn judge(&self, forest: &Forest<'_>, context: &Context) -> Vec<Breach> {
-        let objects = self.objects.objects(forest);
+        let objects = self.objects.objects(forest, context.reference);
         if objects.is_empty() {
             return Vec::new();
         }
@@ -295,6 +296,7 @@ mod tests {
     use crate::policy::evidence::ids::{IdFinder, MOST_IDS};
     use crate::policy::forest::PatternNode;
     use crate::report::Weight;
+    use crate::units::Millis;
 
     fn sums(kind: Kind, keys: u64, name: u64, expires: bool) -> PatternSums {
         let mut kinds = [0; Kind::ALL.len()];
@@ -307,6 +309,7 @@ mod tests {
             name_bytes: Bytes(name * keys),
             string_bytes: Bytes(5 * keys),
             without_ttl,
+            last_expiry: None,
             kinds,
             example: None,
         }
@@ -319,10 +322,12 @@ mod tests {
         kind: Kind,
         ids: std::ops::Range<u64>,
         expires: bool,
+        /// Seconds that the key which lives longest has left.
+        left: i64,
     }
 
     fn strings(pattern: &'static str, ids: std::ops::Range<u64>) -> Strings {
-        Strings { pattern, kind: Kind::String, ids, expires: false }
+        Strings { pattern, kind: Kind::String, ids, expires: false, left: 3600 }
     }
 
     impl Strings {
@@ -367,14 +372,17 @@ mod tests {
                 });
                 if is_leaf {
                     let keys = strings.ids.end - strings.ids.start;
-                    let facts = sums(strings.kind, keys, strings.pattern.len() as u64, strings.expires);
+                    let mut facts = sums(strings.kind, keys, strings.pattern.len() as u64, strings.expires);
+                    facts.last_expiry = strings.expires.then_some(Millis(strings.left * 1000));
                     (forest.nodes[node].facts, forest.nodes[node].ids) = (Some(facts), sample.as_ref());
                 }
                 parent = Some(node);
             }
         }
         match build(&Params::defaults(META.params)).unwrap() {
-            BuiltRule::Pattern(rule) => rule.judge(&forest, &Context::default()),
+            BuiltRule::Pattern(rule) => {
+                rule.judge(&forest, &Context { reference: Some(Millis(0)), ..Context::default() })
+            }
             other => panic!("{other:?}"),
         }
     }
@@ -486,6 +494,19 @@ mod tests {
             strings("user:{int}:visits", 0..90_000),
         ];
         assert_eq!(found(&many), [("user:{int}".to_owned(), ["age", "email", "name"].map(str::to_owned).to_vec())]);
+    }
+
+    #[test]
+    fn expiring_keys_belong_together_if_their_times_left_are_of_one_magnitude() {
+        let of = |left: [i64; 3]| {
+            let names = ["user:{int}:age", "user:{int}:favor", "user:{int}:name"];
+            let patterns = names.iter().zip(left);
+            let strings = |(name, left): (&&'static str, i64)| Strings { expires: true, left, ..strings(name, 0..100) };
+            found(&patterns.map(strings).collect::<Vec<_>>()).len()
+        };
+        assert_eq!([of([3600; 3]), of([3000, 3600, 1800]), of([900, 3600, 3600]), of([5, 1, 14])], [1; 4]);
+        // A code of a minute, a session of a day, a profile of a month.
+        assert_eq!([of([60, 86_400, 2_592_000]), of([600, 3600, 3600])], [0; 2]);
     }
 
     #[test]

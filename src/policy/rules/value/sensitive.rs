@@ -219,6 +219,7 @@ mod tests {
             string_bytes: Bytes(0),
             name_bytes: Bytes(0),
             without_ttl: Weight::default(),
+            last_expiry: None,
             kinds: Default::default(),
             example: None,
         };
