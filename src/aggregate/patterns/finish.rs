@@ -9,6 +9,7 @@ use crate::aggregate::parts::ColdKeys;
 use crate::pattern::tree::{PatternTree, PlaceId, TreeNode};
 use crate::policy::Violation;
 use crate::policy::forest::{Forest, PatternNode, PatternSums};
+use crate::policy::rules::instance::mixed::SEGMENT_LEVELS;
 use crate::record::Kind;
 use crate::report::{
     ColdDivision, ColdPart, Example, FindingPattern, FirstSegment, Hidden, PatternFindings, PatternRow, PatternWeight,
@@ -49,7 +50,7 @@ pub(super) fn sections(tree: &PatternTree<PatternFacts>, plan: &PatternsPlan) ->
             min_share: plan.min_share,
             tree: level.shown,
             hidden: level.hidden,
-            first: first(tree.root(), BUSINESS_LEVELS),
+            first: first(tree.root(), SEGMENT_LEVELS),
         },
         patterns: Patterns {
             distinct: lists.distinct,
@@ -64,9 +65,6 @@ pub(super) fn sections(tree: &PatternTree<PatternFacts>, plan: &PatternsPlan) ->
         strict: tree.is_strict(),
     }
 }
-
-/// Levels of first segments: a business, which may have one prefix that says what a key is for, such as `cache`.
-const BUSINESS_LEVELS: usize = 2;
 
 /// Returns the first segments of names below a node: literal ones that other segments follow.
 fn first(node: TreeNode<'_, PatternFacts>, levels: usize) -> Vec<FirstSegment> {

@@ -2,8 +2,10 @@
 //!
 //! Measured: number of owners in the data dictionary whose keys are on the instance or, if it has no owners, of businesses: first
 //! segments that are followed by another segment; ids, dates and crowded levels (`{int}`, `{*}`) are not counted. A first
-//! segment that says what a key is for (`prefixes`: `cache:`, `lock:`) is no business; the next segment is, under the same
-//! conditions, so that `lock:order:1` and `order:1:info` belong to one. Only owners and businesses with at least `share` of the
+//! segment that says what a key is for (`prefixes`: `cache:`, `lock:`) or where it is used (`environments`: `prod:`, `test:`) is no
+//! business; the next segment is, under the same conditions, so that `lock:order:1`, `prod:order:2:info` and `order:1:info` belong
+//! to one. Where all names begin with the name of a company or system, `level` says which of the remaining segments is the
+//! business. Only owners and businesses with at least `share` of the
 //! memory or of the keys count. A snapshot cannot tell whether two names belong to the same business, so more of them than
 //! owners are allowed.
 
@@ -62,6 +64,22 @@ static META: RuleMeta = RuleMeta {
             default: ParamDefault::Words(&INFRASTRUCTURE),
         },
         ParamSpec {
+            name: "environments",
+            what: Text {
+                en: "first segments that name an environment; the next segment is the business",
+                zh: "表示环境的首段，以其后一段为业务",
+            },
+            default: ParamDefault::Words(&ENVIRONMENTS),
+        },
+        ParamSpec {
+            name: "level",
+            what: Text {
+                en: "which of the remaining segments names the business, 1 to 3: 2 if all names begin with that of a system",
+                zh: "其余各段中第几段是业务，1 到 3：所有 key 都以系统名开头时为 2",
+            },
+            default: ParamDefault::Int(1),
+        },
+        ParamSpec {
             name: "owners",
             what: Text {
                 en: "maximum number of owners, counted by the data dictionary",
@@ -89,10 +107,15 @@ static META: RuleMeta = RuleMeta {
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(params: &Params) -> Result<BuiltRule, String> {
+    let level = params.number("level");
+    if !(1..=MOST_LEVELS).contains(&level) {
+        return Err(format!("\"level\" must be 1 to {MOST_LEVELS}"));
+    }
     Ok(BuiltRule::Snapshot(Box::new(MixedRule {
         segments: params.number("segments"),
         owners: params.number("owners"),
-        prefixes: params.words("prefixes").to_vec(),
+        prefixes: [params.words("prefixes"), params.words("environments")].concat(),
+        level,
         share: params.number("share"),
     })))
 }
@@ -103,6 +126,35 @@ const SEGMENT_LIST: DetailField = DetailField::new("segments", "businesses", "�
 /// First segments that say what a key is for, not whose it is: those of 常用前缀约定.
 pub const INFRASTRUCTURE: [&str; 7] = ["cache", "session", "lock", "queue", "counter", "rate", "tmp"];
 
+/// First segments that name an environment, where several share an instance or names are made for that.
+const ENVIRONMENTS: [&str; 19] = [
+    "prod",
+    "prd",
+    "production",
+    "online",
+    "pre",
+    "preprod",
+    "stage",
+    "staging",
+    "stg",
+    "gray",
+    "grey",
+    "uat",
+    "sit",
+    "test",
+    "testing",
+    "qa",
+    "dev",
+    "develop",
+    "local",
+];
+
+/// Largest level of a business.
+const MOST_LEVELS: u64 = 3;
+
+/// Levels of first segments that are needed: a prefix and an environment may stand before the business.
+pub const SEGMENT_LEVELS: usize = MOST_LEVELS as usize + 2;
+
 /// Limits the number of businesses.
 #[derive(Debug, Clone)]
 pub struct MixedRule {
@@ -110,8 +162,10 @@ pub struct MixedRule {
     pub segments: u64,
     /// Maximum number of owners.
     pub owners: u64,
-    /// First segments that are no business.
+    /// First segments that are no business: they say what a key is for, or name an environment.
     pub prefixes: Vec<String>,
+    /// Which of the remaining segments is the business, from 1.
+    pub level: u64,
     /// Minimum share of memory or keys that counts, in thousandths.
     pub share: u64,
 }
@@ -158,17 +212,23 @@ impl SnapshotRule for MixedRule {
 }
 
 impl MixedRule {
-    /// Returns the businesses by name: first segments, or those behind a prefix.
+    /// Returns the businesses by name: first segments, or those behind prefixes.
     fn businesses<'a>(&self, first: &'a [FirstSegment]) -> Vec<BusinessShare<'a>> {
-        let mut businesses: BTreeMap<&str, Weight> = BTreeMap::new();
-        for first in first {
-            let is_prefix = self.prefixes.iter().any(|prefix| prefix.eq_ignore_ascii_case(&first.segment));
-            let named = if is_prefix { &first.next[..] } else { std::slice::from_ref(first) };
-            for FirstSegment { segment, weight, .. } in named {
-                businesses.entry(segment).or_default().merge(*weight);
+        let mut businesses = BTreeMap::new();
+        self.collect(first, self.level, &mut businesses);
+        businesses.into_iter().map(|(name, weight)| BusinessShare { name, weight }).collect()
+    }
+
+    /// Adds the businesses of a level. Recurses as deep as the list, which has [`SEGMENT_LEVELS`].
+    fn collect<'a>(&self, segments: &'a [FirstSegment], level: u64, businesses: &mut BTreeMap<&'a str, Weight>) {
+        for FirstSegment { segment, weight, next } in segments {
+            let is_prefix = self.prefixes.iter().any(|prefix| prefix.eq_ignore_ascii_case(segment));
+            match level {
+                _ if is_prefix => self.collect(next, level, businesses),
+                ..=1 => businesses.entry(segment).or_default().merge(*weight),
+                _ => self.collect(next, level - 1, businesses),
             }
         }
-        businesses.into_iter().map(|(name, weight)| BusinessShare { name, weight }).collect()
     }
 
     /// Returns whether a weight has enough of the memory or of the keys to count.
@@ -216,7 +276,13 @@ mod tests {
     }
 
     fn rule() -> MixedRule {
-        MixedRule { segments: 1, owners: 1, prefixes: INFRASTRUCTURE.map(str::to_owned).into(), share: 100 }
+        MixedRule {
+            segments: 1,
+            owners: 1,
+            prefixes: [&INFRASTRUCTURE[..], &ENVIRONMENTS].concat().into_iter().map(str::to_owned).collect(),
+            level: 1,
+            share: 100,
+        }
     }
 
     #[test]
@@ -235,6 +301,37 @@ mod tests {
         let DetailValue::Parts(parts) = &breach.details["segments"].value else { panic!("{breach:?}") };
         let parts: Vec<_> = parts.iter().map(|part| (part.name.as_str(), part.keys)).collect();
         assert_eq!(parts, [("order", Some(800)), ("user", Some(100))]);
+    }
+
+    #[test]
+    fn environments_and_systems_are_no_businesses() {
+        let names = |rule: &MixedRule, report: &Report| -> Vec<String> {
+            rule.businesses(&report.prefixes.first).iter().map(|one| one.name.to_owned()).collect()
+        };
+        let segment = |segment: &str, next: Vec<FirstSegment>| FirstSegment {
+            segment: segment.to_owned(),
+            weight: Weight { keys: 100, memory: Bytes(100) },
+            next,
+        };
+        let leaf = |name: &str| segment(name, Vec::new());
+        let mut report = report(&[]);
+        let cache = segment("cache", vec![leaf("order")]);
+        report.prefixes.first = vec![segment("prod", vec![leaf("user"), cache]), segment("TEST", vec![leaf("user")])];
+        assert_eq!(names(&rule(), &report), ["order", "user"]);
+        let system = segment("acme", vec![leaf("pay"), segment("cache", vec![leaf("user")])]);
+        report.prefixes.first = vec![segment("prod", vec![system])];
+        assert_eq!(names(&rule(), &report), ["acme"]);
+        assert_eq!(names(&MixedRule { level: 2, ..rule() }, &report), ["pay", "user"]);
+    }
+
+    #[test]
+    fn the_level_has_bounds() {
+        let built = |level| {
+            let mut params = Params::defaults(META.params);
+            params.set("level", crate::policy::params::ParamValue::Number(level));
+            build(&params)
+        };
+        assert!(built(1).is_ok() && built(3).is_ok() && built(0).is_err() && built(4).is_err());
     }
 
     #[test]
