@@ -34,6 +34,8 @@ pub struct TtlClass {
     pub patterns: Vec<PolicyPattern>,
     /// Types of its keys; empty for all.
     pub kinds: Vec<Kind>,
+    /// True if only keys count that [may be locks](super::content::lock::may_be_lock).
+    pub locks: bool,
     /// True if its keys must expire.
     pub required: bool,
     /// Longest time to live, in milliseconds.

@@ -1,5 +1,6 @@
 //! Judgement on one key with its reasons, for people who look at a single key.
 
+use super::KeyView;
 use super::checks::{Checks, Judged, NameJudged};
 use super::rule::{RuleMeta, Severity, Unit};
 use super::wording::RuleWording;
@@ -53,7 +54,7 @@ impl Checks {
         breaks
             .compact_sort_by_key(|broken| (broken.exempted.is_some(), std::cmp::Reverse(broken.severity), broken.rule));
         let entry = judged.matched.entry.and_then(|entry| self.policy.entries.get(usize::from(entry)));
-        let class = judged.matched.class.and_then(|class| self.policy.classes.get(usize::from(class)));
+        let class = KeyView { record, context: &self.context, matched: judged.matched }.class();
         KeyJudgement {
             policy: self.policy.name.clone(),
             owner: entry.and_then(|entry| entry.owner.clone()),

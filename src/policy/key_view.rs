@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use super::content::lock::may_be_lock;
 use super::context::Context;
 use super::dictionary::{DictionaryEntry, Matched, TtlClass};
 use crate::pattern::slot::untagged;
@@ -49,10 +50,11 @@ impl<'a> KeyView<'a> {
     }
 
     /// Returns the TTL class of the key: that of its dictionary entry, or the class whose patterns it matches; `None` if the
-    /// class does not take its type.
+    /// class does not take its type, or takes locks only and this is none.
     pub fn class(&self) -> Option<&'a TtlClass> {
         let class = self.context.classes.get(usize::from(self.matched.class?))?;
-        (class.kinds.is_empty() || class.kinds.contains(&self.record.kind)).then_some(class)
+        let suits = class.kinds.is_empty() || class.kinds.contains(&self.record.kind);
+        (suits && (!class.locks || may_be_lock(self.record))).then_some(class)
     }
 
     /// Returns the types that the policy expects; empty for any, `None` if it says nothing about the key.

@@ -14,12 +14,15 @@ const DISTINCT: u32 = 6;
 /// Beginning of a serialised Java object, which is binary whatever the object says.
 const JAVA: &[u8] = b"\xac\xed";
 
+/// Returns whether a value has a UUID as its only or as one of its parts.
+pub fn has_uuid(value: &[u8]) -> bool {
+    value.windows(UUID).any(is_uuid)
+}
+
 /// Returns whether a value has a random part.
 pub fn has_random(value: &[u8]) -> bool {
     let is_binary = std::str::from_utf8(value).is_err_and(|error| error.error_len().is_some());
-    is_binary && !value.starts_with(JAVA)
-        || value.windows(UUID).any(is_uuid)
-        || value.split(|&byte| !is_base64(byte)).any(is_random_run)
+    is_binary && !value.starts_with(JAVA) || has_uuid(value) || value.split(|&byte| !is_base64(byte)).any(is_random_run)
 }
 
 fn is_base64(byte: u8) -> bool {

@@ -11,4 +11,4 @@ mod tokens;
 pub use expiries::{Expiries, MOST_EXPIRIES};
 pub use ids::IdSample;
 pub use secrets::Secrets;
-pub use tokens::{LockValue, MOST_TOKENS, TokenUse, Tokens, may_be_lock};
+pub use tokens::{LockValue, MOST_TOKENS, TokenForm, TokenUse, Tokens};

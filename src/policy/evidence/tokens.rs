@@ -48,8 +48,19 @@ pub struct TokenUse {
     pub locks: Weight,
     /// Lowest and highest hash of their names: equal if all have one name, as on the instances of a Redlock.
     pub names: (u64, u64),
-    /// True if the value is random, so that it can be the id of a client with several locks.
-    pub random: bool,
+    /// What the value may be.
+    pub form: TokenForm,
+}
+
+/// Form of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum TokenForm {
+    /// A word, a number, or another constant.
+    Constant,
+    /// With a UUID in its usual form, by which libraries name a client with all its locks.
+    Uuid,
+    /// Random otherwise, so that it can be the id of a client with several locks.
+    Random,
 }
 
 impl TokenUse {
@@ -57,7 +68,7 @@ impl TokenUse {
     pub fn merge(&mut self, other: TokenUse) {
         self.locks.merge(other.locks);
         self.names = (self.names.0.min(other.names.0), self.names.1.max(other.names.1));
-        self.random |= other.random;
+        self.form = self.form.max(other.form);
     }
 
     /// Returns whether locks of different names hold the value.
@@ -75,17 +86,21 @@ pub enum LockValue {
     Token {
         /// Hash of the value, or of all that is long enough for a token in a hash.
         hash: u64,
-        /// True if the value is random.
-        random: bool,
+        /// Form of the value.
+        form: TokenForm,
     },
     /// A hash with a token that may name a client, or a value that cannot be read or is too large.
     NotCompared,
 }
 
-/// Returns whether a key named like a lock may be one: by its type, and not as a helper of a lock. Redisson keeps a key for each reader
-/// of a read-write lock, which has the reader in its name and always holds 1.
-pub fn may_be_lock(record: &Record<'_>) -> bool {
-    matches!(record.kind, Kind::String | Kind::Hash) && memchr::memmem::find(record.key, b":rwlock_timeout:").is_none()
+impl TokenForm {
+    fn of(text: &[u8]) -> Self {
+        match () {
+            () if random::has_uuid(text) => TokenForm::Uuid,
+            () if random::has_random(text) => TokenForm::Random,
+            () => TokenForm::Constant,
+        }
+    }
 }
 
 impl LockValue {
@@ -97,8 +112,8 @@ impl LockValue {
         let Some(raw) = record.raw else { return LockValue::NotCompared };
         let length = record.length.unwrap_or_default();
         let is_token = |text: &&[u8]| text.len() as u64 >= min;
-        let is_random = |text: &[u8]| random::has_random(text.get(..EXAMINED).unwrap_or(text));
-        let may_name_client = |text: &[u8]| text.iter().any(u8::is_ascii_digit) || is_random(text);
+        let form = |text: &[u8]| TokenForm::of(text.get(..EXAMINED).unwrap_or(text));
+        let may_name_client = |text: &[u8]| text.iter().any(u8::is_ascii_digit) || form(text) != TokenForm::Constant;
         let is_long = length > MAX_PARTS as u64;
         let (mut has_token, mut value) = (is_long, LockValue::NotCompared);
         // Of a hash: sum of the hashes of its tokens, which depends on no order.
@@ -108,7 +123,7 @@ impl LockValue {
             _ => raw.peek(room, |part| match part {
                 ValuePart::String(text) => {
                     has_token = true;
-                    value = LockValue::Token { hash: hash(VALUE_SEED ^ length, text), random: is_random(text) };
+                    value = LockValue::Token { hash: hash(VALUE_SEED ^ length, text), form: form(text) };
                 }
                 ValuePart::Pair(field, text) => [field, text].into_iter().filter(is_token).for_each(|token| {
                     has_token = true;
@@ -120,7 +135,9 @@ impl LockValue {
         }
         match has_token {
             false => LockValue::NoToken,
-            true if record.kind == Kind::Hash && !names_client => LockValue::Token { hash: sum, random: false },
+            true if record.kind == Kind::Hash && !names_client => {
+                LockValue::Token { hash: sum, form: TokenForm::Constant }
+            }
             true => value,
         }
     }
@@ -144,9 +161,9 @@ impl Tokens {
         match LockValue::of(record, min, room) {
             LockValue::NoToken => self.add_missing(record),
             LockValue::NotCompared => 0,
-            LockValue::Token { hash: value, random } => {
+            LockValue::Token { hash: value, form } => {
                 let name = hash(NAME_SEED, record.key);
-                self.offer(value, TokenUse { locks: weight(record), names: (name, name), random })
+                self.offer(value, TokenUse { locks: weight(record), names: (name, name), form })
             }
         }
     }
@@ -228,6 +245,15 @@ impl Tokens {
         self.lowest.iter().map(|(value, uses)| (*value, *uses))
     }
 
+    /// Returns the value that is random but no UUID and held by `least` locks or more, and by more than half of those in the sample.
+    pub fn repeated(&self, least: u64) -> Option<u64> {
+        let sampled = self.lowest.values().fold(0u64, |sum, uses| sum.saturating_add(uses.locks.keys));
+        let repeats = |uses: &TokenUse| {
+            uses.form == TokenForm::Random && uses.locks.keys >= least && uses.locks.keys > sampled / 2
+        };
+        self.lowest.iter().find(|(_, uses)| repeats(uses)).map(|(value, _)| *value)
+    }
+
     /// Returns whether some distinct values are not in the sample.
     pub fn is_cut(&self) -> bool {
         self.cut
@@ -281,13 +307,6 @@ mod tests {
         uses.sort_unstable();
         // The second holder of `abcdefgh` is the same lock on another instance.
         assert_eq!(uses, [(2, false), (2, true)]);
-    }
-
-    #[test]
-    fn helpers_of_a_lock_are_no_locks() {
-        let is_lock = |name: &str| may_be_lock(&record(name.as_bytes()));
-        assert!(is_lock("lock:order:1") && is_lock("lock:rwlock_timeout"));
-        assert!(!is_lock("{mall:lock:rw:1}:8d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f:31:rwlock_timeout:1"));
     }
 
     #[test]

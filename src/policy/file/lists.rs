@@ -51,17 +51,20 @@ pub fn lay_over(reader: &PolicyReader<'_>, root: &TomlTable<'_>, policy: &mut Po
 }
 
 fn ttl_class(reader: &PolicyReader<'_>, table: &TomlTable<'_>, line: usize) -> Result<TtlClass, PolicyFault> {
-    reader.only(table, &["name", "patterns", "types", "required", "max", "jitter", "budget"])?;
+    reader.only(table, &["name", "patterns", "types", "locks", "required", "max", "jitter", "budget"])?;
     let patterns = reader.texts(table, "patterns")?.unwrap_or_default();
     let types = reader.texts(table, "types")?.unwrap_or_default();
-    if !types.is_empty() && table.contains_key("budget") {
+    let locks = reader.flag(table, "locks")?.unwrap_or(false);
+    if (!types.is_empty() || locks) && table.contains_key("budget") {
         let line = reader.line_of(table, "budget");
-        let what = "a ttl class with \"types\" cannot have a budget, which counts keys of all types";
+        let what =
+            "a ttl class with \"types\" or \"locks\" cannot have a budget, which counts all keys of its patterns";
         return Err(PolicyFault::at(line, what, "use a [[budget]]"));
     }
     let kinds = types.iter().map(|name| kind(name, reader.line_of(table, "types"))).collect::<Result<_, _>>()?;
     Ok(TtlClass {
         kinds,
+        locks,
         name: reader.needed(table, "name", line)?.to_owned(),
         patterns: patterns
             .iter()

@@ -109,6 +109,7 @@ fn errors_state_their_line_and_a_remedy() {
         ("[[dictionary]]\npattern = \"a:b\"\ntype = \"text\"", "is not a type"),
         ("[[ttl_class]]\nname = \"a\"\ntypes = [\"text\"]", "is not a type"),
         ("[[ttl_class]]\nname = \"a\"\ntypes = [\"hash\"]\nbudget = \"1MB\"", "cannot have a budget"),
+        ("[[ttl_class]]\nname = \"a\"\nlocks = true\nbudget = \"1MB\"", "cannot have a budget"),
         ("[[budget]]\npattern = \"a:b\"", "\"memory\" is missing"),
         ("[[expected]]\npattern = \"a:b\"", "\"types\" is missing"),
         ("[[expected]]\npattern = \"a:b\"\ntypes = []", "\"types\" is missing or empty"),

@@ -1,9 +1,11 @@
 //! `ttl.lock-missing`: locks have an expiry.
 //!
 //! Locks are strings or hashes with a segment `lock`, at any level, that another segment follows: `lock:order:7`,
-//! `shop:lock:order:7`. The word as the last segment (`order:7:lock`) may as well be a property of the order.
+//! `shop:lock:order:7`. The word as the last segment (`order:7:lock`) may as well be a property of the order. Keys whose
+//! [value](crate::policy::content::lock) shows something else than a lock do not count.
 
 use crate::policy::KeyView;
+use crate::policy::content::lock::may_be_lock;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{BuiltRule, KeyRule, Lifetime, Rule, RuleMeta, Severity, Text, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
@@ -58,7 +60,8 @@ pub struct LockMissing {
 impl KeyRule for LockMissing {
     #[inline]
     fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
-        key.record.expires_at.is_none().then_some(Violation { measured: 0, allowed: 0 })
+        let breaks = key.record.expires_at.is_none() && may_be_lock(key.record);
+        breaks.then_some(Violation { measured: 0, allowed: 0 })
     }
 
     fn words(&self) -> &[String] {

@@ -6,7 +6,11 @@
 //! files, as on the instances of a Redlock, counts as one.
 //!
 //! A random value on several locks can be the id of the client that holds them all. It passes unless `per_client` is off,
-//! which demands a token of its own for each lock.
+//! which demands a token of its own for each lock. If `most` locks of one pattern or more, and more than half of them, hold
+//! the same, no other client ever gets one: the value is a constant, whatever it looks like. Only a UUID in its usual form
+//! passes even then, since libraries name a process so, and one process may hold all locks of a pattern.
+//!
+//! Keys whose [value](crate::policy::content::lock) shows something else than a lock do not count.
 //!
 //! A hash passes if one of its fields or values is long enough: reentrant locks keep their holder as a field (`uuid:thread`),
 //! and one holder may have several, so hashes are only compared if nothing in them has a digit or is random.
@@ -14,10 +18,10 @@
 //! Counts are exact. Of patterns with very many locks the values of some are compared; `compared` then says how many, and a
 //! value that is shared by few of them can go unnoticed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::policy::context::Context;
-use crate::policy::evidence::{TokenUse, Tokens};
+use crate::policy::evidence::{TokenForm, TokenUse, Tokens};
 use crate::policy::forest::{Forest, PatternNode};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{
@@ -67,6 +71,14 @@ static META: RuleMeta = RuleMeta {
             },
             default: ParamDefault::Flag(true),
         },
+        ParamSpec {
+            name: "most",
+            what: Text {
+                en: "locks of one pattern from which on a random value that more than half of them hold is a constant, unless it is a UUID",
+                zh: "同一模式下有多少把锁、且超过半数持有同一随机值时，该值视为常量（UUID 除外）",
+            },
+            default: ParamDefault::Int(20),
+        },
     ],
     unit: None,
     passes: RuleSample::of(&[
@@ -85,7 +97,11 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
         return Err("\"prefixes\" must not be empty or contain an empty word".to_owned());
     }
     let locks = LockTest { words, min: params.number("min") };
-    Ok(BuiltRule::Pattern(Box::new(LockToken { locks, per_client: params.flag("per_client") })))
+    Ok(BuiltRule::Pattern(Box::new(LockToken {
+        locks,
+        per_client: params.flag("per_client"),
+        most: params.number("most"),
+    })))
 }
 
 /// Demands a token in every lock.
@@ -94,6 +110,8 @@ pub struct LockToken {
     locks: LockTest,
     /// True if a random value may be held by several locks.
     per_client: bool,
+    /// Locks of one pattern from which on a random value is a constant if most of them hold it.
+    most: u64,
 }
 
 const NO_TOKEN: DetailField = DetailField::new("without_token", "without a token", "无令牌");
@@ -107,7 +125,13 @@ impl PatternRule for LockToken {
         for (value, uses) in with_tokens().flat_map(|(_, tokens)| tokens.uses()) {
             values.entry(value).and_modify(|known| known.merge(uses)).or_insert(uses);
         }
-        values.retain(|_, uses| uses.is_shared() && !(self.per_client && uses.random));
+        let repeated: HashSet<u64> = with_tokens().filter_map(|(_, tokens)| tokens.repeated(self.most)).collect();
+        values.retain(|value, uses| match uses.form {
+            _ if !uses.is_shared() => false,
+            TokenForm::Constant => true,
+            TokenForm::Uuid => !self.per_client,
+            TokenForm::Random => !self.per_client || repeated.contains(value),
+        });
         with_tokens().filter_map(|(node, tokens)| breach(node, tokens, &values, self.locks.min)).collect()
     }
 

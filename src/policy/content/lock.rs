@@ -1,0 +1,341 @@
+//! Recognition of distributed locks among keys that have `lock` in their names.
+//!
+//! The word alone does not make a lock: `iot:device:lock:7` describes the lock of a door, `user:login:lock:7` says that an account is
+//! locked, `stock:lock:sku:7` counts goods that are reserved. What a key holds decides:
+//!
+//! - A **hash** is a lock if its fields name a holder: `uuid:thread` with a count, as Redisson writes it, or only words such as
+//!   `owner`, `token`, `expire`.
+//! - A **string** is a lock unless it shows something else: an object in JSON that names no holder, a text of several words, or
+//!   more than 512 bytes. If `lock` is not the first segment, a number of less than ten digits without expiry is a count in a name
+//!   with a word such as `stock`, and a flag or a number is a state behind a word such as `login` or `device` and in front of a
+//!   last word such as `status`.
+//!
+//! A value that is random, or that cannot be read, is never a reason against a lock.
+
+use super::random::has_random;
+use crate::rdb::peek::{PeekBuffers, RawValue, ValuePart};
+use crate::record::{Kind, Record};
+
+/// Longest value of a lock, in bytes.
+const LONGEST: usize = 512;
+/// Bytes of a value that are searched for something random.
+const EXAMINED: usize = 256;
+/// Most fields of a lock, and most members of an object that names the holder of one.
+const MOST_FIELDS: u64 = 8;
+/// Digits of the shortest time, in seconds.
+const TIME_DIGITS: usize = 10;
+
+/// Parts of field names that name the holder of a lock.
+const HOLDERS: [&[u8]; 11] =
+    [b"owner", b"holder", b"token", b"client", b"thread", b"host", b"pid", b"uuid", b"request", b"instance", b"value"];
+
+/// Parts of field names that say more about a lock.
+const DETAILS: [&[u8]; 9] = [b"count", b"reentr", b"mode", b"expire", b"ttl", b"time", b"lock", b"acquired", b"lease"];
+
+/// Segments before `lock` whose state it may be: accounts that are locked out, and things that have a lock.
+const LOCKABLE: [&[u8]; 24] = [
+    b"login",
+    b"signin",
+    b"password",
+    b"pwd",
+    b"passwd",
+    b"captcha",
+    b"sms",
+    b"otp",
+    b"account",
+    b"acct",
+    b"user",
+    b"member",
+    b"customer",
+    b"admin",
+    b"device",
+    b"iot",
+    b"door",
+    b"gate",
+    b"bike",
+    b"vehicle",
+    b"cabinet",
+    b"locker",
+    b"smart",
+    b"hardware",
+];
+
+/// Segments of what is counted, parts of which may be locked.
+const COUNTED: [&[u8]; 12] = [
+    b"stock",
+    b"inventory",
+    b"sku",
+    b"goods",
+    b"seat",
+    b"quota",
+    b"amount",
+    b"balance",
+    b"credit",
+    b"ticket",
+    b"coupon",
+    "库存".as_bytes(),
+];
+
+/// Segments after `lock`, before nothing but ids, that make it a property of something.
+const PROPERTIES: [&[u8]; 18] = [
+    b"list",
+    b"lists",
+    b"status",
+    b"state",
+    b"info",
+    b"detail",
+    b"details",
+    b"config",
+    b"conf",
+    b"setting",
+    b"settings",
+    b"count",
+    b"num",
+    b"total",
+    b"history",
+    b"reason",
+    b"flag",
+    b"stats",
+];
+
+/// Values that say no more than that something is locked.
+const FLAGS: [&[u8]; 8] = [b"0", b"1", b"true", b"false", b"yes", b"no", b"on", b"off"];
+
+/// Returns whether a key named like a lock may be one: by its type, by what it holds, and not as a helper of a lock. Redisson keeps a key
+/// for each reader of a read-write lock, which has the reader in its name and always holds 1.
+pub fn may_be_lock(record: &Record<'_>) -> bool {
+    let may_hold_lock = match (record.kind, record.raw) {
+        (Kind::String, Some(raw)) => string_may_be_lock(record, raw),
+        (Kind::Hash, Some(raw)) => hash_may_be_lock(record, raw),
+        (kind, _) => matches!(kind, Kind::String | Kind::Hash),
+    };
+    may_hold_lock && memchr::memmem::find(record.key, b":rwlock_timeout:").is_none()
+}
+
+fn hash_may_be_lock(record: &Record<'_>, raw: RawValue<'_>) -> bool {
+    if record.length.is_some_and(|length| length > MOST_FIELDS) {
+        return false;
+    }
+    let (mut pairs, mut suits, mut names_holder) = (0, true, false);
+    raw.peek(&mut PeekBuffers::default(), |part| {
+        let ValuePart::Pair(field, value) = part else { return };
+        pairs += 1;
+        let holds = is_holder(field) && is_number(value) || has_any(field, &HOLDERS);
+        names_holder |= holds;
+        suits &= holds || has_any(field, &DETAILS);
+    });
+    pairs == 0 || suits && names_holder
+}
+
+/// Returns whether a field is that of a reentrant lock: something random, or a name and the number of a thread.
+fn is_holder(field: &[u8]) -> bool {
+    let thread = field.iter().rposition(|&byte| byte == b':').and_then(|at| field.get(at + 1..));
+    thread.is_some_and(is_number) || has_random(beginning(field))
+}
+
+fn string_may_be_lock(record: &Record<'_>, raw: RawValue<'_>) -> bool {
+    if record.length.is_some_and(|length| length > LONGEST as u64) {
+        return false;
+    }
+    let Some(value) = raw.short_string(LONGEST) else { return true };
+    let value = value.trim_ascii();
+    match value {
+        [b'{', members @ .., b'}'] if members.contains(&b':') => return names_holder(members),
+        [b'[', .., b']'] => return has_random(beginning(value)),
+        _ => {}
+    }
+    let place = LockPlace::of(record.key);
+    if !place.is_inner || has_random(beginning(value)) {
+        return true;
+    }
+    let (is_number, is_flag) = (is_number(value), is_flag(value));
+    let is_count =
+        place.of_counted && is_number && !is_flag && value.len() < TIME_DIGITS && record.expires_at.is_none();
+    let is_state = (is_number && value.len() < TIME_DIGITS || is_flag) && place.of_lockable;
+    let is_property = place.is_property && !(is_flag && record.expires_at.is_some());
+    !(is_count || is_state || is_property || is_prose(value))
+}
+
+/// Returns whether an object in JSON has a member that names the holder of a lock, and not many others.
+fn names_holder(json: &[u8]) -> bool {
+    let names = memchr::memmem::find_iter(json, b"\":");
+    let mut members = 0;
+    let mut holds = false;
+    for end in names {
+        let name = json.get(..end).unwrap_or_default();
+        let start = name.iter().rposition(|&byte| byte == b'"').map_or(0, |quote| quote + 1);
+        members += 1;
+        holds |= has_any(name.get(start..).unwrap_or_default(), &HOLDERS);
+    }
+    holds && members <= MOST_FIELDS
+}
+
+/// Returns whether a text has blanks between words: a description.
+fn is_prose(value: &[u8]) -> bool {
+    let letter = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphabetic() || !byte.is_ascii());
+    let blanks = value.windows(3).filter(|three| three[1] == b' ' && letter(three.first()) && letter(three.last()));
+    blanks.count() >= 2
+}
+
+fn has_any(name: &[u8], words: &[&[u8]]) -> bool {
+    let name = name.get(..EXAMINED).unwrap_or(name).to_ascii_lowercase();
+    words.iter().any(|word| memchr::memmem::find(&name, word).is_some())
+}
+
+fn is_number(value: &[u8]) -> bool {
+    !value.is_empty() && value.iter().all(u8::is_ascii_digit)
+}
+
+fn is_flag(value: &[u8]) -> bool {
+    FLAGS.iter().any(|flag| flag.eq_ignore_ascii_case(value))
+}
+
+fn beginning(text: &[u8]) -> &[u8] {
+    text.get(..EXAMINED).unwrap_or(text)
+}
+
+/// Place of the word `lock` in a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct LockPlace {
+    /// True if a segment stands before it. As the first segment it is a prefix that the standards agree on.
+    is_inner: bool,
+    /// True if the segment before it names something that can be locked.
+    of_lockable: bool,
+    /// True if a segment names something that is counted.
+    of_counted: bool,
+    /// True if the segment after it names a property, and only ids follow.
+    is_property: bool,
+}
+
+impl LockPlace {
+    fn of(name: &[u8]) -> LockPlace {
+        let segments = || {
+            let pieces = name.split(|byte| matches!(byte, b':' | b'/' | b'|' | b'#'));
+            pieces
+                .map(|piece| piece.strip_prefix(b"{").unwrap_or(piece))
+                .map(|piece| piece.strip_suffix(b"}").unwrap_or(piece))
+        };
+        let is_one_of = |segment: &[u8], words: &[&[u8]]| words.iter().any(|word| word.eq_ignore_ascii_case(segment));
+        let mut before: Option<&[u8]> = None;
+        let mut rest = segments();
+        while let Some(segment) = rest.next() {
+            if segment.eq_ignore_ascii_case(b"lock") {
+                let Some(before) = before else { return LockPlace::default() };
+                let property = rest.next().is_some_and(|after| is_one_of(after, &PROPERTIES));
+                let is_property = property && rest.all(|id| id.iter().any(u8::is_ascii_digit));
+                let of_counted = segments().any(|segment| is_one_of(segment, &COUNTED));
+                return LockPlace {
+                    is_inner: true,
+                    of_lockable: is_one_of(before, &LOCKABLE),
+                    of_counted,
+                    is_property,
+                };
+            }
+            before = Some(segment);
+        }
+        LockPlace::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::testing::record;
+    use crate::rdb::template::Templates;
+    use crate::rdb::value_type::ValueType;
+    use crate::units::Millis;
+
+    fn string(name: &str, value: &str, expires: bool) -> bool {
+        let length = u32::try_from(value.len()).unwrap();
+        let bytes = [&[0x80], &length.to_be_bytes()[..], value.as_bytes()].concat();
+        let raw = Some(RawValue { value_type: ValueType::String, bytes: &bytes, templates: Templates::NONE });
+        let expires_at = expires.then_some(Millis(30_000));
+        may_be_lock(&Record { raw, length: Some(u64::from(length)), expires_at, ..record(name.as_bytes()) })
+    }
+
+    fn hash(name: &str, pairs: &[(&str, &str)]) -> bool {
+        let text = |text: &str| [&[u8::try_from(text.len()).unwrap()], text.as_bytes()].concat();
+        let pairs_of = pairs.iter().flat_map(|(field, value)| [text(field), text(value)].concat());
+        let bytes: Vec<u8> = std::iter::once(u8::try_from(pairs.len()).unwrap()).chain(pairs_of).collect();
+        let raw = Some(RawValue { value_type: ValueType::Hash, bytes: &bytes, templates: Templates::NONE });
+        may_be_lock(&Record { raw, kind: Kind::Hash, length: Some(pairs.len() as u64), ..record(name.as_bytes()) })
+    }
+
+    #[test]
+    fn helpers_of_a_lock_are_no_locks() {
+        let is_lock = |name: &str| may_be_lock(&record(name.as_bytes()));
+        assert!(is_lock("lock:order:1") && is_lock("lock:rwlock_timeout"));
+        assert!(!is_lock("{mall:lock:rw:1}:8d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f:31:rwlock_timeout:1"));
+    }
+
+    #[test]
+    fn strings_are_locks_whatever_their_token_is() {
+        for value in [
+            "1",
+            "",
+            "locked",
+            "order-service",
+            "12345678901234567890",
+            "1700000000",
+            "42",
+            "8d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f",
+            "2024-11-04 12:00:00",
+            "{\"owner\":\"3f9ac1d27be04568\",\"at\":1700000000}",
+            "处理中",
+            "{}",
+        ] {
+            for name in ["lock:order:7", "shop:lock:order:7", "{tag}:lock:x", "{lock:order}:7"] {
+                assert!(string(name, value, false) && string(name, value, true), "{name} {value}");
+            }
+        }
+        let uuid = "8d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f";
+        for name in ["user:lock:7", "shop:lock:list", "user:login:lock:7"] {
+            assert!(string(name, uuid, true) && string(name, uuid, false), "{name}");
+        }
+        assert!(string("shop:lock:config", "1", true) && string("shop:lock:stock:7", "1", false));
+        assert!(string("lock:user:7", "12", false) && string("shop:lock:order:7", "47", true));
+    }
+
+    #[test]
+    fn strings_that_show_something_else_are_none() {
+        for (name, value) in [
+            ("product:lock:7", "{\"name\":\"door lock\",\"price\":12}"),
+            ("lock:7", "{\"name\":\"door lock\",\"price\":12}"),
+            ("product:lock:7", "[{\"name\":\"door lock\"}]"),
+            ("product:lock:7", "door lock of brushed steel"),
+            ("user:lock:7", "1"),
+            ("user:login:lock:ann", "5"),
+            ("iot:device:lock:7", "true"),
+            ("stock:lock:sku:7", "12"),
+            ("acct:lock:list", "1,2,3,4,5,6"),
+            ("game:lock:config", "on"),
+            ("user:lock:status:7", "1"),
+        ] {
+            assert!(!string(name, value, false), "{name} {value}");
+        }
+        assert!(!string("product:lock:7", &"x".repeat(600), true));
+    }
+
+    #[test]
+    fn hashes_are_locks_if_they_name_a_holder() {
+        for pairs in [
+            &[("8d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f:1", "1")][..],
+            &[("mode", "write"), ("8d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f:1:write", "1"), ("host-7:221", "2")],
+            &[("host-7:221", "1")],
+            &[("8d9f2c7151a34b0c9d3f6b7a1c2d3e4f", "1")],
+            &[("owner", "order-service"), ("hostname", "1")],
+            &[("lockOwner", "a"), ("expireAt", "1700000000"), ("count", "1")],
+        ] {
+            assert!(hash("iot:lock:7", pairs) && hash("lock:7", pairs), "{pairs:?}");
+        }
+        for pairs in [
+            &[("name", "door"), ("battery", "88")][..],
+            &[("name", "door"), ("owner", "ann")],
+            &[("sn", "8d9f2c7151a34b0c9d3f6b7a1c2d3e4f")],
+            &[("status", "1")],
+            &[("count", "1"), ("time", "2")],
+        ] {
+            assert!(!hash("iot:lock:7", pairs) && !hash("lock:7", pairs), "{pairs:?}");
+        }
+    }
+}
