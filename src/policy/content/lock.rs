@@ -6,9 +6,9 @@
 //! - A **hash** is a lock if its fields name a holder: `uuid:thread` with a count, as Redisson writes it, or only words such as
 //!   `owner`, `token`, `expire`.
 //! - A **string** is a lock unless it shows something else: an object in JSON that names no holder, a text of several words, or
-//!   more than 512 bytes. If `lock` is not the first segment, a number of less than ten digits without expiry is a count in a name
-//!   with a word such as `stock`, and a flag or a number is a state behind a word such as `login` or `device` and in front of a
-//!   last word such as `status`.
+//!   more than 512 bytes. If `lock` is not the first segment, it may be a state or property of what stands before it: a flag that
+//!   says no, a flag or number behind a word such as `login` or `device`, a flag without expiry if only ids follow, a number
+//!   behind `stock` or `seat`, one without expiry in a name with such a word, a property such as `lock:status`.
 //!
 //! A value that is random, or that cannot be read, is never a reason against a lock.
 
@@ -77,7 +77,7 @@ const COUNTED: [&[u8]; 12] = [
 ];
 
 /// Segments after `lock`, before nothing but ids, that make it a property of something.
-const PROPERTIES: [&[u8]; 18] = [
+const PROPERTIES: [&[u8]; 27] = [
     b"list",
     b"lists",
     b"status",
@@ -96,10 +96,20 @@ const PROPERTIES: [&[u8]; 18] = [
     b"reason",
     b"flag",
     b"stats",
+    b"times",
+    b"period",
+    b"days",
+    b"until",
+    b"type",
+    b"amount",
+    b"qty",
+    b"quantity",
+    b"version",
 ];
 
-/// Values that say no more than that something is locked.
-const FLAGS: [&[u8]; 8] = [b"0", b"1", b"true", b"false", b"yes", b"no", b"on", b"off"];
+/// Values that say that something is locked, and that it is not.
+const YES: [&[u8]; 8] = [b"1", b"true", b"yes", b"on", b"y", b"locked", b"lock", b"closed"];
+const NO: [&[u8]; 8] = [b"0", b"false", b"no", b"off", b"n", b"unlocked", b"unlock", b"open"];
 
 /// Returns whether a key named like a lock may be one: by its type, by what it holds, and not as a helper of a lock. Redisson keeps a key
 /// for each reader of a read-write lock, which has the reader in its name and always holds 1.
@@ -148,11 +158,11 @@ fn string_may_be_lock(record: &Record<'_>, raw: RawValue<'_>) -> bool {
     if !place.is_inner || has_random(beginning(value)) {
         return true;
     }
-    let (is_number, is_flag) = (is_number(value), is_flag(value));
-    let is_count =
-        place.of_counted && is_number && !is_flag && value.len() < TIME_DIGITS && record.expires_at.is_none();
-    let is_state = (is_number && value.len() < TIME_DIGITS || is_flag) && place.of_lockable;
-    let is_property = place.is_property && !(is_flag && record.expires_at.is_some());
+    let (is_small, says_no) = (is_number(value) && value.len() < TIME_DIGITS, is_one_of(value, &NO));
+    let (is_flag, expires) = (says_no || is_one_of(value, &YES), record.expires_at.is_some());
+    let is_count = is_small && !is_flag && (place.of_stock || place.of_counted && !expires);
+    let is_state = says_no || (is_small || is_flag) && place.of_lockable || is_flag && place.is_last && !expires;
+    let is_property = place.is_property && !(is_flag && expires);
     !(is_count || is_state || is_property || is_prose(value))
 }
 
@@ -186,8 +196,8 @@ fn is_number(value: &[u8]) -> bool {
     !value.is_empty() && value.iter().all(u8::is_ascii_digit)
 }
 
-fn is_flag(value: &[u8]) -> bool {
-    FLAGS.iter().any(|flag| flag.eq_ignore_ascii_case(value))
+fn is_one_of(text: &[u8], words: &[&[u8]]) -> bool {
+    words.iter().any(|word| word.eq_ignore_ascii_case(text))
 }
 
 fn beginning(text: &[u8]) -> &[u8] {
@@ -203,6 +213,10 @@ struct LockPlace {
     of_lockable: bool,
     /// True if a segment names something that is counted.
     of_counted: bool,
+    /// True if that is the segment before it.
+    of_stock: bool,
+    /// True if only ids follow it.
+    is_last: bool,
     /// True if the segment after it names a property, and only ids follow.
     is_property: bool,
 }
@@ -215,20 +229,21 @@ impl LockPlace {
                 .map(|piece| piece.strip_prefix(b"{").unwrap_or(piece))
                 .map(|piece| piece.strip_suffix(b"}").unwrap_or(piece))
         };
-        let is_one_of = |segment: &[u8], words: &[&[u8]]| words.iter().any(|word| word.eq_ignore_ascii_case(segment));
         let mut before: Option<&[u8]> = None;
         let mut rest = segments();
         while let Some(segment) = rest.next() {
             if segment.eq_ignore_ascii_case(b"lock") {
                 let Some(before) = before else { return LockPlace::default() };
-                let property = rest.next().is_some_and(|after| is_one_of(after, &PROPERTIES));
-                let is_property = property && rest.all(|id| id.iter().any(u8::is_ascii_digit));
-                let of_counted = segments().any(|segment| is_one_of(segment, &COUNTED));
+                let is_id = |segment: &[u8]| segment.iter().any(u8::is_ascii_digit);
+                let after = rest.next().unwrap_or_default();
+                let ids_follow = rest.all(is_id);
                 return LockPlace {
                     is_inner: true,
                     of_lockable: is_one_of(before, &LOCKABLE),
-                    of_counted,
-                    is_property,
+                    of_counted: segments().any(|segment| is_one_of(segment, &COUNTED)),
+                    of_stock: is_one_of(before, &COUNTED),
+                    is_last: ids_follow && is_id(after),
+                    is_property: ids_follow && is_one_of(after, &PROPERTIES),
                 };
             }
             before = Some(segment);
@@ -293,6 +308,11 @@ mod tests {
             assert!(string(name, uuid, true) && string(name, uuid, false), "{name}");
         }
         assert!(string("shop:lock:config", "1", true) && string("shop:lock:stock:7", "1", false));
+        assert!(
+            string("shop:order:lock:7", "1", true)
+                && string("shop:stock:lock:7", "1", true)
+                && string("lock:7", "0", false)
+        );
         assert!(string("lock:user:7", "12", false) && string("shop:lock:order:7", "47", true));
     }
 
@@ -310,10 +330,16 @@ mod tests {
             ("acct:lock:list", "1,2,3,4,5,6"),
             ("game:lock:config", "on"),
             ("user:lock:status:7", "1"),
+            ("game:hero:lock:7", "1"),
+            ("chat:room:lock:7", "0"),
+            ("shop:lock:order:7", "false"),
+            ("shop:seat:lock:7", "1007"),
+            ("fund:lock:period:7", "20241104-20251104"),
         ] {
             assert!(!string(name, value, false), "{name} {value}");
         }
-        assert!(!string("product:lock:7", &"x".repeat(600), true));
+        assert!(!string("product:lock:7", &"x".repeat(600), true) && !string("wms:stock:lock:7", "5", true));
+        assert!(!string("iot:door:lock:7", "closed", true));
     }
 
     #[test]
