@@ -90,8 +90,8 @@ fn user_password(text: &[u8], authority: &Range<usize>) -> Option<Range<usize>> 
     let at = part.iter().rposition(|&byte| byte == b'@')?;
     let colon = part.get(..at)?.iter().position(|&byte| byte == b':')?;
     let (user, password) = (part.get(..colon)?, part.get(colon + 1..at)?);
-    let is_example =
-        is_one_of(user, &[b"user", b"username"]) && is_one_of(password, &[b"password", b"passwd", b"pass", b"pwd"]);
+    let is_example = is_one_of(user, &[b"user", b"username", b""])
+        && is_one_of(password, &[b"password", b"passwd", b"pass", b"pwd"]);
     let host = part.get(at + 1)?;
     let range = authority.start + colon + 1..authority.start + at;
     let is_host = host.is_ascii_alphanumeric() || matches!(host, b'[' | b'$' | b'{' | b'_' | b'<') || !host.is_ascii();
@@ -168,9 +168,10 @@ fn is_secret(value: &[u8]) -> bool {
     let value = value.trim_ascii();
     let is_template = matches!(value.first(), Some(b'{' | b'<' | b'['))
         || [&b"${"[..], b"#{", b"{{"].iter().any(|mark| memchr::memmem::find(value, mark).is_some())
-        || value.first() == Some(&b'$') && value[1..].iter().all(|byte| byte.is_ascii_uppercase() || *byte == b'_')
+        || value.first() == Some(&b'$') && value.iter().skip(1).all(|byte| byte.is_ascii_alphabetic() || *byte == b'_')
         || value.first() == Some(&b'%') && value.last() == Some(&b'%')
         || value.starts_with(b"%s")
+        || value.starts_with(b"%(")
         || value.starts_with(b"%7B")
         || value.starts_with(b"%24%7B");
     let is_sealed = value.starts_with(b"ENC(") || value.starts_with(b"vault:");
@@ -224,6 +225,10 @@ mod tests {
             "redis://user@host",
             "redis://user:@host",
             "redis://user:password@host",
+            "redis://:password@localhost:6379/0",
+            "mysql://$user:$pass@db/shop",
+            "mysql://%(user)s:%(password)s@db/shop",
+            "git+ssh://git@git.corp.cn:shop/mall.git",
             "redis://user:***@host",
             "redis://user:****@host",
             "redis://user:xxxx@host",
