@@ -1,8 +1,9 @@
 //! Detection of passwords in connection strings.
 //!
-//! Two places count: the part of a URL before the host (`redis://user:password@host`), and parameters named `password`, `passwd`
+//! Three places count: the part of a URL before the host (`redis://user:password@host`), and parameters named `password`, `passwd`
 //! or `pwd` of a URL that is not one of the web (`jdbc:mysql://host/db?user=root&password=…`), or of a list of settings that
-//! names a server (`Server=db;Uid=sa;Pwd=…`, `host=db user=app password=…`). Pages of the web have codes of shared files in such
+//! names a server (`Server=db;Uid=sa;Pwd=…`, `host=db user=app password=…`); and lines of configuration files
+//! (`spring.redis.password=…`, `password: …`), if the value has letters and digits. Pages of the web have codes of shared files in such
 //! parameters (`https://pan.example/s/1?pwd=x7k2`). Placeholders (`${DB_PASSWORD}`, `<password>`, `xxxx`) and masked and encrypted
 //! passwords do not count.
 
@@ -19,6 +20,9 @@ static SCHEMES: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"://")
 const LONGEST_SCHEME: usize = 32;
 const LONGEST_AUTHORITY: usize = 512;
 const LONGEST_REST: usize = 1024;
+
+/// Lengths of passwords in lines of configuration files, in bytes.
+const CONFIGURED: std::ops::RangeInclusive<usize> = 6..=64;
 
 /// Names of parameters that hold a password.
 const PARAMETERS: [&[u8]; 3] = [b"password", b"passwd", b"pwd"];
@@ -48,9 +52,7 @@ pub(super) fn scan(text: &[u8], mut see: impl FnMut(Range<usize>)) {
             parameters(text, start..done, is_url_mark, &mut see);
         }
     }
-    if memchr::memchr(b'=', text).is_some() {
-        settings(text, &mut see);
-    }
+    settings(text, &mut see);
 }
 
 /// Returns whether an `@` at this place ends the user of a URL, so that it is no address of a person.
@@ -147,7 +149,7 @@ fn settings(text: &[u8], see: &mut impl FnMut(Range<usize>)) {
         port.len() < piece.len() && (2..=5).contains(&port.len()) && port.iter().all(u8::is_ascii_digit)
     };
     let mut start = 0;
-    for line in text.split(|&byte| byte == b'\n') {
+    'lines: for line in text.split(|&byte| byte == b'\n') {
         let place = start..start + line.len();
         start += line.len() + 1;
         let divides: [fn(u8) -> bool; 3] =
@@ -157,10 +159,35 @@ fn settings(text: &[u8], see: &mut impl FnMut(Range<usize>)) {
             let of_endpoint = divides(b',') && pieces().next().is_some_and(is_endpoint);
             if pieces().any(names_password) && (of_endpoint || pieces().any(names_server)) {
                 parameters(text, place, divides, see);
-                break;
+                continue 'lines;
             }
         }
+        if let Some(value) = configured(line) {
+            let end = place.start + line.trim_ascii_end().len();
+            see(end - value.len()..end);
+        }
     }
+}
+
+/// Returns the password that a line of a configuration file sets: the whole rest of the line.
+fn configured(line: &[u8]) -> Option<&[u8]> {
+    let line = line.trim_ascii();
+    let mark = line.iter().position(|&byte| matches!(byte, b'=' | b':'))?;
+    let (name, rest) = (line.get(..mark)?.trim_ascii_end(), line.get(mark + 1..)?);
+    // Without a blank, a colon divides the name of a key.
+    let divides = line.get(mark) == Some(&b'=') || rest.starts_with(b" ");
+    let value = rest.trim_ascii_start();
+    let word = name.rsplit(|byte| matches!(byte, b'.' | b'_' | b'-')).next()?;
+    let in_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+    let has = |is: fn(&u8) -> bool| value.iter().any(is);
+    let looks_so = CONFIGURED.contains(&value.len())
+        && value.iter().all(u8::is_ascii_graphic)
+        && has(u8::is_ascii_alphabetic)
+        && has(u8::is_ascii_digit)
+        // Unlike a connection, a record of a user may have a hash.
+        && !password::is_harmless("password", value);
+    (divides && name.iter().all(in_name) && is_one_of(word, &PARAMETERS) && looks_so && is_secret(value))
+        .then_some(value)
 }
 
 /// Returns whether a password is one: no placeholder, not masked, not encrypted.
@@ -215,6 +242,8 @@ mod tests {
         ] {
             assert_eq!(found(text), [password], "{text}");
         }
+        assert_eq!(found("spring:\n  redis:\n    password: hunter2 \r\n    port: 6379\n"), ["hunter2"]);
+        assert_eq!(found("a=b\nspring.datasource.password=P4ssw0rd!\n"), ["P4ssw0rd!"]);
         assert_eq!(found("redis://:a1@h redis://:b2@h\nhost=h password=c3"), ["a1", "b2", "c3"]);
     }
 
@@ -256,6 +285,15 @@ mod tests {
             "host=db user=app password=",
             "Server=db;Pwd={0}",
             "the host = here; password=hidden",
+            "login.password=Password",
+            "password: required, at least 8 characters",
+            "password: ENC(x7k2p9)",
+            "password:attempts:1001",
+            "password: 5f4dcc3b5aa765d61d8327deb882cf99",
+            "user.password=$2a$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy",
+            "spring.redis.password=${REDIS_PASSWORD:x1}",
+            "Your password: x7k2p9",
+            "passwordless: x7k2p9",
         ] {
             assert_eq!(found(text), [""; 0], "{text}");
         }
