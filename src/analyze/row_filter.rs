@@ -24,6 +24,7 @@ use crate::pattern::PatternBuf;
 use crate::pattern::classify::Classifier;
 use crate::pattern::name::KeyName;
 use crate::pattern::tree::PlaceId;
+use crate::policy::KeyView;
 use crate::policy::content::lock::may_be_lock;
 use crate::policy::evidence::LockValue;
 use crate::policy::forest::{Forest, PatternNode};
@@ -249,6 +250,8 @@ pub struct RowRoom {
     pub pattern: PatternBuf,
     named: NameJudged,
     judged: Judged,
+    /// TTL class of the last key, if it takes keys of this type and content.
+    class: Option<u16>,
     breaks: Vec<&'static str>,
     values: PeekBuffers,
 }
@@ -271,6 +274,9 @@ impl RowFilter<'_> {
         if self.owners.as_ref().is_some_and(|owners| !owners.hold(room.judged.matched.entry)) {
             return false;
         }
+        let matched = room.judged.matched;
+        let view = KeyView { record, context: &checks.context, matched };
+        room.class = view.class().and(matched.class);
         room.breaks.clear();
         if let Some(breaking) = &self.breaking {
             breaking.add_of_patterns(record, place, room);
@@ -294,7 +300,7 @@ impl RowFilter<'_> {
         let policy = &self.questions.checks.policy;
         let matched = room.judged.matched;
         let entry = matched.entry.and_then(|entry| policy.entries.get(usize::from(entry)));
-        let class = matched.class.and_then(|class| policy.classes.get(usize::from(class)));
+        let class = room.class.and_then(|class| policy.classes.get(usize::from(class)));
         self.labels.then(|| KeyLabels {
             breaks: &room.breaks,
             owner: entry.and_then(|entry| entry.owner.as_deref()),

@@ -150,3 +150,29 @@ fn cold_keys_are_hints_if_they_expire() {
         assert_eq!(broken_by(preset, dump.string("user:info:1:string", "42")), expected, "{preset} {left:?}");
     }
 }
+
+#[test]
+fn rows_name_the_class_of_locks_only_beside_locks() {
+    let mut dump = Dump::new();
+    dump.string("shop:lock:order:7", "8d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f")
+        .hash("iot:device:lock:7", &[("name", "door"), ("battery", "88")])
+        .string("shop:cache:lock:7", "x");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("dump.rdb");
+    std::fs::write(&file, dump.bytes()).unwrap();
+    let output = run(rdblens().args(["keys", "--policy", "platform"]).arg(&file));
+    let rows = String::from_utf8(output.stdout).unwrap();
+    let of = |row: &str| {
+        let row: Value = serde_json::from_str(row).unwrap();
+        (row["key"].as_str().unwrap().to_owned(), row["class"].as_str().map(str::to_owned))
+    };
+    let mut classes: Vec<_> = rows.lines().map(of).collect();
+    classes.sort();
+    let class = |key: &str, class: Option<&str>| (key.to_owned(), class.map(str::to_owned));
+    let expected = [
+        class("iot:device:lock:7", None),
+        class("shop:cache:lock:7", Some("cache")),
+        class("shop:lock:order:7", Some("lock")),
+    ];
+    assert_eq!(classes, expected);
+}
