@@ -94,10 +94,14 @@ fn user_password(text: &[u8], authority: &Range<usize>) -> Option<Range<usize>> 
     let (user, password) = (part.get(..colon)?, part.get(colon + 1..at)?);
     let is_example = is_one_of(user, &[b"user", b"username", b""])
         && is_one_of(password, &[b"password", b"passwd", b"pass", b"pwd"]);
+    // A host with its port, and an `@` that belongs to what follows.
+    let digits = password.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let ends_port = password.get(digits).is_none_or(|byte| !byte.is_ascii_alphanumeric());
+    let is_port = user.contains(&b'.') && (2..=5).contains(&digits) && ends_port;
     let host = part.get(at + 1)?;
     let range = authority.start + colon + 1..authority.start + at;
     let is_host = host.is_ascii_alphanumeric() || matches!(host, b'[' | b'$' | b'{' | b'_' | b'<') || !host.is_ascii();
-    (is_host && !is_example && is_secret(password)).then_some(range)
+    (is_host && !is_example && !is_port && is_secret(password)).then_some(range)
 }
 
 fn is_one_of(text: &[u8], words: &[&[u8]]) -> bool {
@@ -277,6 +281,7 @@ mod tests {
             "https://corp.cn/login?redirect=a:b@c",
             "https://pan.corp.cn/s/1abc?pwd=x7k2",
             "https://corp.cn:8443/@scope/name",
+            "https://corp.cn:443,@ann",
             "https://corp.cn/reset?user=1&password=new",
             "user=1&password=2",
             "12:30://a:b@c:",
