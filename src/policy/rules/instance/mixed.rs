@@ -152,8 +152,8 @@ const ENVIRONMENTS: [&str; 19] = [
 /// Largest level of a business.
 const MOST_LEVELS: u64 = 3;
 
-/// Levels of first segments that are needed: a prefix and an environment may stand before the business.
-pub const SEGMENT_LEVELS: usize = MOST_LEVELS as usize + 2;
+/// Levels of first segments that are needed: [`MOST_LEVELS`], and a prefix and an environment before them.
+pub const SEGMENT_LEVELS: usize = 5;
 
 /// Limits the number of businesses.
 #[derive(Debug, Clone)]
