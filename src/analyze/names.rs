@@ -20,6 +20,9 @@ const SLOTS: usize = if cfg!(test) { 8 } else { 4096 };
 /// Slots at first. The cache grows when shapes evict each other: a small file should not pay for a megabyte of slots.
 const FEWEST: usize = if cfg!(test) { 2 } else { 64 };
 
+/// Entries of the tables that lead to slots, at first: more shapes than slots may share one.
+const FEWEST_LEADS: usize = if cfg!(test) { 4 } else { 1024 };
+
 /// Factor by which the cache grows.
 const GROWTH: usize = 8;
 
@@ -62,7 +65,7 @@ pub struct NameCache {
     evicted: usize,
     /// By hash of an outline: a slot whose shape names of that outline may have.
     outlines: Vec<u16>,
-    /// By hash of the first segment: a slot whose shape, with other ids, names of that beginning may have.
+    /// By hash of beginning and end: a slot whose shape, with other ids, names of that beginning may have.
     beginnings: Vec<u16>,
     /// By slot; read only if the slot is not plain.
     judged: Vec<NameJudged>,
@@ -124,7 +127,7 @@ impl NameCache {
             self.bypass.miss();
             return self.learn(name, false, questions, patterns);
         }
-        let number = if drawn { self.outlines.get(self.place(self.outline.hash())) } else { None };
+        let number = if drawn { self.outlines.get(place(self.outline.hash(), self.outlines.len())) } else { None };
         let fits = |shape: &Shape| shape.fits(name, &self.outline);
         let found = number.and_then(|&number| self.find(usize::from(number), patterns, fits));
         match found.or_else(|| self.find_with_ids(name, drawn, questions, patterns)) {
@@ -151,20 +154,13 @@ impl NameCache {
     #[inline]
     fn beginning(&self, questions: &Questions) -> usize {
         let separator = questions.separators.as_bytes().first().copied().unwrap_or_default();
-        self.place(self.outline.beginning(separator))
+        place(self.outline.beginning(separator), self.beginnings.len())
     }
 
     /// Counts the pattern of a name that will be observed later. Returns true if it is new.
     #[inline(never)]
     pub fn look_ahead(&mut self, name: &[u8], questions: &Questions, patterns: &mut PatternStats) -> bool {
         patterns.look_ahead(questions.classifier.read(name, &mut self.pattern))
-    }
-
-    /// Returns the index for a hash in a table with as many entries as there are slots, a power of two.
-    #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "any bits of the hash will do")]
-    fn place(&self, hash: u64) -> usize {
-        hash as usize & self.slots.len().wrapping_sub(1)
     }
 
     /// Returns a slot and its leaf if its shape is the one looked for and the leaf is still valid.
@@ -204,7 +200,7 @@ impl NameCache {
         patterns: &mut PatternStats,
     ) -> KnownName<'_> {
         let shaped = has_shape && self.shaper.as_ref().is_some_and(|shaper| shaper.shape(name, &mut self.shape));
-        let number = shaped.then(|| self.place(self.shape.hash()));
+        let number = shaped.then(|| place(self.shape.hash(), self.slots.len()));
         match number.and_then(|number| self.find(number, patterns, |shape| shape.is(&self.shape))) {
             Some((number, leaf)) => {
                 // There are at most 4,096 slots.
@@ -214,7 +210,7 @@ impl NameCache {
                         self.beginnings[beginning] = number as u16;
                     }
                     false => {
-                        let outline = self.place(self.outline.hash());
+                        let outline = place(self.outline.hash(), self.outlines.len());
                         self.outlines[outline] = number as u16;
                     }
                 }
@@ -260,7 +256,7 @@ impl NameCache {
         if self.slots.is_empty() || self.evicted >= EVICTIONS && self.slots.len() < SLOTS {
             self.grow();
         }
-        let number = self.place(self.shape.hash());
+        let number = place(self.shape.hash(), self.slots.len());
         let mark = (self.shape.hash() >> 32) as u32;
         if let (Some(slot), Some(judged)) = (self.slots.get_mut(number), self.judged.get_mut(number)) {
             // Second miss of this shape: worth a slot.
@@ -286,10 +282,17 @@ impl NameCache {
         (self.slots, self.judged, self.outlines, self.beginnings) = Default::default();
         self.slots.resize_with(slots, ShapeSlot::default);
         self.judged.resize_with(slots, NameJudged::default);
-        self.outlines.resize(slots, 0);
-        self.beginnings.resize(slots, 0);
+        self.outlines.resize(slots.max(FEWEST_LEADS), 0);
+        self.beginnings.resize(slots.max(FEWEST_LEADS), 0);
         self.evicted = 0;
     }
+}
+
+/// Returns the index for a hash in a table of this length, a power of two.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "any bits of the hash will do")]
+fn place(hash: u64, length: usize) -> usize {
+    hash as usize & length.wrapping_sub(1)
 }
 
 #[cfg(test)]

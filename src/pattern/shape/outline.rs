@@ -48,13 +48,16 @@ impl Outline {
         self.digits != 0
     }
 
-    /// Returns a hash of the length and of the first segment, or of eight bytes of it, given a separator.
+    /// Returns a hash of the length, of the first segment, or eight bytes of it, and of the places of a separator in the last
+    /// word, given that separator.
     #[inline]
     pub fn beginning(&self, separator: u8) -> u64 {
-        let divides = equal_in(self.words[0], ONES * u64::from(separator));
+        let separator = ONES * u64::from(separator);
+        let divides = equal_in(self.words[0], separator);
         // The lowest bit is that of the first separator; without one, this keeps all bytes.
         let before = (divides & divides.wrapping_neg()).wrapping_sub(1);
-        let hash = ((self.words[0] & before) ^ (self.length as u64).rotate_right(8)).wrapping_mul(FACTOR);
+        let last = equal_in(self.words[used(self.length).saturating_sub(1) % WORDS], separator);
+        let hash = ((self.words[0] & before) ^ (self.length as u64).rotate_right(8) ^ last >> 3).wrapping_mul(FACTOR);
         hash ^ hash >> 32
     }
 
