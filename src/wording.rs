@@ -26,8 +26,53 @@ impl Wording {
     #[cold]
     #[inline(never)]
     pub(crate) fn format(en: fmt::Arguments<'_>, zh: fmt::Arguments<'_>) -> Wording {
-        Wording { en: en.to_string(), zh: zh.to_string() }
+        Wording { en: singular(en.to_string()), zh: zh.to_string() }
     }
+}
+
+/// Plural nouns behind counts in messages, with what their singular has in place of the ending.
+const NOUNS: [(&str, &str); 14] = [
+    ("bits", "bit"),
+    ("bytes", "byte"),
+    ("elements", "element"),
+    ("entries", "entry"),
+    ("fields", "field"),
+    ("files", "file"),
+    ("integers", "integer"),
+    ("keys", "key"),
+    ("members", "member"),
+    ("nodes", "node"),
+    ("places", "place"),
+    ("samples", "sample"),
+    ("shards", "shard"),
+    ("values", "value"),
+];
+
+/// Puts nouns behind a count of 1 into the singular, so that a message is one literal whatever its counts are: `1 bytes left`
+/// becomes `1 byte left`.
+pub(crate) fn singular(text: String) -> String {
+    const ONE: &str = "1 ";
+    if !text.contains(ONE) {
+        return text;
+    }
+    let mut fixed = String::with_capacity(text.len());
+    let mut rest = text.as_str();
+    while let Some(at) = rest.find(ONE) {
+        let (before, behind) = rest.split_at(at + ONE.len());
+        let is_count = !before[..at].ends_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | ',' | '^' | '-'));
+        fixed.push_str(before);
+        rest = behind;
+        let ends = |behind: &str| !behind.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '-' | '_'));
+        let noun = NOUNS.iter().filter(|_| is_count).find_map(|&(many, one)| {
+            let behind = behind.strip_prefix(many).filter(|behind| ends(behind))?;
+            Some((one, behind))
+        });
+        if let Some((one, behind)) = noun {
+            fixed.push_str(one);
+            rest = behind;
+        }
+    }
+    fixed + rest
 }
 
 impl From<Text> for Wording {
@@ -52,6 +97,18 @@ pub(crate) use wording;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nouns_agree_with_a_count_of_one() {
+        let fixed = |text: &str| singular(text.to_owned());
+        assert_eq!(fixed("LZF block of 1 bytes declares 1 entries"), "LZF block of 1 byte declares 1 entry");
+        assert_eq!(fixed("1 keys, 21 bytes, 1 bytes"), "1 key, 21 bytes, 1 byte");
+        for plural in ["11 bytes", "0.1 bytes", "1,001 keys", "2^1 bits", "-1 nodes", "1 bytestring", "of 1 of 5 bytes", "1 ", "a1 keys"] {
+            assert_eq!(fixed(plural), plural);
+        }
+        let n = 1;
+        assert_eq!(wording!("{n} bytes left", "剩余 {n} 字节").en, "1 byte left");
+    }
 
     #[test]
     fn both_texts_are_filled() {

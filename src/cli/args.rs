@@ -248,7 +248,7 @@ pub struct CompareArgs {
     /// With --fail-on: exit with status 1 also if a condition was not evaluated
     #[arg(long, requires = "fail_on", help_heading = "Policy")]
     pub strict_gate: bool,
-    /// Memory limit of each server, such as 4GB; forecasts when that of all shards together is reached
+    /// Memory limit of each server, such as 4GB; forecasts when that of all shards together is reached. 0 is no limit
     #[arg(long, value_name = "BYTES", value_parser = size, help_heading = "Policy")]
     pub maxmemory: Option<u64>,
     #[command(flatten)]

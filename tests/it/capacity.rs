@@ -360,3 +360,34 @@ fn a_page_has_its_title_and_flags_of_other_forms_are_refused() {
         assert_eq!(plan(args).status.code(), Some(2), "{args:?}");
     }
 }
+
+#[test]
+fn a_shard_without_keys_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let empty = folder.path().join("empty.rdb").display().to_string();
+    fs::write(&empty, Dump::new().bytes()).unwrap();
+    let flags = ["--node-memory", "16MB", "--what-if", "valkey-8.1", "--allow-same"];
+    let totals = |inputs: &[&str]| {
+        let plan = json(&[inputs, &flags].concat());
+        let scenarios = plan["demand"]["scenarios"].as_array().unwrap().clone();
+        scenarios.iter().map(|scenario| scenario["needs"][0]["total"].clone()).collect::<Vec<_>>()
+    };
+    let alone = totals(&[&shop()]);
+    assert_eq!((totals(&[&shop(), &empty]), totals(&[&empty, &shop()])), (alone.clone(), alone));
+}
+
+#[test]
+fn a_plan_for_selected_keys_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let part = folder.path().join("part.json").display().to_string();
+    stdout_of(&["analyze", &later(), "--match", "user:*", "--format", "json", "-o", &part]);
+    let args = ["capacity", &part, "--node-memory", "1MB", "--earlier", &stored(folder.path())];
+    let text = stdout_of(&args);
+    assert!(text.starts_with("!! selected keys only in 1 input: more is needed"), "{text}");
+    assert!(text.contains("part.json: has only the keys selected by --match user:*"), "{text}");
+    let plan = json(&args[1..]);
+    assert!(plan["trend"].is_null(), "{}", plan["trend"]);
+    let kinds: Vec<&str> =
+        plan["warnings"].as_array().unwrap().iter().map(|warning| warning["kind"].as_str().unwrap()).collect();
+    assert!(kinds.contains(&"keys-selected") && kinds.contains(&"night-of-other-keys"), "{kinds:?}");
+}

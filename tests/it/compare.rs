@@ -258,3 +258,51 @@ fn hostile_names_stay_text_in_every_form() {
         }
     }
 }
+
+/// Writes the first part of a dump, as a copy that was cut off has it.
+fn cut_off(folder: &Path) -> String {
+    let bytes = fs::read(shop()).unwrap();
+    let path = folder.join("cut.rdb");
+    fs::write(&path, &bytes[..bytes.len() / 20]).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_damaged_snapshot_of_two_is_marked_and_nothing_is_projected_from_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let (cut, later) = (cut_off(folder.path()), format!("{DATA}/{LATER}"));
+    let args = ["compare", &cut, &later, "--maxmemory", "64MB", "--fail-on", "growth=1%,must"];
+    let output = run_args(&args);
+    assert_eq!(output.status.code(), Some(4));
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("incomplete") && text.contains("no trend and no forecast"), "{text}");
+    assert!(!text.contains("At this rate") && !text.contains("a day"), "{text}");
+    let output = run_args(&[&args[..], &["--format", "json"]].concat());
+    let comparison: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(comparison["trend"].is_null() && comparison["snapshots"][0]["complete"] == false);
+    for row in comparison["gate"].as_array().unwrap() {
+        assert_eq!((&row["verdict"], &row["reason"]), (&"not-evaluated".into(), &"incomplete".into()), "{row}");
+    }
+    // With two others that are whole, the trend is theirs.
+    let output = run_args(&["compare", &shop(), &cut, &later, "--format", "json"]);
+    let [three, two]: [Value; 2] = [
+        serde_json::from_slice(&output.stdout).unwrap(),
+        json(&["compare", &shop(), &later]),
+    ];
+    assert_eq!((output.status.code(), &three["trend"]), (Some(4), &two["trend"]));
+}
+
+#[test]
+fn a_limit_of_zero_is_none() {
+    let later = format!("{DATA}/{LATER}");
+    let comparison = json(&["compare", &shop(), &later, "--maxmemory", "0"]);
+    assert!(comparison["trend"]["per_day"].is_i64() && comparison["trend"]["reached"].is_null());
+}
+
+#[test]
+fn fixed_findings_have_no_keys_in_csv_and_the_earlier_figures_beside() {
+    let later = format!("{DATA}/{LATER}");
+    let csv = stdout_of(&["compare", &shop(), &later, "--format", "csv", "--section", "findings"]);
+    let mut fixed = csv.lines().filter(|line| line.starts_with("fixed,"));
+    assert_eq!(fixed.next(), Some("fixed,big.string,must,cache:page:fr:steel-boots-{int},0,0,,,1,65608,60893,10240"));
+}

@@ -28,7 +28,7 @@ pub struct PlanArgs {
     /// Preset (default, service, hzero, platform, strict, aliyun, none) or a policy file that ends in .toml, which the plan then holds
     #[arg(long, value_name = "NAME|FILE.toml", default_value = "default", help_heading = "Policy")]
     pub policy: OsString,
-    /// Memory limit of each server, such as 4GB
+    /// Memory limit of each server, such as 4GB; 0 is no limit
     #[arg(long, value_name = "BYTES", value_parser = size, help_heading = "Policy")]
     pub maxmemory: Option<u64>,
     /// Eviction policy of the servers, such as volatile-lru

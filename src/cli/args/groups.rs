@@ -148,7 +148,7 @@ pub struct PolicyArgs {
     /// With --fail-on: exit with status 1 also if a rule of this severity or higher was not evaluated
     #[arg(long, requires = "fail_on")]
     pub strict_gate: bool,
-    /// Memory limit of each server, such as 4GB
+    /// Memory limit of each server, such as 4GB; 0 is no limit
     #[arg(long, value_name = "BYTES", value_parser = size)]
     pub maxmemory: Option<u64>,
     /// Eviction policy of the server, such as volatile-lru

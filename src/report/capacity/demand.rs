@@ -128,12 +128,14 @@ fn full_day(total: Bytes, scale: f64, nodes: u64, trend: Option<&Trend>, plan: &
 /// Adds up what each question gives over all servers; questions that not every server was asked are left out.
 fn alternatives(servers: &[NamedReport], figure: Figure) -> Vec<(String, String, Bytes)> {
     let answers = |named: &NamedReport| named.report.what_if.iter().flat_map(|it| it.alternatives.clone()).collect();
-    let mut first: Vec<Alternative> = servers.first().map_or_else(Vec::new, answers);
+    // A server without keys is as empty whatever is asked.
+    let asked_of = || servers.iter().filter(|named| !named.report.is_of_empty_server());
+    let mut first: Vec<Alternative> = asked_of().next().map_or_else(Vec::new, answers);
     let mut asked = BTreeSet::new();
     first.retain(|alternative| asked.insert(alternative.ask.clone()));
     let sum = |Alternative { ask, model, .. }: Alternative| {
         let mut sum = Bytes(0);
-        for NamedReport { report, .. } in servers {
+        for NamedReport { report, .. } in asked_of() {
             let alternative = report.what_if.as_ref()?.alternatives.iter().find(|it| it.ask == ask)?;
             let whole = alternative.total.filter(|_| figure == Figure::Total);
             sum += whole.unwrap_or(alternative.memory);

@@ -128,8 +128,8 @@ enum Figure {
 }
 
 impl Figure {
-    fn of_all(servers: &[NamedReport], earlier: &[NamedReport]) -> Figure {
-        let have_totals = servers.iter().chain(earlier).all(|named| named.report.total().is_some());
+    fn of_all(servers: &[NamedReport], earlier: &[&NamedReport]) -> Figure {
+        let have_totals = servers.iter().chain(earlier.iter().copied()).all(|named| named.report.total().is_some());
         let have_earlier_totals = known_nights(servers, earlier).all(|night| night.total.is_some());
         if have_totals && have_earlier_totals { Figure::Total } else { Figure::Keys }
     }
@@ -177,6 +177,10 @@ pub fn capacity(
     if servers.is_empty() {
         return None;
     }
+    // Other keys would look like growth or a shrink.
+    let is_alike = |named: &&NamedReport| has_same_keys(servers, named);
+    let (alike, unlike): (Vec<&NamedReport>, Vec<&NamedReport>) = earlier.iter().partition(is_alike);
+    let earlier = alike.as_slice();
     let figure = Figure::of_all(servers, earlier);
     let nights = nights(servers, earlier, figure);
     let points = nights.iter().map(|night| (night.taken, night.total)).collect();
@@ -185,6 +189,8 @@ pub fn capacity(
     let count = plan.nodes.unwrap_or_else(|| demand.nodes_today());
     let slots = slots::plan(servers, nodes, count, plan.usable(), plan.top);
     let mut warnings = warnings(servers, earlier, figure);
+    let other_keys = |named: &&NamedReport| Warning::about(&named.name, WarningKind::NightOfOtherKeys);
+    warnings.extend(unlike.iter().map(other_keys));
     warnings.extend(
         match slots {
             Ok(SlotPlan { owners_guessed: true, .. }) if nodes.is_some() => Some(WarningKind::ClusterNodesDiffer),
@@ -214,13 +220,13 @@ pub fn capacity(
 }
 
 /// Returns the earlier sizes that the reports of the servers know; none if there are earlier reports.
-fn known_nights<'r>(servers: &'r [NamedReport], earlier: &[NamedReport]) -> impl Iterator<Item = &'r EarlierSnapshot> {
+fn known_nights<'r>(servers: &'r [NamedReport], earlier: &[&NamedReport]) -> impl Iterator<Item = &'r EarlierSnapshot> {
     let servers = if earlier.is_empty() { servers } else { &[] };
     servers.iter().flat_map(|named| &named.report.history)
 }
 
 /// Adds up the snapshots of each night. The present one is last, whatever the times are; without a time it is left out.
-fn nights(servers: &[NamedReport], earlier: &[NamedReport], figure: Figure) -> Vec<Night> {
+fn nights(servers: &[NamedReport], earlier: &[&NamedReport], figure: Figure) -> Vec<Night> {
     let mut dated: Vec<(Millis, Bytes)> =
         earlier.iter().filter_map(|named| Some((named.report.taken()?, figure.of(&named.report)))).collect();
     dated.extend(known_nights(servers, earlier).map(|night| (night.taken, figure.of_earlier(night))));
@@ -247,9 +253,18 @@ fn nights(servers: &[NamedReport], earlier: &[NamedReport], figure: Figure) -> V
     nights
 }
 
-fn warnings(servers: &[NamedReport], earlier: &[NamedReport], figure: Figure) -> Vec<Warning> {
+/// Returns whether the report of an earlier night has keys selected like those of one of the servers.
+fn has_same_keys(servers: &[NamedReport], earlier: &NamedReport) -> bool {
+    servers.iter().any(|named| named.report.options.selection == earlier.report.options.selection)
+}
+
+fn warnings(servers: &[NamedReport], earlier: &[&NamedReport], figure: Figure) -> Vec<Warning> {
     let mut warnings = Vec::new();
-    for NamedReport { name, report } in servers.iter().chain(earlier) {
+    for NamedReport { name, report } in servers.iter().filter(|named| !named.report.options.selection.is_empty()) {
+        let selection = report.options.selection.clone();
+        warnings.push(Warning::about(name, WarningKind::KeysSelected { selection }));
+    }
+    for NamedReport { name, report } in servers.iter().chain(earlier.iter().copied()) {
         if !report.complete {
             warnings.push(Warning::about(name, WarningKind::SnapshotIncomplete));
         }

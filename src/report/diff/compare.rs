@@ -24,7 +24,7 @@ pub const SCHEMA: &str = "rdblens.compare/1";
 pub struct ComparePlan {
     /// Rows in each list.
     pub top: usize,
-    /// Memory limit of each server: each file of the last snapshot is one.
+    /// Memory limit of each server: each file of the last snapshot is one. 0 is no limit, as in `redis.conf`.
     pub maxmemory: Option<Bytes>,
 }
 
@@ -52,7 +52,7 @@ pub struct Comparison {
     /// Findings of the last snapshot that are new or worse than in the first, and those that are fixed; null unless both
     /// were checked against a policy.
     pub findings: Option<Baseline>,
-    /// Memory trend, with two or more snapshots whose times are known.
+    /// Memory trend, with two or more complete snapshots whose times are known.
     pub trend: Option<Trend>,
     /// Conditions of `--fail-on`, in the order given.
     pub gate: Vec<GateRow>,
@@ -194,7 +194,8 @@ impl Comparer {
         let (first, last) = (self.first?, self.last?);
         // Conditions are about all patterns, listed or not.
         let servers = last.report.source.files.len().max(1) as u64;
-        let limit = plan.maxmemory.map(|limit| Bytes(limit.0.saturating_mul(servers)));
+        let limit = plan.maxmemory.filter(|limit| limit.0 > 0).map(|limit| Bytes(limit.0.saturating_mul(servers)));
+        let trend = trend::trend(&self.points, limit);
         let all = if conditions.is_empty() { plan.top } else { usize::MAX };
         let mut comparison = Comparison {
             schema: SCHEMA,
@@ -204,8 +205,8 @@ impl Comparer {
             patterns: growth::patterns(&first.report, &last.report, all),
             hash_templates: TemplateChange::between(&first.report, &last.report),
             findings: findings(&first, &last),
-            trend: trend::trend(&self.points, limit),
-            warnings: warnings(&self.points).into_iter().chain(self.notes).collect(),
+            warnings: warnings(&self.points, trend.is_some()).into_iter().chain(self.notes).collect(),
+            trend,
             left_out: self.left_out,
             snapshots: self.points.into_iter().map(|point| point.row).collect(),
             gate: Vec::new(),
@@ -241,10 +242,13 @@ fn findings(first: &NamedReport, last: &NamedReport) -> Option<Baseline> {
     judged.then(|| baseline::against(first, &last.report.findings))
 }
 
-fn warnings(points: &[Point]) -> Vec<Warning> {
+fn warnings(points: &[Point], has_trend: bool) -> Vec<Warning> {
     let mut warnings = Vec::new();
     for point in points.iter().filter(|point| !point.row.complete) {
         warnings.push(Warning::about(&point.row.name, WarningKind::SnapshotIncomplete));
+    }
+    if !warnings.is_empty() && !has_trend {
+        warnings.push(Warning::new(WarningKind::NoTrend));
     }
     for row in points.iter().map(|point| &point.row).filter(|row| !row.unknown.is_none()) {
         let Unknown { keys, stored_bytes } = row.unknown;

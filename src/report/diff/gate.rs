@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::trend::DAY;
-use super::{Baseline, Comparison, NamedReport, PatternChange};
+use super::{Comparison, NamedReport, PatternChange};
 use crate::report::Severity;
 use crate::sorting::CompactSort;
 use crate::units::Bytes;
@@ -164,7 +164,7 @@ impl Condition {
     /// Evaluates the condition on a comparison that lists all patterns.
     pub(super) fn evaluate(&self, comparison: &Comparison, last: &NamedReport) -> GateRow {
         let judged = match self.kind {
-            ConditionKind::Findings(least) => findings(least, comparison.findings.as_ref(), last),
+            ConditionKind::Findings(least) => findings(least, comparison, last),
             ConditionKind::Share { of, allowed, days } => shares(of, allowed, days, comparison),
         };
         let allowed = match self.kind {
@@ -196,8 +196,12 @@ impl Judged {
     }
 }
 
-fn findings(least: Severity, baseline: Option<&Baseline>, last: &NamedReport) -> Judged {
-    let Some(baseline) = baseline else { return Judged::open(GateGap::NoFindings) };
+fn findings(least: Severity, comparison: &Comparison, last: &NamedReport) -> Judged {
+    let Some(baseline) = &comparison.findings else { return Judged::open(GateGap::NoFindings) };
+    // What the first snapshot lacks would look new.
+    if comparison.ends().is_some_and(|[first, _]| !first.complete) {
+        return Judged::open(GateGap::Incomplete);
+    }
     let rows = baseline.new.iter().chain(&baseline.worse).chain(&baseline.first_evaluated);
     let rows: Vec<_> = rows.filter(|row| row.severity >= least).collect();
     let mut by: Vec<String> = Vec::new();
@@ -211,7 +215,10 @@ fn findings(least: Severity, baseline: Option<&Baseline>, last: &NamedReport) ->
         measured: Some(rows.len() as f64),
         by,
         broken: !rows.is_empty(),
-        gap: open.then_some(GateGap::RulesNotEvaluated),
+        gap: match last.report.complete {
+            false => Some(GateGap::Incomplete),
+            true => open.then_some(GateGap::RulesNotEvaluated),
+        },
     }
 }
 

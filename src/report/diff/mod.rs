@@ -54,9 +54,15 @@ impl Report {
         Weight { keys: self.totals.keys, memory: self.totals.memory }
     }
 
-    /// Returns the memory of keys and tables together, where the report has it.
+    /// Returns the memory of keys and tables together, where the report has it. A server without keys has no tables either.
     pub fn total(&self) -> Option<Bytes> {
-        self.instance.as_ref().map(|instance| instance.total)
+        let nothing = || self.is_of_empty_server().then_some(Bytes(0));
+        self.instance.as_ref().map(|instance| instance.total).or_else(nothing)
+    }
+
+    /// Returns whether the server has no keys, rather than none that were selected.
+    pub(in crate::report) fn is_of_empty_server(&self) -> bool {
+        self.weight() == Weight::default() && self.options.selection.is_empty()
     }
 
     /// Sums keys and memory of each type over its encodings; by name, so that sorting is stable across versions.

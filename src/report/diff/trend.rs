@@ -8,7 +8,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::compare::Point;
+use super::compare::{Point, SnapshotRow};
 use crate::units::{Bytes, Millis};
 
 /// Milliseconds of a day.
@@ -63,11 +63,13 @@ pub struct Reached {
     pub already: bool,
 }
 
-/// Fits the line. Returns `None` unless there are two snapshots of different times.
+/// Fits the line through complete snapshots: what others lack would bend it. Returns `None` unless there are two of different
+/// times.
 pub(super) fn trend(snapshots: &[Point], maxmemory: Option<Bytes>) -> Option<Trend> {
-    let has_totals = snapshots.iter().all(|point| point.row.total.is_some());
-    let size = |point: &Point| point.row.total.filter(|_| has_totals).unwrap_or(point.row.memory);
-    let points = snapshots.iter().filter_map(|point| Some((point.row.taken?, size(point)))).collect();
+    let whole = || snapshots.iter().map(|point| &point.row).filter(|row| row.complete);
+    let has_totals = whole().all(|row| row.total.is_some());
+    let size = |row: &SnapshotRow| row.total.filter(|_| has_totals).unwrap_or(row.memory);
+    let points = whole().filter_map(|row| Some((row.taken?, size(row)))).collect();
     through(points, if has_totals { "total" } else { "memory" }, maxmemory)
 }
 
@@ -192,6 +194,17 @@ mod tests {
     fn two_nights_make_a_line_without_an_error() {
         let trend = trend(&nights(&[100, 150]), None).unwrap();
         assert_eq!((trend.per_day, trend.per_day_range, trend.reached), (50, None, None));
+    }
+
+    #[test]
+    fn incomplete_snapshots_do_not_bend_the_line() {
+        let mut series = nights(&[100, 110, 60, 130]);
+        series[2].row.complete = false;
+        let line = trend(&series, None).unwrap();
+        assert_eq!((line.per_day, line.snapshots), (10, 3));
+        series[0].row.complete = false;
+        series[1].row.complete = false;
+        assert_eq!(trend(&series, None), None);
     }
 
     #[test]

@@ -188,6 +188,8 @@ pub enum WarningKind {
     BaselineWithoutFindings,
     /// A compared snapshot is incomplete: missing keys look like shrinking.
     SnapshotIncomplete,
+    /// There is no trend: fewer than two of the snapshots are complete and have a time.
+    NoTrend,
     /// The compared reports were made with different selections of keys.
     SelectionsDiffer,
     /// The compared reports were checked against different policies.
@@ -210,6 +212,8 @@ pub enum WarningKind {
     },
     /// The earlier night is damaged or cut short, and does not count.
     NightDamaged,
+    /// The report of the earlier night has another selection of keys, and does not count.
+    NightOfOtherKeys,
     /// Growth leaves out a night that lacks shards.
     NightNotWhole {
         /// Their names, without dates.
@@ -231,6 +235,11 @@ pub enum WarningKind {
     SameSnapshot {
         /// The file that is compared.
         of: String,
+    },
+    /// The report of a server has only some of its keys.
+    KeysSelected {
+        /// The flags that selected them.
+        selection: Vec<String>,
     },
     /// A report has no figures on tables: only the memory of keys is counted.
     TablesNotCounted,

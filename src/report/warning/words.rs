@@ -3,6 +3,7 @@
 use super::{NoFile, WarningKind};
 use crate::report::{FileServer, Wording};
 use crate::units::Bytes;
+use crate::wording::singular;
 
 impl WarningKind {
     /// Words the warning in both languages.
@@ -18,7 +19,10 @@ impl WarningKind {
                 format!("字节 0x0：文件头：{magic} 版本 {version} 比本程序新：请更新 rdblens"),
             ),
             CommandsFollow { bytes } => filled(
-                format!("{} bytes of commands follow the snapshot and are not in the figures", bytes.0),
+                match bytes.0 {
+                    1 => "1 byte of commands follows the snapshot and is not in the figures".to_owned(),
+                    bytes => format!("{bytes} bytes of commands follow the snapshot and are not in the figures"),
+                },
                 format!("快照之后还有 {} 字节的命令，未计入统计", bytes.0),
             ),
             NoEndMark => fixed("the replication stream does not end with its mark", "复制流的结尾缺少结束标记"),
@@ -62,10 +66,10 @@ impl WarningKind {
                 format!("有 {keys} 个向量集合含重复元素，Redis 8.10 及之前的服务器会加载，但只能找到其中一个"),
             ),
             OverBudget { keys } => filled(
-                format!(
+                singular(format!(
                     "not read, because that needs more memory or temporary space than allowed: {keys} keys; give a larger \
                      --max-memory or --max-temp"
-                ),
+                )),
                 format!(
                     "有 {keys} 个 key 需要的内存或临时空间超出上限，未予分析；请给出更大的 --max-memory 或 --max-temp"
                 ),
@@ -100,20 +104,20 @@ impl WarningKind {
                     names => (format!(" of {}", names.join(", ")), format!("（{}）", names.join("、"))),
                 };
                 filled(
-                    format!(
-                        "memory unknown: {keys} keys{en}, {stored} bytes in the file. No sum of memory includes them, so the \
+                    singular(format!(
+                        "memory unknown: {keys} keys{en}, {stored} bytes in the file. No sum of memory includes that, so the \
                          server needs more than the figures say"
-                    ),
+                    )),
                     format!(
                         "{keys} 个 key{zh}的内存未知，在文件中占 {stored} 字节。所有内存合计均不含这些 key，服务器实际需要的内存更多"
                     ),
                 )
             }
             UnknownElsewhere { keys } => filled(
-                format!(
-                    "what-if: the memory of {keys} keys is unknown on one of the servers: none of its sums includes them, not \
+                singular(format!(
+                    "what-if: the memory of {keys} keys is unknown on one of the servers: none of its sums includes that, not \
                      even those of now"
-                ),
+                )),
                 format!("假设对比：{keys} 个 key 在某个服务器上的内存未知，该部分的合计（包括当前的）均不含这些 key"),
             ),
             SearchIndexes { modules } => filled(
@@ -216,6 +220,10 @@ impl WarningKind {
                 "could not be read whole: what it lacks looks like shrinking",
                 "未能完整读取：缺失的部分会显示为缩小",
             ),
+            NoTrend => fixed(
+                "no trend and no forecast: fewer than two of the snapshots are complete and have a time",
+                "没有趋势和预测：完整且带有时间的快照不足两个",
+            ),
             SelectionsDiffer => {
                 fixed("the reports were made with different selections of keys", "各报告的 key 筛选条件不同")
             }
@@ -240,6 +248,10 @@ impl WarningKind {
                 "could not be read whole and does not count: what it lacks would look like shrinking",
                 "未能完整读取，不计入：缺失的部分会显示为缩小",
             ),
+            NightOfOtherKeys => fixed(
+                "was made with another selection of keys and does not count for growth",
+                "生成时的 key 筛选条件不同，未计入增长",
+            ),
             NightNotWhole { shards, of } => {
                 let (missing, named, named_zh) = (shards.len(), listed(shards, ", "), listed(shards, "、"));
                 filled(
@@ -253,6 +265,10 @@ impl WarningKind {
             ),
             NightUnreadable { error } => filled(format!("could not be read: {error}"), format!("无法读取：{error}")),
             SameSnapshot { of } => filled(format!("is the same snapshot as {of}"), format!("与 {of} 是同一份快照")),
+            KeysSelected { selection } => filled(
+                format!("has only the keys selected by {}: the whole server needs more", listed(selection, " ")),
+                format!("只包含按 {} 筛选的 key：整个服务器实际需要更多", listed(selection, " ")),
+            ),
             TablesNotCounted => fixed(
                 "not every report has the memory of the server's tables: only that of the keys is counted",
                 "有的报告没有服务器哈希表的内存：只统计 key 的内存",

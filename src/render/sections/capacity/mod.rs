@@ -8,7 +8,7 @@ use crate::render::document::{Block, Cell, Column, Document, Headline, Name, Pro
 use crate::render::sections::trend;
 use crate::render::words::{heads, nouns, say};
 use crate::render::{Lang, human};
-use crate::report::{Capacity, Warning};
+use crate::report::{Capacity, Warning, WarningKind};
 use crate::units::Bytes;
 
 /// Builds the document.
@@ -33,6 +33,13 @@ fn headline(plan: &Capacity, lang: Lang) -> Headline {
     let inputs = if incomplete == 1 { "input is" } else { "inputs are" };
     let problem =
         || say!(lang, "{incomplete} {inputs} incomplete: more is needed", "{incomplete} 个输入不完整：实际需要更多");
+    let is_part = |warning: &&Warning| matches!(warning.kind, WarningKind::KeysSelected { .. });
+    let parts = plan.warnings.iter().filter(is_part).count();
+    let selected = || {
+        let inputs = human::counted(parts as u64, nouns::INPUT, lang);
+        say!(lang, "selected keys only in {inputs}: more is needed", "{inputs}只含筛选出的 key：实际需要更多")
+    };
+    let problems = [(incomplete > 0).then(problem), (parts > 0).then(selected)];
     let taken = plan.servers.iter().filter_map(|server| server.taken).max();
     let (total, nodes) = today(plan);
     let asked = human::counted(nodes, nouns::NODE, lang);
@@ -45,7 +52,7 @@ fn headline(plan: &Capacity, lang: Lang) -> Headline {
         human::bytes(total.0)
     );
     Headline {
-        problems: (incomplete > 0).then(|| problem().into()).into_iter().chain(slots::too_heavy(plan, lang)).collect(),
+        problems: problems.into_iter().flatten().map(Prose::from).chain(slots::too_heavy(plan, lang)).collect(),
         more_problems: 0,
         name: match plan.servers.as_slice() {
             [server] => Ok(Name::Plain(server.name.clone())),

@@ -52,7 +52,8 @@ pub(super) fn headline(comparison: &Comparison, lang: Lang) -> Headline {
 fn chart(comparison: &Comparison, lang: Lang) -> Option<TrendChart> {
     let trend = comparison.trend.as_ref()?;
     let size = |row: &SnapshotRow| Some((row.taken?, row.total.filter(|_| trend.of == "total").unwrap_or(row.memory)));
-    Some(trend::chart_of(trend, comparison.snapshots.iter().filter_map(size).collect(), None, lang))
+    let whole = comparison.snapshots.iter().filter(|row| row.complete);
+    Some(trend::chart_of(trend, whole.filter_map(size).collect(), None, lang))
 }
 
 /// Says from when to when, where that is known.
