@@ -178,15 +178,17 @@ pub(super) fn baseline(baseline: &Baseline) -> Vec<CsvRow> {
     ];
     let rows = lists.into_iter().flat_map(|(change, list)| list.iter().map(move |it| (change, it)));
     rows.map(|(change, it)| {
-        let before = it.before.as_ref();
+        let own = BeforeRow { keys: it.keys, memory: it.memory, measured: it.measured, allowed: it.allowed };
+        // A row of a finding that is fixed has the earlier figures.
+        let (now, before) = if change == "fixed" { (BeforeRow::default(), Some(own)) } else { (own, it.before) };
         row()
             .text(change)
             .text(&it.rule)
             .text(it.severity.name())
             .maybe(it.pattern.as_deref())
-            .weight(it.keys, it.memory)
-            .number(it.measured)
-            .number(it.allowed)
+            .weight(now.keys, now.memory)
+            .number(now.measured)
+            .number(now.allowed)
             .number(before.map(|before| before.keys))
             .number(before.map(|before| before.memory))
             .number(before.and_then(|before| before.measured))
