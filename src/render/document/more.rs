@@ -13,6 +13,8 @@ pub enum More {
     /// A larger `--top`.
     #[default]
     Top,
+    /// A larger `--top`, for a list that the report cut at an unknown length.
+    Open,
     /// A command that lists all keys, the best variant first: with the names of the files, then with placeholders.
     Keys(Vec<String>),
     /// JSON only.
@@ -25,7 +27,8 @@ impl More {
     /// A command is taken only if the line with it `fits`, since a shortened one could not be pasted.
     pub fn line(&self, hidden: u64, shown: usize, lang: Lang, fits: impl Fn(&str) -> bool) -> Option<String> {
         if hidden == 0 {
-            return None;
+            let open = self.next(shown)?;
+            return Some(say!(lang, "… more with --top {open}", "… 其余见 --top {open}"));
         }
         let with = |more: u64, what: &str| {
             let count = human::count(more);
@@ -34,7 +37,7 @@ impl More {
         let count = human::count(hidden);
         let keys = |command: &String| say!(lang, "… {count} more: {command}", "… 其余 {count} 项：{command}");
         match self {
-            More::Top => top(hidden, shown).map(|(top, more)| with(more, &format!("--top {top}"))),
+            More::Top | More::Open => top(hidden, shown).map(|(top, more)| with(more, &format!("--top {top}"))),
             More::Keys(commands) => commands.iter().map(keys).find(|line| fits(line)),
             More::Json => None,
         }
@@ -48,7 +51,8 @@ impl More {
     pub fn sentence(&self, hidden: u64, unlisted: u64, shown: usize, lang: Lang) -> Option<Prose> {
         let all = hidden.saturating_add(unlisted);
         if all == 0 {
-            return None;
+            let open = self.next(shown)?;
+            return Some(say!(lang, "More with `--top {open}`.", "其余见 `--top {open}`。").into());
         }
         let with = |more: u64, what: &str| {
             let count = human::count(more);
@@ -57,8 +61,8 @@ impl More {
         let json = || with(all, "--format json");
         let text = match self {
             // The page has all rows that it has room for, so a larger `--top` would add none.
-            More::Top if hidden > 0 && unlisted == 0 => json(),
-            More::Top => match top(all, shown) {
+            More::Top | More::Open if hidden > 0 && unlisted == 0 => json(),
+            More::Top | More::Open => match top(all, shown) {
                 Some((top, more)) if hidden > 0 => with(more, &format!("--format json --top {top}")),
                 Some((top, more)) => with(more, &format!("--top {top}")),
                 None => json(),
@@ -73,6 +77,13 @@ impl More {
             More::Json => json(),
         };
         Some(text.into())
+    }
+}
+
+impl More {
+    /// Returns the number of rows to ask for next of a list of unknown length; `None` for any other.
+    fn next(&self, shown: usize) -> Option<u64> {
+        TOPS.into_iter().find(|top| *top > shown as u64).filter(|_| *self == More::Open)
     }
 }
 
@@ -104,7 +115,7 @@ mod tests {
         let keys = More::Keys(vec!["rdblens keys a.rdb --breaking x".to_owned()]);
         assert_eq!(said(&keys, 3, 4).as_deref(), Some("7 more: `rdblens keys a.rdb --breaking x`"));
         assert_eq!(said(&More::Keys(Vec::new()), 1, 0).as_deref(), Some("1 more with `--format json`."));
-        assert_eq!(said(&More::Top, 0, 0), None);
+        assert_eq!((said(&More::Top, 0, 0), said(&More::Open, 0, 0).as_deref()), (None, Some("More with `--top 50`.")));
     }
 
     #[test]
@@ -119,6 +130,9 @@ mod tests {
         assert_eq!(line(&keys, 7, 4).as_deref(), Some("… 7 more: rdblens keys F"));
         assert_eq!(line(&More::Keys(Vec::new()), 7, 4).as_deref(), Some("… 7 more with --format json"));
         assert_eq!(line(&keys, 0, 4), None);
+        assert_eq!(line(&More::Open, 0, 3).as_deref(), Some("… more with --top 20"));
+        assert_eq!(line(&More::Open, 7, 3).as_deref(), Some("… 7 more with --top 20"));
+        assert_eq!(line(&More::Open, 0, 10_000), None);
         assert_eq!(More::Top.line(3, 10, Lang::Zh, |_| true).as_deref(), Some("… 其余 3 项见 --top 20"));
     }
 }

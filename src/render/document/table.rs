@@ -141,6 +141,11 @@ impl Table {
         self
     }
 
+    /// Returns how many rows are left out here that the way to more shows: JSON has those of the report only.
+    pub fn rest(&self) -> u64 {
+        if self.more == More::Json { self.hidden } else { self.hidden.saturating_add(self.unlisted) }
+    }
+
     /// Folds the table under these words.
     pub fn folded(mut self, words: impl Into<String>) -> Table {
         self.fold = Some(words.into());

@@ -110,7 +110,7 @@ impl<'a> Writer<'a> {
 
     fn whole_table(&mut self, table: &Table) -> io::Result<()> {
         self.table(table)?;
-        self.more(table.hidden, table.rows.len(), &table.more)
+        self.more(table.rest(), table.rows.len(), &table.more)
     }
 
     /// Writes a table: whole names, every column that has a figure, no emphasis.
@@ -153,7 +153,7 @@ impl<'a> Writer<'a> {
         let quoted = match more {
             // One command is enough, since nothing limits the width.
             More::Keys(commands) => More::Keys(commands.iter().take(1).map(|command| escape::name(command)).collect()),
-            More::Top | More::Json => more.clone(),
+            More::Top | More::Open | More::Json => more.clone(),
         };
         match quoted.line(hidden, shown, self.lang, |_| true) {
             Some(line) => self.block(&line),

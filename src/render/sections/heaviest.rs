@@ -14,6 +14,6 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
     Some(
         Section::new("heaviest", title)
             .lead(scope.lang.pick(LENGTH))
-            .with(keys::table(title, report, keys, scope.rows)),
+            .with(keys::table(title, report, keys, scope.rows).out_of(report.totals.keys)),
     )
 }

@@ -3,6 +3,7 @@
 use super::keys;
 use crate::render::document::{Scope, Section};
 use crate::report::Report;
+use crate::rdb::kind::Kind;
 
 /// Builds the section.
 pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
@@ -12,6 +13,8 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
         "Longest and mean: bytes of an element. An element of a hash is a field and its value.",
         "最长、平均为单个元素的字节数；hash 的元素为字段及其值。",
     );
-    let table = || keys::collections(title, report, keys, scope.rows).folded(title);
+    let collections = report.types.iter().filter(|row| !matches!(row.kind, Kind::String | Kind::Module));
+    let all = collections.fold(0, |sum: u64, row| sum.saturating_add(row.keys));
+    let table = || keys::collections(title, report, keys, scope.rows).folded(title).out_of(all);
     (!keys.is_empty()).then(|| Section::new("longest", title).lead(lead).with(table()))
 }

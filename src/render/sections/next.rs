@@ -7,6 +7,9 @@ use crate::report::Text;
 use crate::report::{Checksum, Report};
 use crate::units::Bytes;
 
+/// Rows of the lists in JSON without `--top`.
+const USUAL_TOP: usize = 20;
+
 /// Builds the section.
 pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
     let lang = scope.lang;
@@ -65,9 +68,11 @@ fn steps(report: &Report) -> Vec<Step> {
         let flags = format!("--type {}", row.kind);
         steps.push(keys(&flags, selected, "the keys of the heaviest type, a row each", "最大类型的 key，每个一行"));
     }
-    let cut = Text { en: "all rows, and the columns left out here", zh: "所有行，以及此处省略的列" };
-    let answer = Text { en: "all rows, for programs", zh: "所有行，供程序读取" };
-    steps.push(Step { commands: analyses(report, "--format json"), answer, answer_if_cut: Some(cut) });
+    let cut = Text { en: "the lists with the columns left out here", zh: "各列表，包括此处省略的列" };
+    let answer = Text { en: "the lists, for programs", zh: "各列表，供程序读取" };
+    let top = report.options.top;
+    let form = if top > USUAL_TOP { format!("--format json --top {top}") } else { "--format json".to_owned() };
+    steps.push(Step { commands: analyses(report, &form), answer, answer_if_cut: Some(cut) });
     steps
 }
 

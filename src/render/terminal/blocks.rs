@@ -68,7 +68,7 @@ fn block(block: &Block, page: &mut TextPage<'_>) -> io::Result<()> {
 
 fn whole_table(it: &Table, page: &mut TextPage<'_>) -> io::Result<()> {
     table::print(it, page)?;
-    page.more(it.hidden, it.rows.len(), &it.more)
+    page.more(it.rest(), it.rows.len(), &it.more)
 }
 
 /// Writes one finding: its demand, where it is broken, the remedy.
