@@ -91,6 +91,9 @@ impl SectionName {
 
     /// Returns the name that chooses a part of a document.
     pub(super) fn of_part(id: &'static str) -> &'static str {
+        if SectionName::from_name(id).is_some() {
+            return id;
+        }
         PARTS_OF_LISTS
             .iter()
             .find(|(list, part)| *part == id && !SectionName::is_part(list))
@@ -112,6 +115,13 @@ impl SectionName {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_part_goes_by_its_own_name_if_that_chooses_it() {
+        for (part, name) in [("slots", "slots"), ("findings", "findings"), ("idle", "idle"), ("without-ttl", "no-ttl")] {
+            assert_eq!(SectionName::of_part(part), name);
+        }
+    }
 
     #[test]
     fn every_section_has_a_name_and_every_name_a_section() {

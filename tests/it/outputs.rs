@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-use crate::common::program::{rdblens, run, run_args, run_with_input, run_within, testdata};
+use crate::common::program::{rdblens, run, run_args, run_with_input, run_within, stdout_of, testdata};
 
 fn status(output: &Output) -> i32 {
     output.status.code().expect("not ended by a signal")
@@ -609,4 +609,21 @@ fn on_terminal(room: &Room, args: &[&str]) -> String {
     script.current_dir(room.0.path()).env("LC_ALL", "C").env("TERM", "xterm").stdin(std::process::Stdio::null());
     let output = run(script.args(["-qec", &line, "/dev/null"]));
     String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn a_chosen_trend_shows_two_snapshots_and_a_missing_section_goes_by_its_own_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let stored = folder.path().join("shop.json").display().to_string();
+    let dump = |name: &str| format!("{}/testdata/dumps/{name}.rdb", env!("CARGO_MANIFEST_DIR"));
+    stdout_of(&["analyze", &dump("shop"), "--format", "json", "-o", &stored]);
+    let of = |name: &str| stdout_of(&["analyze", &dump(name), "--section", "trend", "--earlier", &stored]);
+    let later = of("shop-later");
+    assert!(later.contains("2 snapshots over 3 hours") && later.contains("2026-11-21 04:31:55Z"), "{later}");
+    let same = of("shop");
+    assert!(same.contains("- trend: nothing to show; --earlier REPORT.json gives it, with a complete report"), "{same}");
+    let one = folder.path().join("one.rdb").display().to_string();
+    fs::write(&one, b"REDIS0011\xfe\0\0\x01a\x01b\xff\0\0\0\0\0\0\0\0").unwrap();
+    let none = stdout_of(&["analyze", &one, "--section", "slots,idle"]);
+    assert!(none.contains("- slots: nothing to show") && none.contains("- idle: nothing to show"), "{none}");
 }

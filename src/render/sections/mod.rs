@@ -106,6 +106,12 @@ fn absent(ids: &[&'static str], lang: Lang) -> Option<Section> {
     let note = |id: &&'static str| {
         let name = SectionName::of_part(id);
         Prose::from(match needs(id) {
+            _ if *id == "trend" => say!(
+                lang,
+                "{name}: nothing to show; --earlier REPORT.json gives it, with a complete report of an earlier snapshot and the \
+                 same selection of keys",
+                "{name}：没有内容；可用 --earlier REPORT.json 生成，报告须完整、快照时间更早，且 key 筛选条件相同"
+            ),
             Some(flag) => say!(lang, "{name}: nothing to show; {flag} gives it", "{name}：没有内容；可用 {flag} 生成"),
             None => say!(lang, "{name}: nothing to show", "{name}：没有内容"),
         })
@@ -118,7 +124,6 @@ fn absent(ids: &[&'static str], lang: Lang) -> Option<Section> {
 fn needs(id: &str) -> Option<&'static str> {
     match id {
         "baseline" | "growth" => Some("--baseline REPORT.json"),
-        "trend" => Some("--earlier REPORT.json"),
         "what-if" => Some("--what-if SERVER"),
         "owners" | "dictionary" | "budgets" | "exempted" => Some("--policy FILE.toml"),
         _ => None,
