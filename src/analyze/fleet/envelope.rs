@@ -142,7 +142,7 @@ fn cut_short() -> Error {
 /// Returns the error for a partial report that cannot be used.
 pub fn refused(what: Wording) -> Error {
     Error::new(ErrorKind::Unreadable(what)).with_remedy(wording!(
-        "make this part again with rdblens analyze --partial",
-        "请用 rdblens analyze --partial 重新生成这一部分"
+        "make this part again with `rdblens analyze --plan PLAN.json --partial … -o PART`",
+        "请用 `rdblens analyze --plan PLAN.json --partial … -o PART` 重新生成这一部分"
     ))
 }

@@ -151,8 +151,8 @@ fn missing(position: usize) -> Error {
     let error =
         Error::new(ErrorKind::Unreadable(wording!("no partial report has this file", "没有任何部分报告包含该文件")));
     error.with_remedy(wording!(
-        "make one with rdblens analyze --partial --file {number}, and merge again",
-        "请用 rdblens analyze --partial --file {number} 生成，然后重新合并"
+        "make one with `rdblens analyze --plan PLAN.json --partial --file {number} -o {number}.part`, and merge again with it",
+        "请用 `rdblens analyze --plan PLAN.json --partial --file {number} -o {number}.part` 生成，再与它一起重新合并"
     ))
 }
 

@@ -18,7 +18,7 @@ use crate::analyze::run::{Gathered, gather};
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::{Input, Location, Stores, as_address};
 use crate::report::fleet::{FleetPlan, PlannedFile};
-use crate::wording::{Wording, wording};
+use crate::wording::{Wording, singular, wording};
 
 /// All that was read of some files of a plan, to be [merged](super::PartialMerger) with that of the others.
 ///
@@ -94,7 +94,8 @@ pub fn partial(fleet: &FleetPlan, files: &[usize], how: &ReadPlan, progress: &dy
     let (mut inputs, mut stores) = (Vec::new(), Stores::new(&how.stores));
     for position in positions {
         let planned = fleet.files.get(position).ok_or_else(|| {
-            Error::usage(format!("the plan has {} files, there is no file {}", fleet.files.len(), position + 1))
+            let (files, number) = (fleet.files.len(), position + 1);
+            Error::usage(singular(format!("the plan has {files} files, there is no file {number}")))
         })?;
         // Files that could not be read when the plan was made are in the report without a part.
         if let Some(path) = &planned.path {
