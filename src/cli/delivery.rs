@@ -263,9 +263,15 @@ fn format_of(arg: ReportFormat) -> Format {
     }
 }
 
-/// Returns the file name of one of several formats: for JSON, `report` and `report.html` become `report.json`, and `2026.11`
-/// becomes `2026.11.json`. With several CSV lists, the name contains that of the list: `report.patterns.csv`.
+/// Name of the files of several formats in a directory, without their extensions.
+const STEM: &str = "report";
+
+/// Returns the file name of one of several formats: for JSON, `report` and `report.html` become `report.json`, `2026.11`
+/// becomes `2026.11.json`, and the directory `out/` becomes `out/report.json`. With several CSV lists, the name contains that of the list: `report.patterns.csv`.
 fn place(path: &Path, format: Format, several_lists: bool) -> PathBuf {
+    let names_folder = path.as_os_str().to_string_lossy().ends_with(std::path::is_separator) || path.is_dir();
+    let inside = names_folder.then(|| path.join(STEM));
+    let path = inside.as_deref().unwrap_or(path);
     let stem = if of_name(path).is_some() { path.with_extension("") } else { path.to_owned() };
     let mut name = OsString::from(stem);
     if let Format::Csv(section) = format
@@ -292,6 +298,8 @@ mod tests {
         assert_eq!(name("out/report", Format::Json).as_deref(), Some("out/report.json"));
         assert_eq!(name("out/report.md", Format::Json).as_deref(), Some("out/report.json"));
         assert_eq!(name("shop-2026.11", Format::Table).as_deref(), Some("shop-2026.11.txt"));
+        assert_eq!(name("out/", Format::Html).as_deref(), Some("out/report.html"));
+        assert_eq!(name("src", Format::Json).as_deref(), Some("src/report.json"), "a directory that is there");
         let list = place(Path::new("a.csv"), Format::Csv(CsvSection::Types), true);
         assert_eq!(list.to_str(), Some("a.types.csv"));
     }
