@@ -14,6 +14,7 @@ use super::{ExitStatus, plan, print_error, written};
 use crate::analyze::Plan;
 use crate::analyze::key_diff::{KeyDiff, KeyDiffPlan, check_plan, compare_keys};
 use crate::error::{Error, Result};
+use crate::input::nights::{holds_report, is_report};
 use crate::input::shown_path;
 use crate::pattern::classify::Classifier;
 use crate::pattern::segment::Separators;
@@ -29,6 +30,7 @@ pub fn run(args: &CompareArgs) -> Result<ExitStatus> {
     let read = plan::read(&args.read)?;
     check_plan(&read)?;
     let sides = sides(args)?;
+    refuse_reports(sides)?;
     let outlet = Outlet::new(&args.output, args.sources());
     let mut rows = by_key.rows.as_deref().map(|path| rows_to(path, args, &outlet)).transpose()?;
     let mut formats = args.format.as_of_report();
@@ -109,6 +111,18 @@ fn sides(args: &CompareArgs) -> Result<[&[PathBuf]; 2]> {
         (_, []) => Err(Error::usage("compare --keys needs two sides").with_hint(
             "give two inputs, each a file or a directory, or several of each side: A1.rdb A2.rdb --with B1.rdb B2.rdb",
         )),
+    }
+}
+
+/// Refuses stored reports, which have no keys but the heaviest.
+fn refuse_reports(sides: [&[PathBuf]; 2]) -> Result<()> {
+    match sides.into_iter().flatten().find(|path| is_report(path) && holds_report(path)) {
+        None => Ok(()),
+        Some(path) => {
+            let name = shown_path(path);
+            Err(Error::usage(format!("compare --keys reads snapshots, and {name} is a stored report"))
+                .with_hint("give the snapshot that it was made from; without --keys, compare takes reports, too"))
+        }
     }
 }
 

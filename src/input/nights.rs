@@ -152,8 +152,8 @@ fn holds_any(folder: &Path) -> Result<bool> {
     Ok(any)
 }
 
-/// Returns whether a JSON file in a folder begins like a report; other JSON there is none of our business.
-fn holds_report(path: &Path) -> bool {
+/// Returns whether a JSON file begins like a report, unlike other JSON that may be in a folder.
+pub fn holds_report(path: &Path) -> bool {
     let mut head = Vec::new();
     let read = File::open(path).and_then(|file| file.take(REPORT_HEAD).read_to_end(&mut head));
     read.is_ok() && memchr::memmem::find(&head, b"\"rdblens.report/").is_some()

@@ -487,3 +487,15 @@ fn masked_names_join_over_both_sides_and_are_in_no_order_of_the_names() {
     let said = run_args(&["compare", "--keys", &before, &after, "--mask", "--mask-key", &secret, "-o", &secret]);
     assert_eq!(said.status.code(), Some(2), "{}", text(&said));
 }
+
+#[test]
+fn a_stored_report_is_refused_with_what_to_give() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = folder.path().join("shop.json");
+    let shop = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/dumps/shop.rdb");
+    stdout_of(&["analyze", shop, "--format", "json", "-o", report.to_str().unwrap()]);
+    let output = run_args(&["compare", "--keys", report.to_str().unwrap(), shop]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said.contains("shop.json is a stored report (give the snapshot that it was made from"), "{said}");
+}
