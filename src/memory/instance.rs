@@ -93,7 +93,7 @@ pub struct DatabaseMemory {
 pub struct InstanceMemory {
     /// Tables by database.
     pub databases: Vec<DatabaseMemory>,
-    /// Per-slot memory of a cluster node that does not depend on its keys.
+    /// Per-slot memory of a cluster node that does not depend on its keys, and is of no database.
     pub late: u64,
 }
 

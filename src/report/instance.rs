@@ -34,6 +34,10 @@ pub struct Instance {
     pub dataset: i64,
     /// The tables by database.
     pub databases: Vec<InstanceDatabase>,
+    /// Part of the tables that is of no database: what a cluster node keeps for its slots, whatever keys it has. Absent if there
+    /// is none.
+    #[serde(skip_serializing_if = "is_nothing")]
+    pub outside_databases: Bytes,
     /// `used-mem` of the producers when they saved; `null` if one of them does not say.
     pub used_mem: Option<Bytes>,
     /// Memory used beyond the total.
@@ -41,6 +45,11 @@ pub struct Instance {
     /// Memory limit of all servers, `maxmemory` times the number of files; absent if no limit was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub maxmemory: Option<Bytes>,
+}
+
+/// Returns whether a part of the memory is left out of JSON.
+fn is_nothing(bytes: &Bytes) -> bool {
+    *bytes == Bytes(0)
 }
 
 /// Bytes of tables.

@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 use rdblens::internals::memory::ServerFamily;
 use serde_json::Value;
 
-use crate::common::program::{rdblens, run, text};
+use crate::common::program::{rdblens, run, stdout_of, text};
 use crate::common::truth::{Folder, Truth, folders};
 
 /// Memory beyond `used_memory_startup` and the keys: buffers, Lua, functions.
@@ -84,4 +84,19 @@ fn the_rest_of_used_memory_is_an_empty_server() {
     }
     assert!(compared > 0, "no folder was compared");
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn tables_of_databases_and_what_is_outside_of_them_are_all_tables() {
+    let shop = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/dumps/shop.rdb");
+    for (server, outside) in [("valkey-9.1", 262_152), ("valkey-8.1", 0), ("redis-7.0", 0)] {
+        let args = ["analyze", shop, "--server", server, "--server-config", "cluster-enabled=yes", "--format", "json"];
+        let report: Value = serde_json::from_str(&stdout_of(&args)).unwrap();
+        let instance = &report["instance"];
+        let sum = |row: &Value, fields: &[&str]| fields.iter().map(|field| row[*field].as_u64().unwrap()).sum::<u64>();
+        let databases = instance["databases"].as_array().unwrap().iter().map(|row| sum(row, &["main", "expires"]));
+        let all = sum(&instance["tables"], &["main", "expires", "slots"]);
+        assert_eq!(databases.sum::<u64>() + outside, all, "{server}");
+        assert_eq!(instance["outside_databases"].as_u64().unwrap_or(0), outside, "{server}");
+    }
 }

@@ -58,6 +58,7 @@ struct ServerSums {
     tables: Tables,
     after_load: Bytes,
     overhead: Tables,
+    outside_databases: Bytes,
     databases: BTreeMap<u64, InstanceDatabase>,
 }
 
@@ -69,6 +70,7 @@ impl ServerSums {
         add(&mut self.tables, memory.tables());
         add(&mut self.overhead, memory.overhead());
         self.after_load += Bytes(memory.after_load().sum());
+        self.outside_databases += Bytes(memory.late);
         for counts in &server.shape.databases {
             let row = self.databases.entry(counts.db).or_default();
             row.db = counts.db;
@@ -96,6 +98,7 @@ impl ServerSums {
             overhead: self.overhead,
             dataset: beyond(total, self.overhead.sum()),
             databases: self.databases.into_values().collect(),
+            outside_databases: self.outside_databases,
             used_mem,
             difference: used_mem.map(|used| beyond(used, total)),
             maxmemory: None,
