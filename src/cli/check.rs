@@ -118,12 +118,15 @@ fn print_second(check: &FileCheck, lang: Lang, out: &mut impl Write) -> io::Resu
         );
     };
     let SecondReading { compared, different, differences, not_compared } = reading;
-    let same = human::counted(compared.saturating_sub(*different), nouns::KEY, lang);
+    let alike = compared.saturating_sub(*different);
+    let same = human::counted(alike, nouns::KEY, lang);
+    let agree = if alike == 1 { "agrees" } else { "agree" };
+    let differ = if *different == 1 { "differs" } else { "differ" };
     let said = match different {
-        0 => say!(lang, "  second reader: {same} agree", "  第二解析器：{same} 一致"),
+        0 => say!(lang, "  second reader: {same} {agree}", "  第二解析器：{same} 一致"),
         _ => say!(
             lang,
-            "  second reader: {same} agree, {different} differ",
+            "  second reader: {same} {agree}, {different} {differ}",
             "  第二解析器：{same} 一致，{different} 个不一致"
         ),
     };

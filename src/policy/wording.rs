@@ -7,6 +7,7 @@ use super::params::{ParamDefault, ParamSpec, ParamValue, Params};
 use super::rule::RuleMeta;
 use super::settings::RuleSetting;
 use crate::report::{Text, Wording};
+use crate::wording::singular;
 
 /// Fills the values of parameters into a text.
 pub fn filled(text: Text, specs: &[ParamSpec], params: &Params) -> Wording {
@@ -152,7 +153,7 @@ pub fn words(default: ParamDefault, value: &ParamValue) -> [String; 2] {
     let both = |text: String| [text.clone(), text];
     match (default, value) {
         (ParamDefault::Bytes(_), ParamValue::Number(number)) => match in_units(*number, BYTES) {
-            (number, "") => [format!("{} bytes", grouped(number)), format!("{} 字节", grouped(number))],
+            (number, "") => [singular(format!("{} bytes", grouped(number))), format!("{} 字节", grouped(number))],
             (number, unit) => both(format!("{} {unit}", grouped(number))),
         },
         (ParamDefault::Span(_), ParamValue::Number(number)) => {

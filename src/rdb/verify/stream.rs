@@ -123,7 +123,7 @@ impl StreamCheck {
         if let Some(added) = self.added.filter(|&added| added < length.cast_signed()) {
             if self.compared && self.family == Family::Redis {
                 return Err(corrupt(wording!(
-                    "stream: length is {length}, but only {added} entries were ever added",
+                    "stream: length is {length}, but the count of entries ever added is {added}",
                     "stream：长度为 {length}，累计条目数却为 {added}"
                 )));
             }

@@ -21,10 +21,11 @@ pub(in crate::render) fn document(comparison: &KeyComparison, rows: usize, lang:
 fn headline(comparison: &KeyComparison, lang: Lang) -> Headline {
     let KeyComparison { before, after, sums, .. } = comparison;
     let (differing, equal) = (human::counted(sums.differing, nouns::KEY, lang), human::count(sums.equal));
+    let are = if sums.equal == 1 { "is" } else { "are" };
     let sentence = match sums.differing {
-        0 => say!(lang, "No key differs; {equal} are equal.", "没有差异；{equal} 个 key 相同。"),
-        1 => say!(lang, "{differing} differs, {equal} are equal.", "{differing} 有差异，{equal} 个 key 相同。"),
-        _ => say!(lang, "{differing} differ, {equal} are equal.", "{differing} 有差异，{equal} 个 key 相同。"),
+        0 => say!(lang, "No key differs; {equal} {are} equal.", "没有差异；{equal} 个 key 相同。"),
+        1 => say!(lang, "{differing} differs, {equal} {are} equal.", "{differing} 有差异，{equal} 个 key 相同。"),
+        _ => say!(lang, "{differing} differ, {equal} {are} equal.", "{differing} 有差异，{equal} 个 key 相同。"),
     };
     let times = [before, after].map(|side| side.taken.map_or_else(|| "–".to_owned(), |at| human::time(at.0)));
     let [old, new] = times;

@@ -14,10 +14,10 @@ pub fn big(rules: &BigRules, lang: Lang) -> String {
     });
     say!(
         lang,
-        "strings over {}, collections over {} elements{payload}{memory}",
-        "string 超过 {}，集合类型超过 {} 个元素{payload}{memory}",
+        "strings over {}, collections over {}{payload}{memory}",
+        "string 超过 {}，集合类型超过 {}{payload}{memory}",
         human::bytes(rules.string_bytes),
-        human::count(rules.elements),
+        human::counted(rules.elements, nouns::ELEMENT, lang),
     )
 }
 

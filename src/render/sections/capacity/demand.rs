@@ -77,13 +77,14 @@ fn full(plan: &Capacity, scenario: &Scenario, lang: Lang) -> Option<String> {
     let asked = plan.options.nodes.unwrap_or(now);
     let nodes = human::counted(asked, nouns::NODE, lang);
     if now > asked {
+        let do_not = if asked == 1 { "does not" } else { "do not" };
         return Some(match &scenario.what_if {
-            None => say!(lang, "{nodes} do not suffice: {now} are needed today.", "{nodes}不够：当前需要 {now} 个。"),
+            None => say!(lang, "{nodes} {do_not} suffice: {now} are needed today.", "{nodes}不够：当前需要 {now} 个。"),
             Some(what_if) => {
                 let what_if = inline(what_if);
                 say!(
                     lang,
-                    "With {what_if}, {nodes} do not suffice: {now} are needed today.",
+                    "With {what_if}, {nodes} {do_not} suffice: {now} are needed today.",
                     "若改用 {what_if}，{nodes}不够：当前需要 {now} 个。"
                 )
             }
