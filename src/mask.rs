@@ -10,6 +10,7 @@
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
+use crate::pattern::kept_name::{self, LONGEST_EXAMPLE, WholeName};
 use crate::pattern::classify::{Classifier, MAX_SEGMENTS};
 use crate::pattern::segment::Separators;
 use crate::pattern::{PartKind, PatternBuf};
@@ -104,6 +105,30 @@ impl<'a> Masker<'a> {
 
     /// Masks a key name.
     pub fn mask(&self, key: &[u8], scratch: &mut Scratch) -> MaskedName {
+        let masked = self.mask_segments(key, scratch);
+        if key.len() <= LONGEST_EXAMPLE {
+            return masked;
+        }
+        MaskedName { key: self.mask_long(key, WholeName::of(key), scratch), ..masked }
+    }
+
+    /// Masks a name of more than [`LONGEST_EXAMPLE`] bytes, of which at least as many are there. What follows the last segment
+    /// that ends within them is one token, so that lists that keep more or less of the name show the same.
+    pub fn mask_long(&self, key: &[u8], whole: WholeName, scratch: &mut Scratch) -> Vec<u8> {
+        let key = kept_name::beginning(key, LONGEST_EXAMPLE);
+        let mut masked = match key.iter().rposition(|&byte| self.separators.contains(byte)) {
+            None => Vec::new(),
+            Some(end) => [&self.mask_segments(&key[..end], scratch).key, &key[end..=end]].concat(),
+        };
+        masked.extend_from_slice(b"{*}");
+        masked.push(MARK);
+        let id = [&[0xff; 8][..], &whole.bytes.to_be_bytes(), &whole.checksum.to_be_bytes()].concat();
+        masked.extend_from_slice(self.token(&id).as_bytes());
+        masked
+    }
+
+    /// Masks each segment by itself.
+    fn mask_segments(&self, key: &[u8], scratch: &mut Scratch) -> MaskedName {
         let Scratch { pattern, shown } = scratch;
         self.classifier.classify(key, pattern);
         shown.clear();
@@ -187,6 +212,23 @@ mod tests {
         assert_eq!(text("user:"), "user:");
         assert_eq!(mask(b"user:ann:name", b"x").pattern, "user:{*}:name");
         assert!(mask(b"user:\xff\xfe", b"x").key.starts_with(b"user:{bin}~"));
+    }
+
+    #[test]
+    fn a_long_name_is_masked_as_a_whole_however_much_of_it_is_kept() {
+        let (classifier, separators) = (Classifier::default(), Separators::default());
+        let listed = Listed(&["user"]);
+        let masker = Masker::new(Secret::from_bytes(b"secret"), &classifier, &separators, &listed);
+        let name = |end: &str| format!("user:7:{}{end}", "x".repeat(2_000)).into_bytes();
+        let kept = |name: &[u8], bytes: usize| {
+            masker.mask_long(&name[..bytes], WholeName::of(name), &mut Scratch::default())
+        };
+        let (one, other) = (name(":1"), name(":2"));
+        let masked = masker.mask(&one, &mut Scratch::default()).key;
+        let text = String::from_utf8(masked.clone()).unwrap();
+        assert!(text.starts_with("user:{int}~") && text.contains(":{*}~") && text.len() < 50, "{text}");
+        assert_eq!((kept(&one, 1_024), kept(&one, 1_500)), (masked.clone(), masked.clone()));
+        assert_ne!(masked, masker.mask(&other, &mut Scratch::default()).key);
     }
 
     #[test]

@@ -39,10 +39,10 @@ pub(super) fn rows(top: TopList<KeyFacts>) -> Vec<KeyRow> {
 }
 
 fn row(ranked: RankedKey<KeyFacts>) -> KeyRow {
-    let RankedKey { weight: _, db, key, facts } = ranked;
+    let key = ranked.name();
+    let RankedKey { weight: _, db, key: _, facts } = ranked;
     let KeyFacts { kind, encoding, length, memory, expires_at, file, elements } = facts;
     let memory = memory.known();
     let (longest_element, mean_element) = elements.map(|of| (of.longest, of.mean)).unzip();
-    let key = key.as_ref().into();
     KeyRow { db, key, kind, encoding, length, memory, expires_at, source: None, longest_element, mean_element, file }
 }

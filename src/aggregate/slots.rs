@@ -11,7 +11,7 @@ mod stored;
 use std::cmp::Reverse;
 
 use super::parts::share;
-use crate::pattern::slot;
+use crate::pattern::{kept_name, slot};
 use crate::record::Record;
 use crate::report::{self, Example, Key, SlotRange, SlotRow, Unknown, Weight};
 use crate::units::Bytes;
@@ -20,7 +20,7 @@ use crate::units::Bytes;
 pub const SLOTS: usize = slot::SLOTS as usize;
 
 /// Bytes kept of the name of a slot's heaviest key. Longer names are shown cut; they break a naming rule anyway.
-pub const NAME_KEPT: usize = 1_024;
+pub const NAME_KEPT: usize = kept_name::LONGEST_EXAMPLE;
 
 /// Heaviest slots that rules examine, however few the report lists.
 const JUDGED: usize = 100;
@@ -83,9 +83,10 @@ fn name_hash(name: &[u8]) -> u32 {
     ((ends ^ (name.len() as u64) << 56).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as u32
 }
 
+/// Returns the bytes that a name and what is stored of it have in common: a long one may be cut at the start of a character.
 #[inline]
 fn kept(name: &[u8]) -> &[u8] {
-    &name[..name.len().min(NAME_KEPT)]
+    &name[..name.len().min(NAME_KEPT - 3)]
 }
 
 #[derive(Debug, Clone, Default)]
@@ -102,7 +103,14 @@ struct SlotDetails {
 impl SlotDetails {
     /// Makes a key the heaviest one if it is.
     fn offer(&mut self, memory: Bytes, db: u64, name: &[u8]) {
-        let name = kept(name);
+        if memory < self.heaviest {
+            return;
+        }
+        self.offer_stored(memory, db, &kept_name::stored(name, NAME_KEPT));
+    }
+
+    /// Makes a key the heaviest one if it is, given what is kept of its name.
+    fn offer_stored(&mut self, memory: Bytes, db: u64, name: &[u8]) {
         if memory < self.heaviest {
             return;
         }
@@ -194,7 +202,7 @@ impl SlotStats {
         }
         for (slot, more) in self.slots.iter_mut().zip(other.slots) {
             if let Some(name) = &more.name {
-                slot.offer(more.heaviest, more.db, name);
+                slot.offer_stored(more.heaviest, more.db, name);
             }
             slot.keys = slot.keys.saturating_add(more.keys);
         }
@@ -283,7 +291,7 @@ fn row(number: u16, sums: SlotSums, slot: SlotDetails, total: Bytes) -> SlotRow 
         memory: sums.memory,
         share: share(sums.memory, total),
         unknown: Unknown::default(),
-        example: Example { db: slot.db, key: Key(slot.name.unwrap_or_default().into()), memory: slot.heaviest.known() },
+        example: Example { db: slot.db, key: Key::kept(slot.name.as_deref().unwrap_or_default(), NAME_KEPT), memory: slot.heaviest.known() },
     }
 }
 
@@ -348,7 +356,8 @@ mod tests {
     #[test]
     fn a_huge_name_is_kept_in_part() {
         let slots = observed(&[(&"x".repeat(5_000), 10, 0)]).finish(true).unwrap();
-        assert_eq!(slots.list[0].example.key.0.len(), NAME_KEPT);
+        let key = &slots.list[0].example.key;
+        assert_eq!((key.0.len(), key.whole_bytes()), (NAME_KEPT, Some(5_000)));
     }
 
     #[test]

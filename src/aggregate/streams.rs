@@ -60,8 +60,9 @@ impl StreamStats {
 }
 
 fn row(ranked: RankedKey<ListedStream, Rank>) -> StreamRow {
-    let RankedKey { weight: (pending, entries), db, key, facts: ListedStream { groups, memory } } = ranked;
-    StreamRow { db, key: key.as_ref().into(), entries, groups, pending, memory }
+    let key = ranked.name();
+    let RankedKey { weight: (pending, entries), db, key: _, facts: ListedStream { groups, memory } } = ranked;
+    StreamRow { db, key, entries, groups, pending, memory }
 }
 
 impl Aggregate for StreamStats {

@@ -15,6 +15,7 @@ use std::borrow::Cow;
 use std::fmt::Write;
 
 use crate::error::{Error, Result};
+use crate::report::Key;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Mark for the omitted middle of a text.
@@ -37,6 +38,18 @@ pub fn key(bytes: &[u8]) -> String {
     }
     let (head, tail) = ends(bytes);
     format!("{}{ELLIPSIS}{}", escaped(head), escaped(tail))
+}
+
+/// Returns a name of a report in the form of [`key`]; one of which the report has only the beginning ends with the mark for what
+/// is omitted.
+pub fn shown(name: &Key) -> String {
+    match name.whole_bytes() {
+        None => key(&name.0),
+        Some(_) => {
+            let head = name.0.get(..END_BYTES).unwrap_or(&name.0);
+            format!("{}{ELLIPSIS}", escaped(head))
+        }
+    }
 }
 
 /// Returns bytes as text in the form of [`key`], never shortened.

@@ -7,12 +7,36 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{Deserialize, Deserializer, Error};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
+use crate::pattern::kept_name::{self, WholeName};
+
 /// A key's name: any bytes. As JSON it is `"key": "text"` when valid UTF-8, else `"key": null, "key_base64": "…"`;
-/// meant to be flattened into the row that it names.
+/// meant to be flattened into the row that it names. Of a very long name, only the beginning is there, and `key_bytes` is the
+/// length of the whole.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub struct Key(pub Box<[u8]>);
+pub struct Key(pub Box<[u8]>, Option<Box<WholeName>>);
 
 impl Key {
+    /// Returns the beginning of a name of this length.
+    pub fn beginning_of(name: &[u8], bytes: u64) -> Key {
+        Key(name.into(), Some(Box::new(WholeName { bytes, checksum: 0 })))
+    }
+
+    /// Returns a name that was [stored](kept_name::stored) with this limit.
+    pub(crate) fn kept(stored: &[u8], limit: usize) -> Key {
+        let (name, whole) = kept_name::read(stored, limit);
+        Key(name.into(), whole.map(Box::new))
+    }
+
+    /// Returns the length of the whole name, if this is only its beginning.
+    pub fn whole_bytes(&self) -> Option<u64> {
+        self.whole().map(|whole| whole.bytes)
+    }
+
+    /// Returns what is known of the whole name, if this is only its beginning.
+    pub(crate) fn whole(&self) -> Option<WholeName> {
+        self.1.as_deref().copied()
+    }
+
     /// The name as text, if it is text.
     pub fn as_text(&self) -> Option<&str> {
         std::str::from_utf8(&self.0).ok()
@@ -21,13 +45,13 @@ impl Key {
 
 impl From<&[u8]> for Key {
     fn from(bytes: &[u8]) -> Self {
-        Key(bytes.into())
+        Key(bytes.into(), None)
     }
 }
 
 impl Ord for Key {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.0.cmp(&other.0)
+        (&self.0, &self.1).cmp(&(&other.0, &other.1))
     }
 }
 
@@ -39,19 +63,15 @@ impl PartialOrd for Key {
 
 impl Serialize for Key {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.as_text() {
-            Some(text) => {
-                let mut map = serializer.serialize_map(Some(1))?;
-                map.serialize_entry("key", text)?;
-                map.end()
-            }
-            None => {
-                let mut map = serializer.serialize_map(Some(2))?;
-                map.serialize_entry("key", &None::<&str>)?;
-                map.serialize_entry("key_base64", &base64(&self.0))?;
-                map.end()
-            }
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("key", &self.as_text())?;
+        if self.as_text().is_none() {
+            map.serialize_entry("key_base64", &base64(&self.0))?;
         }
+        if let Some(bytes) = self.whole_bytes() {
+            map.serialize_entry("key_bytes", &bytes)?;
+        }
+        map.end()
     }
 }
 
@@ -64,19 +84,24 @@ struct Form {
     /// The name in base64, when it is not.
     #[serde(skip_serializing_if = "Option::is_none")]
     key_base64: Option<String>,
+    /// Length of the whole name in bytes, when this is only its beginning.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key_bytes: Option<u64>,
 }
 
 impl<'de> Deserialize<'de> for Key {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let bytes = match Form::deserialize(deserializer)? {
+        let form = Form::deserialize(deserializer)?;
+        let whole = form.key_bytes.map(|bytes| Box::new(WholeName { bytes, checksum: 0 }));
+        let bytes = match form {
             Form { key: Some(text), .. } => text.into_bytes(),
-            Form { key: None, key_base64: Some(text) } => {
+            Form { key: None, key_base64: Some(text), .. } => {
                 let wrong = |error| D::Error::custom(format_args!("key_base64: {error}"));
                 data_encoding::BASE64.decode(text.as_bytes()).map_err(wrong)?
             }
-            Form { key: None, key_base64: None } => return Err(D::Error::missing_field("key_base64")),
+            Form { key: None, key_base64: None, .. } => return Err(D::Error::missing_field("key_base64")),
         };
-        Ok(Key(bytes.into()))
+        Ok(Key(bytes.into(), whole))
     }
 }
 

@@ -201,11 +201,11 @@ fn flooded(rows: usize) -> Report {
         list.iter_mut().enumerate().for_each(|(at, row)| change(at, row));
     }
     for list in [&mut report.big_keys.list, &mut report.top.by_memory, &mut report.top.by_length] {
-        fill(list, rows, |at, row| row.key = Key(name(at).into()));
+        fill(list, rows, |at, row| row.key = Key::from(&name(at)[..]));
     }
     fill(&mut report.patterns.list, rows, |at, row| {
         row.pattern = text(at);
-        row.example.key = Key(name(at).into());
+        row.example.key = Key::from(&name(at)[..]);
     });
     fill(&mut report.no_ttl.patterns, rows, |at, row| row.pattern = text(at));
     fill(&mut report.source.files, rows, |at, file| {
@@ -240,13 +240,13 @@ fn flooded(rows: usize) -> Report {
     }
     if let Some(slots) = &mut report.slots {
         fill(&mut slots.ranges, rows, |_, _| {});
-        fill(&mut slots.list, rows, |at, row| row.example.key = Key(name(at).into()));
+        fill(&mut slots.list, rows, |at, row| row.example.key = Key::from(&name(at)[..]));
     }
     if let Some(streams) = &mut report.streams {
-        fill(&mut streams.list, rows, |at, row| row.key = Key(name(at).into()));
+        fill(&mut streams.list, rows, |at, row| row.key = Key::from(&name(at)[..]));
     }
     if let Some(templates) = &mut report.hash_templates {
-        fill(&mut templates.list, rows, |at, row| row.names = vec![Key(name(at).into()); 3]);
+        fill(&mut templates.list, rows, |at, row| row.names = vec![Key::from(&name(at)[..]); 3]);
     }
     fn flood(node: &mut PrefixNode, depth: usize, text: &dyn Fn(usize) -> String) {
         let leaf = PrefixNode { children: vec![], ..node.clone() };

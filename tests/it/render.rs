@@ -1,13 +1,17 @@
 //! Whole reports in every format, compared with golden files.
 
 use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
 
 use rdblens::internals::render::csv::CsvSection;
 use rdblens::internals::render::{Format, Lang, TableOptions, key_text};
-use rdblens::report::Report;
+use rdblens::report::{Key, Report};
 use serde_json::Value;
 
+use crate::common::dump::Dump;
 use crate::common::golden;
+use crate::common::program::stdout_of;
 use crate::common::reports::{odd, sample, what_if};
 
 fn render(report: &Report, format: Format, table: TableOptions) -> String {
@@ -343,6 +347,7 @@ fn every_json_field_is_documented_and_every_documented_field_exists() {
     let mut fields = BTreeSet::new();
     let mut insisted = sample::full();
     insisted.options.allow_same = true;
+    insisted.patterns.list[0].example.key = Key::beginning_of(b"blob:xxx", 5_000);
     insisted.source.files[0].salvage = Some(sample::salvage());
     for report in [insisted, what_if::asked()] {
         collect_fields(&serde_json::from_str(&json(&report)).unwrap(), &mut fields);
@@ -373,4 +378,106 @@ fn collect_fields(value: &Value, fields: &mut BTreeSet<String>) {
         Value::Array(items) => items.iter().for_each(|item| collect_fields(item, fields)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
+}
+
+/// Names of rules and of the details that their files define.
+fn details_of_rules(folder: &Path, found: &mut Vec<(String, Vec<String>)>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            details_of_rules(&path, found);
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        let quoted = |text: &str| text.split('"').nth(1).unwrap_or_default().to_owned();
+        let names: Vec<String> = text.split("DetailField::new(").skip(1).map(quoted).collect();
+        let rule = text.lines().find_map(|line| line.trim().strip_prefix("id: ")).map(quoted);
+        if let Some(rule) = rule.filter(|_| !names.is_empty()) {
+            found.push((rule, names));
+        }
+    }
+}
+
+#[test]
+fn details_of_every_rule_are_documented() {
+    let mut rules = Vec::new();
+    details_of_rules(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/policy/rules"), &mut rules);
+    assert!(rules.len() > 10, "{rules:?}");
+    let page = include_str!("../../docs/report-schema.md");
+    for (rule, names) in rules {
+        let (_, said) = [format!("\n- `{rule}`:"), format!("\n### findings: {rule}\n")]
+            .iter()
+            .find_map(|start| page.split_once(start.as_str()))
+            .unwrap_or_else(|| panic!("{rule} is not in docs/report-schema.md"));
+        let end = if said.starts_with('\n') { "\n#" } else { "\n- `" };
+        let said = said.split(end).next().unwrap_or_default();
+        for name in names {
+            assert!(said.contains(&format!("`{name}`")), "{name} of {rule} is not in docs/report-schema.md");
+        }
+    }
+}
+
+#[test]
+fn every_field_of_the_schema_is_named_on_its_page() {
+    fn collect(schema: &Value, fields: &mut BTreeSet<String>) {
+        match schema {
+            Value::Object(members) => {
+                let own = members.get("properties").and_then(Value::as_object);
+                fields.extend(own.iter().flat_map(|own| own.keys().cloned()));
+                members.values().for_each(|member| collect(member, fields));
+            }
+            Value::Array(items) => items.iter().for_each(|item| collect(item, fields)),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+    let mut fields = BTreeSet::new();
+    let schema = serde_json::from_str(include_str!("../../docs/report.schema.json")).unwrap();
+    collect(&schema, &mut fields);
+    let page = include_str!("../../docs/report-schema.md");
+    let missing: Vec<_> = fields.iter().filter(|field| !page.contains(&format!("`{field}`"))).collect();
+    assert!(fields.len() > 200 && missing.is_empty(), "not in docs/report-schema.md: {missing:?}");
+}
+
+#[test]
+fn lists_that_were_asked_to_be_short_say_what_they_leave_out() {
+    let shop = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/dumps/shop.rdb");
+    let sections = ["patterns", "big-keys", "longest", "no-ttl", "slots", "streams"];
+    for section in sections {
+        let of = |flags: &[&str]| stdout_of(&[&["analyze", shop, "--section", section], flags].concat());
+        for flags in [&["--top", "3"][..], &["--top", "3", "--format", "markdown"], &[]] {
+            let text = of(flags);
+            assert!(text.contains("more with --top "), "{section} {flags:?}: {text}");
+        }
+    }
+    let all = stdout_of(&["analyze", shop, "--section", "patterns", "--top", "3"]);
+    assert!(all.contains("… 142 more with --top 200"), "{all}");
+}
+
+#[test]
+fn a_name_that_is_cut_is_marked_in_every_form_and_masked_as_a_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("long.rdb").display().to_string();
+    let mut dump = Dump::new();
+    dump.string(format!("blob:{}:1", "x".repeat(5_000)), "value");
+    fs::write(&path, dump.bytes()).unwrap();
+    let of = |flags: &[&str]| stdout_of(&[&["analyze", &path], flags].concat());
+    let report: Value = serde_json::from_str(&of(&["--format", "json"])).unwrap();
+    let example = &report["patterns"]["list"][0]["example"];
+    assert_eq!((&example["key_bytes"], example["key"].as_str().map(str::len)), (&5_007.into(), Some(1_024)));
+    assert_eq!(report["slots"]["list"][0]["example"]["key_bytes"], 5_007);
+    let row = &report["top"]["by_memory"][0];
+    assert_eq!((&row["key_bytes"], row["key"].as_str().map(str::len)), (&Value::Null, Some(5_007)));
+    let csv = of(&["--format", "csv", "--section", "patterns"]);
+    assert!(csv.lines().nth(1).unwrap().contains("xxx,,5007,"), "{csv}");
+    for form in ["table", "markdown", "html"] {
+        let text = of(&["--section", "patterns", "--format", form, "--lang", "en"]);
+        assert!(text.contains('…') && !text.contains("\\u{2026}"), "{form}");
+    }
+    let wide = of(&["--section", "patterns", "--wide"]);
+    assert!(wide.contains("xxx…") && !wide.contains("u{2026}"), "{wide}");
+    let masked: Value = serde_json::from_str(&of(&["--format", "json", "--mask"])).unwrap();
+    let name = masked["top"]["by_memory"][0]["key"].as_str().unwrap();
+    assert!(name.contains('~') && name.len() < 100, "{name}");
+    assert_eq!(masked["patterns"]["list"][0]["example"]["key"], name);
+    assert_eq!(masked["slots"]["list"][0]["example"]["key"], name);
 }

@@ -8,6 +8,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::limits;
+use crate::pattern::kept_name;
+use crate::report::Key;
 
 /// A key with the weight it is ranked by and the facts that its row shows.
 ///
@@ -23,6 +25,13 @@ pub struct RankedKey<T, W = u64> {
     pub key: Arc<[u8]>,
     /// Further facts of the row; they break ties between keys of the same name.
     pub facts: T,
+}
+
+impl<T, W> RankedKey<T, W> {
+    /// Returns the name for a report.
+    pub fn name(&self) -> Key {
+        Key::kept(&self.key, limits::LONGEST_NAME)
+    }
 }
 
 impl<T: Ord, W: Ord + Copy> Ord for RankedKey<T, W> {
@@ -49,7 +58,7 @@ impl<T: Ord, W: Ord + Copy> Eq for RankedKey<T, W> {}
 
 /// Cuts a name to the length that lists keep: a hostile file has names of any size, and there are many lists.
 fn cut(key: &[u8]) -> &[u8] {
-    &key[..key.len().min(limits::LONGEST_NAME)]
+    kept_name::beginning(key, limits::LONGEST_NAME)
 }
 
 fn rank<W>(weight: W, db: u64, key: &[u8]) -> (W, Reverse<u64>, Reverse<&[u8]>) {
@@ -84,8 +93,8 @@ impl<T: Ord, W: Ord + Copy> TopList<T, W> {
     #[inline(never)]
     fn offer_heavy(&mut self, weight: W, db: u64, key: &[u8], facts: impl FnOnce() -> T) {
         if self.takes(weight, db, key) {
-            let key = cut(key);
-            self.push(RankedKey { weight, db, key: key.into(), facts: facts() });
+            let key = kept_name::stored(key, limits::LONGEST_NAME).as_ref().into();
+            self.push(RankedKey { weight, db, key, facts: facts() });
         }
     }
 

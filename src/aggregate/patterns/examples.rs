@@ -3,15 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use crate::aggregate::parts::RankedKey;
+use crate::pattern::kept_name::{self, LONGEST_EXAMPLE};
 use crate::record::Record;
-use crate::report::Example;
+use crate::report::{Example, Key};
 use crate::units::Bytes;
 
 /// Examples shown for keys without expiry and for each rule.
 const EXAMPLES: usize = 3;
-
-/// Longest name kept as an example in bytes; longer ones are cut and end with `…`, since there are many copies.
-pub(super) const LONGEST_EXAMPLE: usize = 1024;
 
 /// The few heaviest of all keys offered, heaviest first: a [`TopList`](crate::aggregate::parts::TopList) in less
 /// memory.
@@ -102,16 +100,6 @@ impl<'a> Candidate<'a> {
     }
 }
 
-/// Cuts a name at [`LONGEST_EXAMPLE`] bytes, or shortly before, at the end of a character.
-fn kept_name(key: &[u8]) -> &[u8] {
-    if key.len() <= LONGEST_EXAMPLE {
-        return key;
-    }
-    let is_boundary = |&end: &usize| key.get(end).is_none_or(|byte| byte & 0xC0 != 0x80);
-    let end = (LONGEST_EXAMPLE - 3..=LONGEST_EXAMPLE).rev().find(is_boundary).unwrap_or(LONGEST_EXAMPLE);
-    key.get(..end).unwrap_or(key)
-}
-
 /// Returns the first eight bytes of a name as a big-endian number, which orders names as their bytes do.
 #[inline]
 fn beginning(name: &[u8]) -> u64 {
@@ -124,8 +112,7 @@ fn beginning(name: &[u8]) -> u64 {
 }
 
 fn ranked(record: &Record<'_>) -> RankedKey<()> {
-    let name = kept_name(record.key);
-    let key = if name.len() == record.key.len() { name.into() } else { [name, "…".as_bytes()].concat().into() };
+    let key = kept_name::stored(record.key, LONGEST_EXAMPLE).as_ref().into();
     RankedKey { weight: record.memory.0, db: record.db, key, facts: () }
 }
 
@@ -133,11 +120,11 @@ fn ranked(record: &Record<'_>) -> RankedKey<()> {
 /// weight.
 fn is_before(record: &Record<'_>, entry: &RankedKey<()>) -> bool {
     let order = record.memory.0.cmp(&entry.weight).then(entry.db.cmp(&record.db));
-    order.then_with(|| entry.key.as_ref().cmp(kept_name(record.key))).is_gt() || record.key.len() > LONGEST_EXAMPLE
+    order.then_with(|| entry.key.as_ref().cmp(kept_name::beginning(record.key, LONGEST_EXAMPLE))).is_gt() || record.key.len() > LONGEST_EXAMPLE
 }
 
 pub(super) fn example(entry: &RankedKey<()>) -> Example {
-    Example { db: entry.db, key: entry.key.as_ref().into(), memory: Bytes(entry.weight).known() }
+    Example { db: entry.db, key: Key::kept(&entry.key, LONGEST_EXAMPLE), memory: Bytes(entry.weight).known() }
 }
 
 /// Threshold for new examples among keys that break no other rules than `rules`.

@@ -4,6 +4,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{NAME_KEPT, SLOTS, SlotDetails, SlotStats, of_slot};
+use crate::pattern::kept_name;
 use crate::report::Unknown;
 use crate::units::Bytes;
 
@@ -44,6 +45,11 @@ impl Serialize for SlotStats {
     }
 }
 
+/// Returns whether no slot keeps so much of a name.
+fn is_too_long(name: &[u8]) -> bool {
+    kept_name::read(name, NAME_KEPT).0.len() > NAME_KEPT
+}
+
 /// Reads sums that are to be merged into those with a number of rows.
 impl<'de> Deserialize<'de> for SlotStats {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -57,7 +63,7 @@ impl<'de> Deserialize<'de> for SlotStats {
         }
         for StoredSlot { slot, keys, tagged, memory, heaviest, db, name, unknown } in slots {
             let place = usize::from(slot);
-            if place >= SLOTS || tagged > keys || heaviest > memory || unknown.keys > keys || name.len() > NAME_KEPT {
+            if place >= SLOTS || tagged > keys || heaviest > memory || unknown.keys > keys || is_too_long(&name) {
                 return Err(D::Error::custom("the sums of a slot contradict each other"));
             }
             let details = SlotDetails { keys, heaviest, db, name: Some(name) };

@@ -112,7 +112,13 @@ pub(super) fn report(
     if let Some(secret) = mask {
         let masker = Masker::new(secret, &questions.classifier, &questions.separators, &rest.patterns);
         let mut scratch = Scratch::default();
-        report.for_each_key(|key| *key = masker.mask(&key.0, &mut scratch).key.as_slice().into());
+        report.for_each_key(|key| {
+            let masked = match key.whole() {
+                Some(whole) => masker.mask_long(&key.0, whole, &mut scratch),
+                None => masker.mask(&key.0, &mut scratch).key,
+            };
+            *key = masked.as_slice().into();
+        });
     }
     report
 }

@@ -68,7 +68,7 @@ impl<'s> Summary<'s> {
             change: key.changes.list(),
             certain: self.is_certain(key),
             db: key.db,
-            key: Key(key.name.clone()),
+            key: Key::from(key.name.as_ref()),
             pattern: self.pattern.text.clone(),
             before: key.before.map(|copies| self.facts(0, &copies)),
             after: key.after.map(|copies| self.facts(1, &copies)),

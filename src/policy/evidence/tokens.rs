@@ -11,9 +11,10 @@ use serde::{Deserialize, Serialize};
 
 use super::bottom_k;
 use crate::policy::content::random;
+use crate::pattern::kept_name;
 use crate::rdb::peek::{MAX_PARTS, PeekBuffers, ValuePart};
 use crate::record::{Kind, Record};
-use crate::report::{Example, Weight};
+use crate::report::{Example, Key, Weight};
 use crate::units::Bytes;
 
 /// Maximum number of distinct values per pattern.
@@ -170,7 +171,7 @@ impl Tokens {
 
     fn add_missing(&mut self, record: &Record<'_>) -> usize {
         self.missing.add(record.memory);
-        let key = record.key.get(..LONGEST_NAME).unwrap_or(record.key).into();
+        let key = kept_name::stored(record.key, LONGEST_NAME).as_ref().into();
         self.offer_example(LockExample { memory: record.memory.0, db: record.db, key });
         size_of::<LockExample>() + LONGEST_NAME.min(record.key.len())
     }
@@ -235,7 +236,7 @@ impl Tokens {
     pub fn examples(&self) -> impl Iterator<Item = Example> {
         self.examples.iter().map(|example| Example {
             db: example.db,
-            key: example.key.as_ref().into(),
+            key: Key::kept(&example.key, LONGEST_NAME),
             memory: Bytes(example.memory).known(),
         })
     }

@@ -61,7 +61,7 @@ impl CapacityList {
             CapacityList::Slots => "node name id slots_now memory_now slots memory ranges",
             CapacityList::Moves => "step from_node to_node slots memory ranges",
             CapacityList::HeavySlots => {
-                "slot keys memory of_share example_db example_key example_key_base64 example_memory"
+                "slot keys memory of_share example_db example_key example_key_base64 example_key_bytes example_memory"
             }
             CapacityList::Business => "by name keys memory total nodes",
             CapacityList::Cold => {

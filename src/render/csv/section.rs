@@ -61,7 +61,7 @@ sections! {
     Patterns;
     Patterns = "patterns", "The heaviest patterns.",
         "pattern keys memory share mean disk elements without_ttl_keys without_ttl_memory last_expiry types \
-         example_db example_key example_key_base64 example_memory unknown_keys unknown_bytes",
+         example_db example_key example_key_base64 example_key_bytes example_memory unknown_keys unknown_bytes",
         report.patterns.list.iter().map(pattern);
     Totals = "totals", "How much there is, in one row.",
         "complete keys memory disk name_bytes elements without_ttl_keys without_ttl_memory expired_keys \
@@ -94,7 +94,7 @@ sections! {
         "db key key_base64 type encoding length memory expires_at source longest_element mean_element",
         report.top.by_type.iter().flat_map(|of_type| &of_type.list).map(key_row);
     NoTtl = "no-ttl", "Patterns with keys that never expire.",
-        "pattern keys memory example_db example_key example_key_base64 example_memory",
+        "pattern keys memory example_db example_key example_key_base64 example_key_bytes example_memory",
         report.no_ttl.patterns.iter().map(without_ttl);
     Expiry = "expiry", "How long keys have left.",
         "left below_ms keys memory unknown_keys unknown_bytes",
@@ -111,7 +111,7 @@ sections! {
         report.findings.list.iter().map(finding);
     FindingPatterns = "finding-patterns", "What breaks the policy, by rule and pattern.",
         "rule severity pattern owner keys memory measured allowed unit saves example_db example_key \
-         example_key_base64 example_memory",
+         example_key_base64 example_key_bytes example_memory",
         finding_patterns(report);
     Baseline = "baseline", "Findings against those of the earlier report.",
         "change rule severity pattern keys memory measured allowed before_keys before_memory \
@@ -145,7 +145,7 @@ sections! {
         "from to keys memory unknown_keys unknown_bytes",
         report.freq.iter().flat_map(|freq| &freq.classes).map(freq);
     Slots = "slots", "The heaviest cluster slots.",
-        "slot keys tagged_keys memory share example_db example_key example_key_base64 example_memory \
+        "slot keys tagged_keys memory share example_db example_key example_key_base64 example_key_bytes example_memory \
          unknown_keys unknown_bytes",
         report.slots.iter().flat_map(|slots| &slots.list).map(slot);
     SlotRanges = "slot-ranges", "All cluster slots in ranges.",

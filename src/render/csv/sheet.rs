@@ -123,11 +123,11 @@ impl CsvRow {
         }
     }
 
-    /// Adds database, name in two fields, and memory of a key, or four empty fields.
+    /// Adds database, name in two fields, length of a name that is cut, and memory of a key, or five empty fields.
     pub fn example(self, example: Option<&Example>) -> CsvRow {
         match example {
-            Some(example) => self.number(example.db).key(&example.key).number(example.memory),
-            None => self.text("").text("").text("").text(""),
+            Some(Example { db, key, memory }) => self.number(*db).key(key).number(key.whole_bytes()).number(*memory),
+            None => self.text("").text("").text("").text("").text(""),
         }
     }
 }

@@ -25,7 +25,7 @@ impl Name {
     /// Returns the name with everything that does not show made visible.
     pub fn visible(&self) -> Cow<'_, str> {
         match self {
-            Name::Key(key) => key_text::key(&key.0).into(),
+            Name::Key(key) => key_text::shown(key).into(),
             Name::Pattern(text) => key_text::pattern(text),
             Name::Plain(text) | Name::Words(text) => key_text::text(text),
         }

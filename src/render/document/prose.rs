@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::render::Lang;
 use crate::render::key_text::{self, is_hidden};
-use crate::report::Wording;
+use crate::report::{Key, Wording};
 
 /// Characters that begin and end a name within a sentence. They isolate it in plain text as `<bdi>` does in HTML. A name cannot
 /// forge them: [`key_text`] escapes them.
@@ -60,12 +60,12 @@ impl<T: Into<String>> From<T> for Prose {
 
 /// Returns an untrusted name for use within a sentence.
 pub fn inline(name: &str) -> String {
-    if name.is_empty() { inline_key(b"") } else { inline_visible(&key_text::text(name)) }
+    if name.is_empty() { inline_key(&Key::default()) } else { inline_visible(&key_text::text(name)) }
 }
 
 /// Returns the name of a key for use within a sentence.
-pub fn inline_key(key: &[u8]) -> String {
-    inline_visible(&key_text::key(key))
+pub fn inline_key(key: &Key) -> String {
+    inline_visible(&key_text::shown(key))
 }
 
 /// Returns a name that is visible already for use within a sentence.

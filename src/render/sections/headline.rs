@@ -202,8 +202,8 @@ impl Words<'_> {
 
         let naming = &report.naming;
         let broken = naming.rules.iter().filter(|rule| rule.keys > 0).count();
-        let all = naming.rules.len();
-        let rules = say!(lang, "{broken} of {all} rules broken", "违反 {all} 条规则中的 {broken} 条");
+        let all = human::counted(naming.rules.len() as u64, nouns::RULE, lang);
+        let rules = say!(lang, "{broken} of {all} broken", "违反 {all}中的 {broken} 条");
         add(lang.of("! bad names", "! 不规范的 key 名"), rules, naming.keys, naming.memory);
 
         let expired = report.totals.expired;
@@ -331,7 +331,7 @@ impl Words<'_> {
             self.lang,
             "The heaviest key is {}, a {} of {}, {} of the memory.",
             "最大的 key 是 {}（{}），{}，占内存 {}。",
-            inline_key(&row.key.0),
+            inline_key(&row.key),
             row.kind,
             human::bytes(memory.0),
             self.of_memory(memory),
@@ -363,16 +363,17 @@ impl Words<'_> {
     fn expired(&self) -> Option<String> {
         let (expired, lang) = (self.report.totals.expired, self.lang);
         let (keys, memory) = (human::counted(expired.keys, nouns::KEY, lang), human::bytes(expired.memory.0));
+        let (have, are) = if expired.keys == 1 { ("has", "is") } else { ("have", "are") };
         if known_memory(expired.keys, expired.memory).is_none() {
             return Some(say!(
                 lang,
-                "{keys} of unknown memory have expired and are still in memory.",
+                "{keys} of unknown memory {have} expired and {are} still in memory.",
                 "{keys} 已过期但仍在内存中，占用未知。"
             ));
         }
         let said = say!(
             lang,
-            "{keys} with {memory} have expired and are still in memory.",
+            "{keys} with {memory} {have} expired and {are} still in memory.",
             "{keys} 已过期但仍占用内存 {memory}。"
         );
         (expired.keys > 0).then_some(said)
@@ -400,16 +401,18 @@ impl Words<'_> {
         let baseline = self.report.findings.baseline.as_ref()?;
         let (new, worse, fixed) = (baseline.new.len(), baseline.worse.len(), baseline.fixed.len());
         let name = inline(&baseline.report);
+        let findings_are = if new == 1 { "finding is" } else { "findings are" };
         let mut text = say!(
             self.lang,
-            "Since {name}, {new} findings are new, {worse} worse and {fixed} fixed.",
+            "Since {name}, {new} {findings_are} new, {worse} worse and {fixed} fixed.",
             "与 {name} 相比，违规新增 {new} 项，加重 {worse} 项，已修复 {fixed} 项。"
         );
         let first = baseline.first_evaluated.len();
         if first > 0 {
+            let are = if first == 1 { "is" } else { "are" };
             text += &say!(
                 self.lang,
-                " {first} are of rules that were not evaluated then.",
+                " {first} {are} of rules that were not evaluated then.",
                 "另有 {first} 项所属规则当时未评估。"
             );
         }

@@ -146,7 +146,7 @@ fn node(at: usize) -> Cell {
 pub(super) fn too_heavy(plan: &Capacity, lang: Lang) -> Option<Prose> {
     let slot = plan.slots.as_ref()?.heavy_slots.first().filter(|slot| !slot.fits)?;
     let (number, memory, room) = (slot.slot, human::bytes(slot.memory.0), human::bytes(plan.usable.0));
-    let key = slot.example.as_ref().map(|example| inline_key(&example.key.0));
+    let key = slot.example.as_ref().map(|example| inline_key(&example.key));
     let key =
         key.map_or_else(String::new, |key| say!(lang, " (its heaviest key is {key})", "（其中最大的 key 为 {key}）"));
     Some(

@@ -64,7 +64,7 @@ pub fn extreme() -> Report {
         (row.keys, row.elements, row.max, row.share) = (u64::MAX, u64::MAX, Bytes(u64::MAX), f64::NAN);
     }
     for row in report.top.by_memory.iter_mut().chain(&mut report.big_keys.list) {
-        row.key = Key(long.clone());
+        row.key = Key::from(&long[..]);
         (row.db, row.length, row.memory) = (u64::MAX, Some(u64::MAX), Some(Bytes(u64::MAX)));
         row.expires_at = Some(Millis(i64::MAX));
     }
@@ -129,7 +129,7 @@ pub fn extreme() -> Report {
     }
     for row in report.hash_templates.iter_mut().flat_map(|templates| &mut templates.list) {
         (row.keys, row.fields, row.saved) = (u64::MAX, u64::MAX, i64::MIN);
-        row.names = vec![Key("\u{202e}\n<b>|\u{9b}".repeat(30).as_bytes().into()), Key([0xFF, 0][..].into())];
+        row.names = vec![Key::from("\u{202e}\n<b>|\u{9b}".repeat(30).as_bytes()), Key::from(&[0xFF, 0][..])];
     }
     for row in report.streams.iter_mut().flat_map(|streams| &mut streams.list) {
         (row.entries, row.groups, row.pending) = (u64::MAX, u64::MAX, u64::MAX);
