@@ -10,8 +10,8 @@
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
-use crate::pattern::kept_name::{self, LONGEST_EXAMPLE, WholeName};
 use crate::pattern::classify::{Classifier, MAX_SEGMENTS};
+use crate::pattern::kept_name::{self, LONGEST_EXAMPLE, WholeName};
 use crate::pattern::segment::Separators;
 use crate::pattern::{PartKind, PatternBuf};
 
@@ -220,9 +220,8 @@ mod tests {
         let listed = Listed(&["user"]);
         let masker = Masker::new(Secret::from_bytes(b"secret"), &classifier, &separators, &listed);
         let name = |end: &str| format!("user:7:{}{end}", "x".repeat(2_000)).into_bytes();
-        let kept = |name: &[u8], bytes: usize| {
-            masker.mask_long(&name[..bytes], WholeName::of(name), &mut Scratch::default())
-        };
+        let kept =
+            |name: &[u8], bytes: usize| masker.mask_long(&name[..bytes], WholeName::of(name), &mut Scratch::default());
         let (one, other) = (name(":1"), name(":2"));
         let masked = masker.mask(&one, &mut Scratch::default()).key;
         let text = String::from_utf8(masked.clone()).unwrap();

@@ -103,7 +103,17 @@ mod tests {
         let fixed = |text: &str| singular(text.to_owned());
         assert_eq!(fixed("LZF block of 1 bytes declares 1 entries"), "LZF block of 1 byte declares 1 entry");
         assert_eq!(fixed("1 keys, 21 bytes, 1 bytes"), "1 key, 21 bytes, 1 byte");
-        for plural in ["11 bytes", "0.1 bytes", "1,001 keys", "2^1 bits", "-1 nodes", "1 bytestring", "of 1 of 5 bytes", "1 ", "a1 keys"] {
+        for plural in [
+            "11 bytes",
+            "0.1 bytes",
+            "1,001 keys",
+            "2^1 bits",
+            "-1 nodes",
+            "1 bytestring",
+            "of 1 of 5 bytes",
+            "1 ",
+            "a1 keys",
+        ] {
             assert_eq!(fixed(plural), plural);
         }
         let n = 1;

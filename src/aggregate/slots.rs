@@ -291,7 +291,11 @@ fn row(number: u16, sums: SlotSums, slot: SlotDetails, total: Bytes) -> SlotRow 
         memory: sums.memory,
         share: share(sums.memory, total),
         unknown: Unknown::default(),
-        example: Example { db: slot.db, key: Key::kept(slot.name.as_deref().unwrap_or_default(), NAME_KEPT), memory: slot.heaviest.known() },
+        example: Example {
+            db: slot.db,
+            key: Key::kept(slot.name.as_deref().unwrap_or_default(), NAME_KEPT),
+            memory: slot.heaviest.known(),
+        },
     }
 }
 

@@ -118,7 +118,8 @@ mod tests {
 
     #[test]
     fn a_part_goes_by_its_own_name_if_that_chooses_it() {
-        for (part, name) in [("slots", "slots"), ("findings", "findings"), ("idle", "idle"), ("without-ttl", "no-ttl")] {
+        for (part, name) in [("slots", "slots"), ("findings", "findings"), ("idle", "idle"), ("without-ttl", "no-ttl")]
+        {
             assert_eq!(SectionName::of_part(part), name);
         }
     }

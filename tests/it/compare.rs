@@ -285,10 +285,8 @@ fn a_damaged_snapshot_of_two_is_marked_and_nothing_is_projected_from_it() {
     }
     // With two others that are whole, the trend is theirs.
     let output = run_args(&["compare", &shop(), &cut, &later, "--format", "json"]);
-    let [three, two]: [Value; 2] = [
-        serde_json::from_slice(&output.stdout).unwrap(),
-        json(&["compare", &shop(), &later]),
-    ];
+    let [three, two]: [Value; 2] =
+        [serde_json::from_slice(&output.stdout).unwrap(), json(&["compare", &shop(), &later])];
     assert_eq!((output.status.code(), &three["trend"]), (Some(4), &two["trend"]));
 }
 

@@ -207,7 +207,8 @@ fn a_missing_part_makes_the_report_incomplete_and_is_named() {
     assert_eq!(missing.len(), 1);
     assert!(message(&merged).contains("no partial report has this file"), "{}", message(&merged));
     let said = message(&merged);
-    let (_, number) = said.split_once("`rdblens analyze --plan PLAN.json --partial --file ").unwrap_or_else(|| panic!("{said}"));
+    let (_, number) =
+        said.split_once("`rdblens analyze --plan PLAN.json --partial --file ").unwrap_or_else(|| panic!("{said}"));
     let number = number.split(' ').next().unwrap_or_default();
     assert!(said.contains(&format!("--file {number} -o {number}.part`")), "{said}");
 }

@@ -621,7 +621,10 @@ fn a_chosen_trend_shows_two_snapshots_and_a_missing_section_goes_by_its_own_name
     let later = of("shop-later");
     assert!(later.contains("2 snapshots over 3 hours") && later.contains("2026-11-21 04:31:55Z"), "{later}");
     let same = of("shop");
-    assert!(same.contains("- trend: nothing to show; --earlier REPORT.json gives it, with a complete report"), "{same}");
+    assert!(
+        same.contains("- trend: nothing to show; --earlier REPORT.json gives it, with a complete report"),
+        "{same}"
+    );
     let one = folder.path().join("one.rdb").display().to_string();
     fs::write(&one, b"REDIS0011\xfe\0\0\x01a\x01b\xff\0\0\0\0\0\0\0\0").unwrap();
     let none = stdout_of(&["analyze", &one, "--section", "slots,idle"]);

@@ -120,7 +120,8 @@ fn ranked(record: &Record<'_>) -> RankedKey<()> {
 /// weight.
 fn is_before(record: &Record<'_>, entry: &RankedKey<()>) -> bool {
     let order = record.memory.0.cmp(&entry.weight).then(entry.db.cmp(&record.db));
-    order.then_with(|| entry.key.as_ref().cmp(kept_name::beginning(record.key, LONGEST_EXAMPLE))).is_gt() || record.key.len() > LONGEST_EXAMPLE
+    order.then_with(|| entry.key.as_ref().cmp(kept_name::beginning(record.key, LONGEST_EXAMPLE))).is_gt()
+        || record.key.len() > LONGEST_EXAMPLE
 }
 
 pub(super) fn example(entry: &RankedKey<()>) -> Example {

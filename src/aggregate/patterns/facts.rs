@@ -463,9 +463,9 @@ impl Payload for PatternFacts {
 
 #[cfg(test)]
 mod tests {
-    use crate::pattern::kept_name::LONGEST_EXAMPLE;
     use super::*;
     use crate::aggregate::patterns::tests::record;
+    use crate::pattern::kept_name::LONGEST_EXAMPLE;
 
     #[test]
     fn facts_stay_small() {

@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::bottom_k;
-use crate::policy::content::random;
 use crate::pattern::kept_name;
+use crate::policy::content::random;
 use crate::rdb::peek::{MAX_PARTS, PeekBuffers, ValuePart};
 use crate::record::{Kind, Record};
 use crate::report::{Example, Key, Weight};

@@ -1,9 +1,9 @@
 //! The longest collections.
 
 use super::keys;
+use crate::rdb::kind::Kind;
 use crate::render::document::{Scope, Section};
 use crate::report::Report;
-use crate::rdb::kind::Kind;
 
 /// Builds the section.
 pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
