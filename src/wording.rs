@@ -62,7 +62,15 @@ pub(crate) fn singular(text: String) -> String {
         let is_count = !before[..at].ends_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | ',' | '^' | '-'));
         fixed.push_str(before);
         rest = behind;
-        let ends = |behind: &str| !behind.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '-' | '_'));
+        // A name such as `1 keys.rdb` stays as it is.
+        let ends = |behind: &str| {
+            let mut behind = behind.chars();
+            match behind.next() {
+                None | Some(' ' | ',' | ';' | ':' | ')') => true,
+                Some('.') => matches!(behind.next(), None | Some(' ')),
+                Some(_) => false,
+            }
+        };
         let noun = NOUNS.iter().filter(|_| is_count).find_map(|&(many, one)| {
             let behind = behind.strip_prefix(many).filter(|behind| ends(behind))?;
             Some((one, behind))
@@ -113,6 +121,8 @@ mod tests {
             "of 1 of 5 bytes",
             "1 ",
             "a1 keys",
+            "1 keys.rdb",
+            "1 keys/a.rdb",
         ] {
             assert_eq!(fixed(plural), plural);
         }
