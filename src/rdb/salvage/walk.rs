@@ -1,12 +1,14 @@
 //! Walk over a damaged file, which tells sound records from false ones.
 
 mod access;
+mod foreign;
 mod marks;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 
+use foreign::foreign_record;
 use marks::{Mark, MarkKind};
 
 use super::databases::{databases, infer_databases};
@@ -21,7 +23,6 @@ use crate::rdb::boundary::is_same_key;
 use crate::rdb::cursor::Cursor;
 use crate::rdb::file_info::FileInfo;
 use crate::rdb::header::RdbHeader;
-use crate::rdb::kind::ModuleName;
 use crate::rdb::resync::{KeyFacts, Profile, Resync, fields_look_like_keys, is_end_of_file, verify_value};
 use crate::rdb::scan::{FileItem, KeyEntry, ScanState, Scanner};
 use crate::rdb::string::{RawString, StringForm};
@@ -38,9 +39,6 @@ const MOST_UNKNOWN_TEMPLATES: u32 = 64;
 const MANY_STRINGS: u32 = 64;
 /// Bytes near the end of a file in which a record that is cut off says nothing about its predecessor.
 const CUT_OFF: usize = 64;
-
-/// `RDB_OPCODE_FUNCTION_PRE_GA`: release candidates of Redis 7.0 wrote it, and no release loads it.
-const FUNCTION_PRE_GA: u8 = 246;
 
 /// State behind a gap, before the first key that looks like the others.
 #[derive(Debug)]
@@ -258,17 +256,12 @@ impl<'a> Walk<'a> {
                 FileItem::SlotNumber(_) if self.has_no_enterprise() => {
                     break failed(foreign_record(boundary as u64), false);
                 }
-                FileItem::ModuleAux(name) if is_no_module(name) => {
-                    break failed(foreign_record(boundary as u64), false);
-                }
-                FileItem::Function(_) if self.bytes.get(boundary) == Some(&FUNCTION_PRE_GA) => {
-                    break failed(foreign_record(boundary as u64), false);
-                }
                 other => {
                     self.about.observe(&other);
                     if scanner.at_boundary() {
                         let end = at + scanner.cursor().consumed();
-                        self.other(boundary..end, &other, scanner.take_fault());
+                        let sound = scanner.take_fault().and_then(|()| self.is_loaded(&other, boundary));
+                        self.other(boundary..end, &other, sound);
                         boundary = end;
                     }
                 }
@@ -310,20 +303,6 @@ impl<'a> Walk<'a> {
 
     fn is_behind_gap(&self) -> bool {
         self.leading.is_some() || self.parts.has_framing_gap
-    }
-
-    /// Fails for a record that the server of the file neither writes nor loads.
-    fn may_be_written(&self, entry: &KeyEntry<'_>, scanner: &Scanner<'_>) -> Result<()> {
-        let is_module = matches!(entry.value_type, ValueType::Module2 | ValueType::ModulePreGa);
-        let module = is_module.then(|| scanner.cursor().clone().length().ok()).flatten();
-        let is_foreign = scanner.met_enterprise_prefix() && self.has_no_enterprise()
-            || module.is_some_and(|id| is_no_module(ModuleName::from_id(id)));
-        if is_foreign { Err(foreign_record(entry.offset)) } else { Ok(()) }
-    }
-
-    /// Returns whether keys were read, none of which is from Redis Enterprise.
-    fn has_no_enterprise(&self) -> bool {
-        !self.about.enterprise && !self.profile.is_empty()
     }
 
     /// Returns whether the name of the key behind an overlong one is overlong, too, as with many keys that were named alike.
@@ -418,8 +397,8 @@ impl<'a> Walk<'a> {
         !is_accepted
     }
 
-    /// Adds an item other than a key; `strings` is what is wrong with its strings.
-    fn other(&mut self, range: Range<usize>, item: &FileItem<'_>, strings: Result<()>) {
+    /// Adds an item other than a key; `sound` is what servers refuse about it.
+    fn other(&mut self, range: Range<usize>, item: &FileItem<'_>, sound: Result<()>) {
         let kind = match item {
             FileItem::Database(db) => {
                 if self.leading.is_some() && *db <= self.last_db && self.last_db > 0 {
@@ -440,7 +419,7 @@ impl<'a> Walk<'a> {
             | FileItem::Update
             | FileItem::HashTemplate
             | FileItem::Key(_)
-            | FileItem::End => match strings {
+            | FileItem::End => match sound {
                 Ok(()) => MarkKind::Other,
                 // Servers do not load a file with it. It is no key.
                 Err(error) => {
@@ -477,17 +456,8 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Returns whether no module has this name: it is that of a small number, which was taken for the id of a module.
-fn is_no_module(name: ModuleName) -> bool {
-    name.as_str().starts_with("AAAA")
-}
-
 fn end_inside(at: usize) -> Error {
     Error::corrupt(at as u64, wording!("end mark inside the file", "文件中间出现结束标记"))
-}
-
-fn foreign_record(offset: u64) -> Error {
-    Error::corrupt(offset, wording!("a record of another version or server", "其他版本或其他服务器的记录"))
 }
 
 /// Returns the id of the lost template of a compact hash, whose value `input` is at, leaving it at the first value.

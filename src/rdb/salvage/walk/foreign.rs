@@ -1,0 +1,45 @@
+//! Records that the server of a file neither writes nor loads: a damaged value may read so.
+
+use super::Walk;
+use crate::error::{Error, Result};
+use crate::rdb::kind::ModuleName;
+use crate::rdb::scan::{FileItem, KeyEntry, Scanner};
+use crate::rdb::value_type::ValueType;
+use crate::wording::wording;
+
+/// `RDB_OPCODE_FUNCTION_PRE_GA`: release candidates of Redis 7.0 wrote it, and no release loads it.
+const FUNCTION_PRE_GA: u8 = 246;
+
+impl Walk<'_> {
+    /// Fails for a record that the server of the file neither writes nor loads.
+    pub(super) fn may_be_written(&self, entry: &KeyEntry<'_>, scanner: &Scanner<'_>) -> Result<()> {
+        let is_module = matches!(entry.value_type, ValueType::Module2 | ValueType::ModulePreGa);
+        let module = is_module.then(|| scanner.cursor().clone().length().ok()).flatten();
+        let is_foreign = scanner.met_enterprise_prefix() && self.has_no_enterprise()
+            || module.is_some_and(|id| is_no_module(ModuleName::from_id(id)));
+        if is_foreign { Err(foreign_record(entry.offset)) } else { Ok(()) }
+    }
+
+    /// Fails for an item between keys that no release of a server loads.
+    pub(super) fn is_loaded(&self, item: &FileItem<'_>, at: usize) -> Result<()> {
+        match item {
+            FileItem::Function(_) if self.bytes.get(at) == Some(&FUNCTION_PRE_GA) => Err(foreign_record(at as u64)),
+            FileItem::ModuleAux(name) if is_no_module(*name) => Err(foreign_record(at as u64)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns whether keys were read, none of which is from Redis Enterprise.
+    pub(super) fn has_no_enterprise(&self) -> bool {
+        !self.about.enterprise && !self.profile.is_empty()
+    }
+}
+
+/// Returns whether no module has this name: it is that of a small number, which was taken for the id of a module.
+fn is_no_module(name: ModuleName) -> bool {
+    name.as_str().starts_with("AAAA")
+}
+
+pub(super) fn foreign_record(offset: u64) -> Error {
+    Error::corrupt(offset, wording!("a record of another version or server", "其他版本或其他服务器的记录"))
+}
