@@ -7,8 +7,8 @@
 //!   `owner`, `token`, `expire`.
 //! - A **string** is a lock unless it shows something else: an object in JSON that names no holder, a text of several words, or
 //!   more than 512 bytes. If `lock` is not the first segment, it may be a state or property of what stands before it: a flag that
-//!   says no, a flag or number behind a word such as `login` or `device`, a flag without expiry if only ids follow, a number
-//!   behind `stock` or `seat`, one without expiry in a name with such a word, a property such as `lock:status`.
+//!   says no, a flag or number behind a word such as `login` or `device`, one without expiry behind `user`, a number behind `stock`
+//!   or `seat`, one without expiry in a name with such a word, a property such as `lock:status`.
 //!
 //! A value that is random, or that cannot be read, is never a reason against a lock.
 
@@ -33,7 +33,7 @@ const HOLDERS: [&[u8]; 11] =
 const DETAILS: [&[u8]; 9] = [b"count", b"reentr", b"mode", b"expire", b"ttl", b"time", b"lock", b"acquired", b"lease"];
 
 /// Segments before `lock` whose state it may be: accounts that are locked out, and things that have a lock.
-const LOCKABLE: [&[u8]; 24] = [
+const LOCKABLE: [&[u8]; 20] = [
     b"login",
     b"signin",
     b"password",
@@ -44,10 +44,6 @@ const LOCKABLE: [&[u8]; 24] = [
     b"otp",
     b"account",
     b"acct",
-    b"user",
-    b"member",
-    b"customer",
-    b"admin",
     b"device",
     b"iot",
     b"door",
@@ -59,6 +55,9 @@ const LOCKABLE: [&[u8]; 24] = [
     b"smart",
     b"hardware",
 ];
+
+/// Segments of people, who may be locked out until someone lets them in again. A lock that serialises their requests expires.
+const PEOPLE: [&[u8]; 4] = [b"user", b"member", b"customer", b"admin"];
 
 /// Segments of what is counted, parts of which may be locked.
 const COUNTED: [&[u8]; 12] = [
@@ -161,7 +160,8 @@ fn string_may_be_lock(record: &Record<'_>, raw: RawValue<'_>) -> bool {
     let (is_small, says_no) = (is_number(value) && value.len() < TIME_DIGITS, is_one_of(value, &NO));
     let (is_flag, expires) = (says_no || is_one_of(value, &YES), record.expires_at.is_some());
     let is_count = is_small && !is_flag && (place.of_stock || place.of_counted && !expires);
-    let is_state = says_no || (is_small || is_flag) && place.of_lockable || is_flag && place.is_last && !expires;
+    let can_be_locked = place.of_lockable || place.of_person && !expires;
+    let is_state = says_no || (is_small || is_flag) && can_be_locked;
     let is_property = place.is_property && !(is_flag && expires);
     !(is_count || is_state || is_property || is_prose(value))
 }
@@ -211,12 +211,12 @@ struct LockPlace {
     is_inner: bool,
     /// True if the segment before it names something that can be locked.
     of_lockable: bool,
+    /// True if it names a person.
+    of_person: bool,
     /// True if a segment names something that is counted.
     of_counted: bool,
     /// True if that is the segment before it.
     of_stock: bool,
-    /// True if only ids follow it.
-    is_last: bool,
     /// True if the segment after it names a property, and only ids follow.
     is_property: bool,
 }
@@ -240,9 +240,9 @@ impl LockPlace {
                 return LockPlace {
                     is_inner: true,
                     of_lockable: is_one_of(before, &LOCKABLE),
+                    of_person: is_one_of(before, &PEOPLE),
                     of_counted: segments().any(|segment| is_one_of(segment, &COUNTED)),
                     of_stock: is_one_of(before, &COUNTED),
-                    is_last: ids_follow && is_id(after),
                     is_property: ids_follow && is_one_of(after, &PROPERTIES),
                 };
             }
@@ -313,6 +313,9 @@ mod tests {
                 && string("shop:stock:lock:7", "1", true)
                 && string("lock:7", "0", false)
         );
+        // The lock that never expires.
+        assert!(string("order:lock:7", "1", false) && string("job:lock:daily", "locked", false));
+        assert!(string("user:lock:7", "1", true));
         assert!(string("lock:user:7", "12", false) && string("shop:lock:order:7", "47", true));
     }
 
@@ -330,7 +333,6 @@ mod tests {
             ("acct:lock:list", "1,2,3,4,5,6"),
             ("game:lock:config", "on"),
             ("user:lock:status:7", "1"),
-            ("game:hero:lock:7", "1"),
             ("chat:room:lock:7", "0"),
             ("shop:lock:order:7", "false"),
             ("shop:seat:lock:7", "1007"),
