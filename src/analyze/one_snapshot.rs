@@ -233,15 +233,16 @@ fn by_time(inputs: &[&PreparedInput]) -> Option<Error> {
     if apart <= MOST_APART || are_servers(timed.iter().map(|(_, input)| *input)) {
         return None;
     }
-    let apart = match apart / 3600 {
-        hours @ ..48 => format!("{} h {} min", hours, apart / 60 % 60),
+    Some(saved_apart(one.name(), other.name(), apart))
+}
+
+/// Returns the error for two inputs that were saved this many seconds apart.
+fn saved_apart(one: &str, other: &str, seconds: i64) -> Error {
+    let apart = match seconds / 3600 {
+        hours @ ..48 => format!("{} h {} min", hours, seconds / 60 % 60),
         hours => format!("{} days", hours / 24),
     };
-    Some(not_shards(
-        one.name(),
-        other.name(),
-        &format!("look like several snapshots of one deployment: they were saved {apart} apart"),
-    ))
+    not_shards(one, other, &format!("look like several snapshots of one deployment: they were saved {apart} apart"))
 }
 
 /// Returns whether all files are known to be of different servers: by their replication ids, and by their names without dates.

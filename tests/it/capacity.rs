@@ -49,6 +49,34 @@ fn totals_are_those_of_the_report_and_plans_are_valid_under_the_schema() {
 }
 
 #[test]
+fn stored_reports_of_different_times_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (first, second) = (stored(folder.path()), folder.path().join("later.json").display().to_string());
+    stdout_of(&["analyze", &later(), "--format", "json", "-o", &second]);
+    for inputs in [[&first, &second], [&first, &later()]] {
+        let args = ["capacity", inputs[0], inputs[1], "--node-memory", "4MB"];
+        let output = run_args(&args);
+        assert_eq!(output.status.code(), Some(2), "{inputs:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("3 h 36 min apart"), "{output:?}");
+        assert!(run_args(&[&args[..], &["--allow-same"]].concat()).status.success());
+    }
+}
+
+#[test]
+fn growth_between_different_servers_has_a_note() {
+    let folder = tempfile::tempdir().unwrap();
+    let kinds = |args: &[&str]| -> Vec<Value> {
+        let plan = json(&[&[&later(), "--node-memory", "4MB"], args].concat());
+        plan["warnings"].as_array().unwrap().iter().map(|warning| warning["kind"].clone()).collect()
+    };
+    let earlier = stored(folder.path());
+    assert!(!kinds(&["--earlier", &earlier]).contains(&"models-differ".into()));
+    assert!(kinds(&["--earlier", &earlier, "--server", "valkey-8.1"]).contains(&"models-differ".into()));
+    // The night itself is no earlier one.
+    assert!(kinds(&["--earlier", &later()]).contains(&"same-snapshot".into()));
+}
+
+#[test]
 fn slots_of_a_plan_add_up_to_the_keys() {
     let plan = json(&[&shop(), "--node-memory", "16MB", "--nodes", "5"]);
     let nodes = plan["slots"]["nodes"].as_array().unwrap();

@@ -304,3 +304,17 @@ fn fixed_findings_have_no_keys_in_csv_and_the_earlier_figures_beside() {
     let mut fixed = csv.lines().filter(|line| line.starts_with("fixed,"));
     assert_eq!(fixed.next(), Some("fixed,big.string,must,cache:page:fr:steel-boots-{int},0,0,,,1,65608,60893,10240"));
 }
+
+#[test]
+fn the_gate_does_not_judge_other_keys() {
+    let folder = tempfile::tempdir().unwrap();
+    let selected = folder.path().join("selected.json").display().to_string();
+    stdout_of(&["analyze", &shop(), "--match", "user:*", "-o", &selected]);
+    let args = ["compare", &earlier(folder.path(), 7, 1000), &selected, "--fail-on", "growth=1%,pattern=5%,must"];
+    let output = run_args(&[&args[..], &["--format", "json"]].concat());
+    let comparison: Value = serde_json::from_slice(&output.stdout).unwrap();
+    for row in comparison["gate"].as_array().unwrap() {
+        assert_eq!((&row["verdict"], &row["reason"]), (&"not-evaluated".into(), &"other-keys".into()), "{row}");
+    }
+    assert_eq!(run_args(&[&args[..], &["--strict-gate"]].concat()).status.code(), Some(1));
+}

@@ -231,6 +231,25 @@ fn stored_reports_and_dumps_make_one_series() {
 }
 
 #[test]
+fn a_stored_night_whose_backup_was_copied_again_is_noticed() {
+    let root = tempfile::tempdir().unwrap();
+    nights(root.path(), in_folders);
+    fs::create_dir(root.path().join("reports")).unwrap();
+    let report = |night: u32, of: u32| {
+        let (night, report) = (format!("nights/2026-11-{of}"), format!("reports/2026-11-{night}.json"));
+        let output = run(rdblens().current_dir(root.path()).args(["analyze", &night, "-o", &report]));
+        assert!(output.status.success(), "{}", text(&output));
+    };
+    report(18, 18);
+    report(19, 19);
+    json(root.path(), &["reports"], 0);
+    report(20, 19);
+    assert_eq!(names(&json(root.path(), &["reports"], 4), "left_out"), ["reports/2026-11-20.json"]);
+    report(21, 21);
+    json(root.path(), &["reports"], 0);
+}
+
+#[test]
 fn new_shards_are_noted_and_other_names_are_other_deployments() {
     let root = tempfile::tempdir().unwrap();
     nights(root.path(), in_folders);

@@ -240,6 +240,10 @@ fn drop_repeated(list: &mut [Night]) {
     let left = list.iter().filter(|night| night.left_out.is_none()).count().saturating_sub(repeated.len());
     for (place, of) in repeated.into_iter().filter(|_| left > 1) {
         if let Some(night) = list.get_mut(place) {
+            // A report that is dated later is of a night whose backup was a copy of what was there.
+            let dates = night.files.iter().chain([&night.name]).flat_map(|name| undated(name).1);
+            let dated = dates.filter_map(|date| start_of(&date)).max();
+            night.taken = night.taken.max(dated.map(|seconds| crate::units::Millis(seconds.saturating_mul(1000))));
             night.left_out = Some(Warning::new(WarningKind::SameSnapshot { of }));
         }
     }

@@ -1,13 +1,14 @@
 //! Refuses stored reports of a snapshot that is there already, as far as reports tell.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::{ONE_NAME, given_twice, not_shards};
+use super::{MOST_APART, ONE_NAME, given_twice, not_shards, saved_apart};
 use crate::error::Result;
 use crate::input::undated;
-use crate::report::{NamedReport, SourceFile};
+use crate::report::{ContainerForm, NamedReport, SourceFile};
 
-/// Returns an error if a stored report is of the same snapshot as another one of `reports`, or of the same shard at another date.
+/// Returns an error if a stored report is of the same snapshot as another one of `reports`, of the same shard at another date, or of
+/// another time.
 ///
 /// `is_stored` tells stored reports from those of files that were read, which have been compared already.
 pub fn check_stored(reports: &[NamedReport], is_stored: impl Fn(usize) -> bool) -> Result<()> {
@@ -30,7 +31,36 @@ pub fn check_stored(reports: &[NamedReport], is_stored: impl Fn(usize) -> bool) 
             }
         }
     }
-    Ok(())
+    check_times(reports, is_stored)
+}
+
+/// Returns an error if files with keys were saved far apart in time and may be of one server; one of them is of a stored report.
+fn check_times(reports: &[NamedReport], is_stored: impl Fn(usize) -> bool) -> Result<()> {
+    let mut times = Vec::new();
+    for (index, report) in reports.iter().enumerate() {
+        let files = report.report.source.files.iter();
+        // Each server rewrites the base of its append-only files when it likes.
+        let dumps = files.filter(|file| !matches!(file.container.form, ContainerForm::MultiPartAof));
+        let with_keys = dumps.filter(|file| file.keys_read.max(file.keys) > 0);
+        times.extend(with_keys.filter_map(|file| Some((file.ctime?, index))));
+    }
+    let (Some(&(first, one)), Some(&(last, other))) = (times.iter().min(), times.iter().max()) else { return Ok(()) };
+    let apart = last.saturating_sub(first);
+    let any_is_stored = times.iter().any(|&(_, index)| is_stored(index));
+    if apart <= MOST_APART || one == other || !any_is_stored || are_servers(reports) {
+        return Ok(());
+    }
+    Err(saved_apart(&reports[one].name, &reports[other].name, apart))
+}
+
+/// Returns whether all reports are known to be of different servers: by the replication id and the name of their only file.
+fn are_servers(reports: &[NamedReport]) -> bool {
+    let (mut ids, mut names) = (BTreeSet::new(), BTreeSet::new());
+    reports.iter().all(|NamedReport { report, .. }| {
+        let id = report.server.aux.iter().find(|field| field.name == "repl-id");
+        let [file] = &report.source.files[..] else { return false };
+        id.is_some_and(|id| ids.insert(&id.value)) && names.insert(undated(&file.name).0)
+    })
 }
 
 /// Returns what two snapshots hardly have in common: time, size and number of keys.

@@ -8,6 +8,8 @@ mod layout;
 mod parts;
 mod slots;
 
+use std::collections::BTreeSet;
+
 pub use cluster::{ClusterNode, ClusterNodes, SlotSpan};
 pub use demand::{Demand, NodeNeed, Scenario};
 pub use parts::{BusinessPart, Division, FreedStep};
@@ -276,15 +278,25 @@ fn warnings(servers: &[NamedReport], earlier: &[&NamedReport], figure: Figure) -
             warnings.push(Warning::about(name, WarningKind::TimesMissing));
         }
     }
+    let models = |named: &mut dyn Iterator<Item = &NamedReport>| -> BTreeSet<String> {
+        named.map(|named| named.report.server.model.clone()).collect()
+    };
+    let (now, then) = (models(&mut servers.iter()), models(&mut earlier.iter().copied()));
+    if !then.is_empty() && now != then {
+        let models = now.union(&then).cloned().collect();
+        warnings.push(Warning::new(WarningKind::ModelsDiffer { models }));
+    }
     if figure == Figure::Keys {
         warnings.push(Warning::new(WarningKind::TablesNotCounted));
     }
     let latest = servers.iter().filter_map(|named| named.report.taken()).max();
-    if earlier.iter().filter_map(|named| named.report.taken()).max() >= latest
-        && latest.is_some()
-        && !earlier.is_empty()
-    {
+    let last_before = earlier.iter().filter_map(|named| named.report.taken()).max();
+    if last_before.is_some() && latest.is_some() && last_before > latest {
         warnings.push(Warning::new(WarningKind::NotInOrder));
+    }
+    let of_now = |named: &&&NamedReport| latest.is_some() && named.report.taken() == latest;
+    for (named, NamedReport { name, .. }) in earlier.iter().filter(of_now).zip(servers) {
+        warnings.push(Warning::about(&named.name, WarningKind::SameSnapshot { of: name.clone() }));
     }
     warnings
 }

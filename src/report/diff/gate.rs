@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::trend::DAY;
 use super::{Comparison, NamedReport, PatternChange};
-use crate::report::Severity;
+use crate::report::{Severity, WarningKind};
 use crate::sorting::CompactSort;
 use crate::units::Bytes;
 use crate::wording::{Wording, wording};
@@ -118,6 +118,8 @@ pub enum GateGap {
     NothingBefore,
     /// A snapshot is incomplete.
     Incomplete,
+    /// The reports have different selections of keys.
+    OtherKeys,
     /// A report lists only its heaviest patterns, and heavy ones are not on the other's list.
     ListsCut,
     /// A snapshot was not checked against a policy.
@@ -150,6 +152,9 @@ impl GateGap {
             }
             GateGap::NothingBefore => wording!("there was nothing before", "此前没有数据"),
             GateGap::Incomplete => wording!("a snapshot is incomplete", "有快照不完整"),
+            GateGap::OtherKeys => {
+                wording!("the reports have different selections of keys", "各报告的 key 筛选条件不同")
+            }
             GateGap::ListsCut => wording!(
                 "a report lists only its heaviest patterns; make reports with --top 10000",
                 "报告只列出最重的模式；生成报告时请加 --top 10000"
@@ -164,6 +169,10 @@ impl Condition {
     /// Evaluates the condition on a comparison that lists all patterns.
     pub(super) fn evaluate(&self, comparison: &Comparison, last: &NamedReport) -> GateRow {
         let judged = match self.kind {
+            // What one selection lacks would look like growth, a shrink, or a fixed finding.
+            _ if comparison.warnings.iter().any(|warning| warning.kind == WarningKind::SelectionsDiffer) => {
+                Judged::open(GateGap::OtherKeys)
+            }
             ConditionKind::Findings(least) => findings(least, comparison, last),
             ConditionKind::Share { of, allowed, days } => shares(of, allowed, days, comparison),
         };

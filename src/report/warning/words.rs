@@ -216,10 +216,7 @@ impl WarningKind {
                 "it has no findings, so that all of this report count as new",
                 "其中没有违规记录，因此本报告的违规全部算作新增",
             ),
-            SnapshotIncomplete => fixed(
-                "could not be read whole: what it lacks looks like shrinking",
-                "未能完整读取：缺失的部分会显示为缩小",
-            ),
+            SnapshotIncomplete => fixed("could not be read whole: its figures are too low", "未能完整读取：数字偏低"),
             NoTrend => fixed(
                 "no trend and no forecast: fewer than two of the snapshots are complete and have a time",
                 "没有趋势和预测：完整且带有时间的快照不足两个",
