@@ -97,8 +97,9 @@ pub fn in_force(policy: &Policy, options: TableOptions, out: &mut dyn Write) -> 
     let name = key_text::text(&policy.name).into_owned();
     let base = policy.extends.as_deref().map(key_text::text);
     let base = base.map_or_else(String::new, |base| say!(lang, ", which extends {base}", "（扩展自 {base}）"));
-    let limits = human::count(policy.settings.len() as u64);
-    let head = say!(lang, "Policy {name}{base}: {limits} limits", "策略 {name}{base}：{limits} 项限制");
+    let (limits, noun) =
+        (human::count(policy.settings.len() as u64), if policy.settings.len() == 1 { "limit" } else { "limits" });
+    let head = say!(lang, "Policy {name}{base}: {limits} {noun}", "策略 {name}{base}：{limits} 项限制");
     page.line(Style::Bold, &head)?;
     page.gap()?;
     let list = Table::of("", &policy.settings, usize::MAX)

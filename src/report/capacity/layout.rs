@@ -58,7 +58,8 @@ impl Layout {
                 let node = |(node, server): (&super::ClusterNode, &Option<usize>)| Node {
                     name: Some(server.map_or_else(|| node.address.clone(), |server| servers[server].name.clone())),
                     id: Some(node.id.clone()),
-                    address: Some(node.address.clone()),
+                    // A node that has not been told its own address lists it without a host.
+                    address: Some(node.address.clone()).filter(|address| !address.starts_with(':')),
                     slots: node.slots.iter().flat_map(|span| span.first..=span.last).collect(),
                 };
                 (known.iter().zip(&servers_of).map(node).collect(), false)

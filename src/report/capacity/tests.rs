@@ -273,6 +273,19 @@ fn copies_stored_reports_and_lists_that_do_not_fit_are_told() {
     assert_eq!(layout(&twice), Some(SlotLayout::New));
 }
 
+#[test]
+fn an_address_without_a_host_is_left_to_the_reader() {
+    let servers = [node("a", [(0, 900)]), node("b", [(9000, 100), (9001, 100)])];
+    let line = |id: &str, address: &str, slots: &str| format!("{id} {address} master - 0 0 1 connected {slots}\n");
+    let nodes = [line("x", ":7001@17001", "0-8191"), line("y", "10.0.0.2:7002@17002", "8192-16383")].concat();
+    let nodes = ClusterNodes::parse(&nodes, "nodes").unwrap();
+    let plan =
+        capacity(&servers, &[], Some(&nodes), CapacityPlan { nodes: Some(3), ..asked() }).unwrap().slots.unwrap();
+    let commands: Vec<&str> = plan.commands.iter().map(|it| it.command.as_str()).collect();
+    assert!(!commands.is_empty() && commands.iter().all(|command| !command.contains(" :7001")), "{commands:?}");
+    assert!(commands.iter().any(|command| command.contains("ADDRESS_OF_NODE_1")), "{commands:?}");
+}
+
 /// Runs the commands as redis-cli does: the lowest slots of the giving node go first.
 fn simulated(plan: &SlotPlan, now: &[Vec<u16>]) -> Vec<Vec<u16>> {
     let mut held = now.to_vec();
