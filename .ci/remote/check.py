@@ -146,7 +146,7 @@ def of_store(program: Program, prefix: str, put: Callable[[str, bytes], None], f
 
 
 def s3_client(port: int):
-    options = botocore.config.Config(s3={"addressing_style": "path"})
+    options = botocore.config.Config(s3={"addressing_style": "path"}, signature_version="s3v4")
     keys = {"aws_access_key_id": "AKIAEXAMPLE", "aws_secret_access_key": SECRET, "region_name": "us-east-1"}
     return boto3.client("s3", endpoint_url=f"http://127.0.0.1:{port}", config=options, **keys)
 
@@ -180,6 +180,34 @@ def s3(options: argparse.Namespace, command: list[str], port: int, folder: Path)
 def moto(options: argparse.Namespace, folder: Path) -> None:
     port = free_port()
     s3(options, [str(Path(sys.executable).with_name("moto_server")), "-H", "127.0.0.1", "-p", str(port)], port, folder)
+
+
+def s3s(options: argparse.Namespace, folder: Path) -> None:
+    """A store that checks signatures, which moto does not."""
+    port, root = free_port(), folder / "buckets"
+    root.mkdir()
+    command = [str(options.tools / "bin" / "s3s-fs"), "--host", "127.0.0.1", "--port", str(port)]
+    command += ["--access-key", "AKIAEXAMPLE", "--secret-key", SECRET, str(root)]
+    env = {"AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}", "AWS_ACCESS_KEY_ID": "AKIAEXAMPLE", "AWS_REGION": "us-east-1"}
+    program = Program(options.rdblens, env)
+    with server(command, port, folder):
+        client = s3_client(port)
+        client.create_bucket(Bucket="backup")
+        client.put_object(Bucket="backup", Key="night 1/shop=1+2.rdb", Body=SHOP.read_bytes())
+        right, wrong = {"AWS_SECRET_ACCESS_KEY": SECRET}, {"AWS_SECRET_ACCESS_KEY": "another"}
+        for address in ("s3://backup/night 1/shop=1+2.rdb", "s3://backup/night 1/", "s3://backup/night*/*.rdb"):
+            done = program.run("analyze", address, "--format", "json", env=right)
+            check(json.loads(done.stdout)["totals"]["keys"] == 5257, f"{address} is not read")
+            said = program.run("analyze", address, status=3, env=wrong).stderr
+            check("403" in said and "backup" in said, f"a wrong key: {said}")
+        program.run("analyze", SHOP, "--format", "json", "-o", "s3://backup/out/report 1.json", env=right)
+        written = client.get_object(Bucket="backup", Key="out/report 1.json")["Body"].read()
+        check(json.loads(written)["totals"]["keys"] == 5257, "what -o wrote is not the report")
+        said = program.run("analyze", SHOP, "-o", "s3://backup/out/report.json", status=3, env=wrong).stderr
+        check("403" in said, f"a wrong key for the output: {said}")
+        url = client.generate_presigned_url("get_object", Params={"Bucket": "backup", "Key": "night 1/shop=1+2.rdb"})
+        check(program.report(url)["totals"]["keys"] == 5257, "a signed address is not read")
+        check("HTTP 403" in program.run("analyze", url[:-1] + ("0" if url[-1] != "0" else "1"), status=3).stderr, "a false signature")
 
 
 def azurite(options: argparse.Namespace, folder: Path) -> None:
@@ -254,10 +282,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rdblens", type=Path, required=True)
     parser.add_argument("--tools", type=Path, required=True)
-    parser.add_argument("stores", nargs="+", choices=["moto", "azurite", "nginx"])
+    parser.add_argument("stores", nargs="+", choices=["moto", "s3s", "azurite", "nginx"])
     options = parser.parse_args()
     options.rdblens = options.rdblens.resolve()
-    stores = {"moto": moto, "azurite": azurite, "nginx": nginx}
+    stores = {"moto": moto, "s3s": s3s, "azurite": azurite, "nginx": nginx}
     failed = 0
     for name in options.stores:
         start = time.monotonic()
