@@ -255,6 +255,12 @@ fn nights(servers: &[NamedReport], earlier: &[&NamedReport], figure: Figure) -> 
     nights
 }
 
+/// Returns whether two reports are of one snapshot: of the same time, size and keys.
+fn is_same_snapshot(one: &Report, other: &Report) -> bool {
+    let what = |report: &Report| (report.taken(), report.source.bytes, report.totals.keys);
+    one.taken().is_some() && what(one) == what(other)
+}
+
 /// Returns whether the report of an earlier night has keys selected like those of one of the servers.
 fn has_same_keys(servers: &[NamedReport], earlier: &NamedReport) -> bool {
     servers.iter().any(|named| named.report.options.selection == earlier.report.options.selection)
@@ -278,10 +284,9 @@ fn warnings(servers: &[NamedReport], earlier: &[&NamedReport], figure: Figure) -
             warnings.push(Warning::about(name, WarningKind::TimesMissing));
         }
     }
-    let models = |named: &mut dyn Iterator<Item = &NamedReport>| -> BTreeSet<String> {
-        named.map(|named| named.report.server.model.clone()).collect()
-    };
-    let (now, then) = (models(&mut servers.iter()), models(&mut earlier.iter().copied()));
+    let model = |named: &NamedReport| named.report.server.model.clone();
+    let now: BTreeSet<String> = servers.iter().map(model).collect();
+    let then: BTreeSet<String> = earlier.iter().copied().map(model).collect();
     if !then.is_empty() && now != then {
         let models = now.union(&then).cloned().collect();
         warnings.push(Warning::new(WarningKind::ModelsDiffer { models }));
@@ -291,12 +296,13 @@ fn warnings(servers: &[NamedReport], earlier: &[&NamedReport], figure: Figure) -
     }
     let latest = servers.iter().filter_map(|named| named.report.taken()).max();
     let last_before = earlier.iter().filter_map(|named| named.report.taken()).max();
-    if last_before.is_some() && latest.is_some() && last_before > latest {
+    if last_before.zip(latest).is_some_and(|(before, now)| before > now) {
         warnings.push(Warning::new(WarningKind::NotInOrder));
     }
-    let of_now = |named: &&&NamedReport| latest.is_some() && named.report.taken() == latest;
-    for (named, NamedReport { name, .. }) in earlier.iter().filter(of_now).zip(servers) {
-        warnings.push(Warning::about(&named.name, WarningKind::SameSnapshot { of: name.clone() }));
+    for night in earlier {
+        let same = servers.iter().find(|server| is_same_snapshot(&server.report, &night.report));
+        let of = same.map(|server| server.name.clone());
+        warnings.extend(of.map(|of| Warning::about(&night.name, WarningKind::SameSnapshot { of })));
     }
     warnings
 }
