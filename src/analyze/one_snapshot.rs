@@ -230,7 +230,8 @@ fn by_time(inputs: &[&PreparedInput]) -> Option<Error> {
     let (first, one) = timed.iter().min_by_key(|(ctime, _)| *ctime)?;
     let (last, other) = timed.iter().max_by_key(|(ctime, _)| *ctime)?;
     let apart = last.saturating_sub(*first);
-    if apart <= MOST_APART || are_servers(timed.iter().map(|(_, input)| *input)) {
+    let servers = timed.iter().map(|(_, input)| (input.preamble.field("repl-id"), input.name()));
+    if apart <= MOST_APART || are_servers(servers) {
         return None;
     }
     Some(saved_apart(one.name(), other.name(), apart))
@@ -245,12 +246,9 @@ fn saved_apart(one: &str, other: &str, seconds: i64) -> Error {
     not_shards(one, other, &format!("look like several snapshots of one deployment: they were saved {apart} apart"))
 }
 
-/// Returns whether all files are known to be of different servers: by their replication ids, and by their names without dates.
-fn are_servers<'f>(inputs: impl Iterator<Item = &'f PreparedInput>) -> bool {
+/// Returns whether all files, given by replication id and name, are known to be of different servers: no two have the same id, nor
+/// the same name without dates.
+fn are_servers<'f, I: Ord>(mut files: impl Iterator<Item = (Option<I>, &'f str)>) -> bool {
     let (mut ids, mut names) = (BTreeSet::new(), BTreeSet::new());
-    let mut inputs = inputs;
-    inputs.all(|input| {
-        let id = input.preamble.field("repl-id");
-        id.is_some_and(|id| ids.insert(id)) && names.insert(undated(input.name()).0)
-    })
+    files.all(|(id, name)| id.is_some_and(|id| ids.insert(id)) && names.insert(undated(name).0))
 }

@@ -279,7 +279,7 @@ impl PolicySource {
 
 impl Plan {
     /// Default number of rows in each list.
-    pub const USUAL_TOP: usize = 20;
+    pub const USUAL_TOP: usize = Options::USUAL_TOP;
 
     /// Returns the defaults of the command line, with these options for reading.
     pub fn new(read: ReadPlan) -> Self {

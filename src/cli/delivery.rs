@@ -267,7 +267,8 @@ fn format_of(arg: ReportFormat) -> Format {
 const STEM: &str = "report";
 
 /// Returns the file name of one of several formats: for JSON, `report` and `report.html` become `report.json`, `2026.11`
-/// becomes `2026.11.json`, and the directory `out/` becomes `out/report.json`. With several CSV lists, the name contains that of the list: `report.patterns.csv`.
+/// becomes `2026.11.json`, and the directory `out/` becomes `out/report.json`. With several CSV lists, the name contains that of the
+/// list: `report.patterns.csv`.
 fn place(path: &Path, format: Format, several_lists: bool) -> PathBuf {
     let names_folder = path.as_os_str().to_string_lossy().ends_with(std::path::is_separator) || path.is_dir();
     let inside = names_folder.then(|| path.join(STEM));

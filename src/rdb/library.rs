@@ -16,7 +16,8 @@ pub fn name(code: &[u8], family: Family, offset: u64) -> Result<&[u8]> {
         return wrong(no_head());
     };
     if line.iter().any(|byte| matches!(byte, b'"' | b'\'' | b'\\')) {
-        return Ok(line); // quoted as on a command line: nobody writes it, and other libraries have other lines
+        // No server writes quotes. The whole line stands for the name: libraries of other names have other lines.
+        return Ok(line);
     }
     let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
     let engine = words.next().and_then(|word| word.get(2..)).unwrap_or_default();

@@ -14,7 +14,7 @@ use crate::wording::wording;
 /// The first of the faults since the last question.
 #[derive(Debug, Clone)]
 pub struct OpcodeCheck<'a> {
-    /// False where nobody asks.
+    /// Whether anything is checked: only `check` and `salvage` need it.
     pub is_on: bool,
     family: Family,
     fault: Option<Fault<'a>>,
@@ -67,7 +67,7 @@ impl<'a> OpcodeCheck<'a> {
         self.refuse(Fault::RepeatedTemplate(offset));
     }
 
-    /// Notes metadata of a key, which nothing but the type of the key may follow.
+    /// Notes metadata of a key. The type of the key must follow.
     pub fn metadata(&mut self) {
         self.behind_metadata = true;
     }

@@ -119,6 +119,9 @@ pub struct Options {
 impl Options {
     /// Default maximum number of rows per list in formats for people.
     pub const USUAL_ROWS: usize = 10;
+
+    /// Default maximum number of rows per list.
+    pub(crate) const USUAL_TOP: usize = 20;
 }
 
 impl Default for Options {

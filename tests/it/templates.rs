@@ -145,18 +145,23 @@ fn settings_convert_ordinary_hashes() {
     assert_eq!(names.len(), 3);
 }
 
-/// What Redis 8.10.2 reports of these hashes. A name of more than 64 bytes makes a table of a hash that is loaded field by field;
-/// a listpack stays one whatever it holds.
-#[test]
-fn only_hashes_that_are_loaded_packed_become_packed_values() {
+/// Hashes with a name or a value of 65 bytes, stored field by field or packed; `first` is the first value of the packed ones.
+fn long_and_short(first: &str) -> Vec<u8> {
     let mut dump = Dump::new();
     let [name, other, value] = ["f".repeat(65), "g".repeat(65), "v".repeat(65)];
     dump.hash("long", &[("a", "1"), (&name, "v")]);
     dump.hash("short", &[("a", "1"), (&name[..64], "v")]);
     dump.hash("value", &[("a", "1"), ("b", &value)]);
-    dump.hash_listpack("packed", &[("a", "1"), (&other, "v")]);
-    dump.hash_listpack("packed-value", &[("a", "1"), ("c", &value)]);
-    let bytes = dump.bytes();
+    dump.hash_listpack("packed", &[("a", first), (&other, "v")]);
+    dump.hash_listpack("packed-value", &[("a", first), ("c", &value)]);
+    dump.bytes()
+}
+
+/// What Redis 8.10.2 reports of these hashes. A name of more than 64 bytes makes a table of a hash that is loaded field by field;
+/// a listpack stays one whatever it holds.
+#[test]
+fn only_hashes_that_are_loaded_packed_become_packed_values() {
+    let bytes = long_and_short("1");
     assert_eq!(memory_as_loaded(&bytes, &[]), [245, 222, 251, 223, 222]);
     assert_eq!(memory_as_loaded(&bytes, &["hash-max-listpack-entries=1"]), [245, 246, 251, 247, 258]);
 }
@@ -164,15 +169,8 @@ fn only_hashes_that_are_loaded_packed_become_packed_values() {
 /// What Redis 8.10.2 reports of these hashes if it keeps none of their templates: a long field name makes a table of a packed one.
 #[test]
 fn hashes_of_templates_that_are_not_kept_are_packed_if_their_names_are_short() {
-    let mut dump = Dump::new();
-    let [name, other, value] = ["f".repeat(65), "g".repeat(65), "v".repeat(65)];
-    dump.hash("long", &[("a", "1"), (&name, "v")]);
-    dump.hash("short", &[("a", "1"), (&name[..64], "v")]);
-    dump.hash("value", &[("a", "1"), ("b", &value)]);
-    dump.hash_listpack("packed", &[("a", "x"), (&other, "v")]);
-    dump.hash_listpack("packed-value", &[("a", "x"), ("c", &value)]);
     let rare = "hash-rdb-load-template-disassembly-threshold=2";
-    assert_eq!(memory_as_loaded(&dump.bytes(), &[rare]), [225, 106, 224, 227, 115]);
+    assert_eq!(memory_as_loaded(&long_and_short("x"), &[rare]), [225, 106, 224, 227, 115]);
 }
 
 /// Returns the memory of each key on Redis 8.10, which makes compact hashes of those with two fields or more.

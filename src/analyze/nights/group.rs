@@ -7,6 +7,7 @@ use crate::analyze::one_snapshot::MOST_APART;
 use crate::input::{shown_path, undated};
 use crate::report::{Warning, WarningKind};
 use crate::sorting::CompactSort;
+use crate::units::Millis;
 
 /// Seconds between files of one night that have the same date in their names.
 const SAME_DATE_APART: i64 = 12 * 3600;
@@ -205,11 +206,16 @@ fn by_shard(candidates: Vec<Candidate>, part: ShardName) -> Vec<Night> {
 /// Returns the night of a file that is a snapshot of another night: a backup that copied what was there already. It is of the
 /// date in its name.
 fn copy_of(of: String, candidate: Candidate) -> Night {
-    let date = candidate.date.as_deref().and_then(start_of);
+    let date = candidate.date.as_deref().and_then(midnight);
     let mut copy = night(candidate.name_of_night(), vec![candidate], true);
-    copy.taken = date.map(|seconds| crate::units::Millis(seconds.saturating_mul(1000))).or(copy.taken);
+    copy.taken = date.or(copy.taken);
     copy.left_out = Some(Warning::new(WarningKind::SameSnapshot { of }));
     copy
+}
+
+/// Returns the beginning of a date.
+fn midnight(date: &str) -> Option<Millis> {
+    start_of(date).map(|seconds| Millis(seconds.saturating_mul(1000)))
 }
 
 /// Puts nights in the order of time; those of no known time stay behind the one that they follow.
@@ -242,8 +248,7 @@ fn drop_repeated(list: &mut [Night]) {
         if let Some(night) = list.get_mut(place) {
             // A report that is dated later is of a night whose backup was a copy of what was there.
             let dates = night.files.iter().chain([&night.name]).flat_map(|name| undated(name).1);
-            let dated = dates.filter_map(|date| start_of(&date)).max();
-            night.taken = night.taken.max(dated.map(|seconds| crate::units::Millis(seconds.saturating_mul(1000))));
+            night.taken = dates.filter_map(|date| midnight(&date)).max().max(night.taken);
             night.left_out = Some(Warning::new(WarningKind::SameSnapshot { of }));
         }
     }

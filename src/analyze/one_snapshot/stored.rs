@@ -1,8 +1,8 @@
 //! Refuses stored reports of a snapshot that is there already, as far as reports tell.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use super::{MOST_APART, ONE_NAME, given_twice, not_shards, saved_apart};
+use super::{MOST_APART, ONE_NAME, are_servers, given_twice, not_shards, saved_apart};
 use crate::error::Result;
 use crate::input::undated;
 use crate::report::{ContainerForm, NamedReport, SourceFile};
@@ -47,20 +47,18 @@ fn check_times(reports: &[NamedReport], is_stored: impl Fn(usize) -> bool) -> Re
     let (Some(&(first, one)), Some(&(last, other))) = (times.iter().min(), times.iter().max()) else { return Ok(()) };
     let apart = last.saturating_sub(first);
     let any_is_stored = times.iter().any(|&(_, index)| is_stored(index));
-    if apart <= MOST_APART || one == other || !any_is_stored || are_servers(reports) {
+    if apart <= MOST_APART || one == other || !any_is_stored || are_servers(reports.iter().map(server)) {
         return Ok(());
     }
     Err(saved_apart(&reports[one].name, &reports[other].name, apart))
 }
 
-/// Returns whether all reports are known to be of different servers: by the replication id and the name of their only file.
-fn are_servers(reports: &[NamedReport]) -> bool {
-    let (mut ids, mut names) = (BTreeSet::new(), BTreeSet::new());
-    reports.iter().all(|NamedReport { report, .. }| {
-        let id = report.server.aux.iter().find(|field| field.name == "repl-id");
-        let [file] = &report.source.files[..] else { return false };
-        id.is_some_and(|id| ids.insert(&id.value)) && names.insert(undated(&file.name).0)
-    })
+/// Returns replication id and name of the only file of a report; several files have no id.
+fn server(named: &NamedReport) -> (Option<&str>, &str) {
+    let report = &named.report;
+    let [file] = &report.source.files[..] else { return (None, &named.name) };
+    let id = report.server.aux.iter().find(|field| field.name == "repl-id");
+    (id.map(|id| id.value.as_str()), &file.name)
 }
 
 /// Returns what two snapshots hardly have in common: time, size and number of keys.

@@ -80,9 +80,8 @@ pub struct CompactMeter {
     id: Option<u64>,
     /// Lengths of the values.
     lengths: Vec<u64>,
-    /// Lengths of the field names of an ordinary packed hash, and the greatest of them.
+    /// Lengths of the field names of an ordinary packed hash.
     name_lengths: Vec<u64>,
-    longest_name: u64,
 }
 
 impl Default for CompactMeter {
@@ -99,7 +98,6 @@ impl Default for CompactMeter {
             id: None,
             lengths: Vec::new(),
             name_lengths: Vec::new(),
-            longest_name: 0,
         }
     }
 }
@@ -161,16 +159,14 @@ impl CompactMeter {
                 }
             };
             self.name(name);
-            let len = name.len() as u64;
-            self.longest_name = self.longest_name.max(len);
-            self.name_lengths.push(len);
+            self.name_lengths.push(name.len() as u64);
         }
         Ok(())
     }
 
     /// Returns the length of the longest field name of an ordinary packed hash.
     pub fn longest_name(&self) -> u64 {
-        self.longest_name
+        self.name_lengths.iter().copied().max().unwrap_or_default()
     }
 
     /// Returns the lengths of the pairs of an ordinary packed hash.

@@ -12,6 +12,7 @@
 //!
 //! A value that is random, or that cannot be read, is never a reason against a lock.
 
+use super::is_one_of;
 use super::random::has_random;
 use crate::rdb::peek::{PeekBuffers, RawValue, ValuePart};
 use crate::record::{Kind, Record};
@@ -194,10 +195,6 @@ fn has_any(name: &[u8], words: &[&[u8]]) -> bool {
 
 fn is_number(value: &[u8]) -> bool {
     !value.is_empty() && value.iter().all(u8::is_ascii_digit)
-}
-
-fn is_one_of(text: &[u8], words: &[&[u8]]) -> bool {
-    words.iter().any(|word| word.eq_ignore_ascii_case(text))
 }
 
 fn beginning(text: &[u8]) -> &[u8] {

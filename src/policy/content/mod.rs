@@ -14,6 +14,11 @@ use crate::record::Record;
 /// Bytes by which the decompressed beginning of a string may exceed the requested length: the longest copy of LZF.
 const LONGEST_COPY: usize = 264;
 
+/// Returns whether a text is one of these words, in whatever case.
+pub fn is_one_of(text: &[u8], words: &[&[u8]]) -> bool {
+    words.iter().any(|word| word.eq_ignore_ascii_case(text))
+}
+
 /// Calls `see` with at least the first `most` bytes of a string, or all if there are fewer, and with true if these are all.
 ///
 /// Returns `None` for other types and for damaged strings.

@@ -13,6 +13,7 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 
 use super::password;
+use crate::policy::content::is_one_of;
 
 static SCHEMES: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"://"));
 
@@ -71,7 +72,7 @@ fn scheme(text: &[u8], end: usize) -> &[u8] {
 }
 
 fn is_web(scheme: &[u8]) -> bool {
-    [&b"http"[..], b"https", b"ws", b"wss"].iter().any(|web| web.eq_ignore_ascii_case(scheme))
+    is_one_of(scheme, &[b"http", b"https", b"ws", b"wss"])
 }
 
 fn ends_authority(byte: u8) -> bool {
@@ -102,10 +103,6 @@ fn user_password(text: &[u8], authority: &Range<usize>) -> Option<Range<usize>> 
     let range = authority.start + colon + 1..authority.start + at;
     let is_host = host.is_ascii_alphanumeric() || matches!(host, b'[' | b'$' | b'{' | b'_' | b'<') || !host.is_ascii();
     (is_host && !is_example && !is_port && is_secret(password)).then_some(range)
-}
-
-fn is_one_of(text: &[u8], words: &[&[u8]]) -> bool {
-    words.iter().any(|word| word.eq_ignore_ascii_case(text))
 }
 
 fn is_url_mark(byte: u8) -> bool {

@@ -26,7 +26,7 @@ const DELETED: i64 = 1;
 /// Flag of an entry with the field names of its node.
 const SAME_FIELDS: i64 = 2;
 /// Owner of a pending entry that no consumer has listed yet, and of one that was returned to the group.
-const NOBODY: u32 = 0;
+const NO_OWNER: u32 = 0;
 const RETURNED: u32 = u32::MAX;
 
 /// State of the check of one stream.
@@ -168,7 +168,7 @@ impl StreamCheck {
 
     /// Adds a pending entry of the group.
     pub fn pending(&mut self, id: &[u8; 16]) {
-        self.pending.push((u128::from_be_bytes(*id), NOBODY));
+        self.pending.push((u128::from_be_bytes(*id), NO_OWNER));
     }
 
     /// Starts with a consumer of the group; `None` stands for a name that is too large to be compared.
@@ -189,7 +189,7 @@ impl StreamCheck {
                 "entry is pending for a consumer, but not for its group",
                 "条目在消费者中未确认，消费组中却没有"
             ))),
-            Some(owner @ &mut NOBODY) => {
+            Some(owner @ &mut NO_OWNER) => {
                 *owner = consumer;
                 Ok(())
             }
@@ -208,7 +208,7 @@ impl StreamCheck {
             self.consumer = 1;
         }
         match self.find(id) {
-            Some(owner @ &mut (NOBODY | RETURNED)) => {
+            Some(owner @ &mut (NO_OWNER | RETURNED)) => {
                 *owner = RETURNED;
                 Ok(())
             }
@@ -228,7 +228,7 @@ impl StreamCheck {
 
     fn finish_group(&mut self) -> Result<()> {
         let sorted = if self.consumer == 0 { self.sort_pending() } else { Ok(()) };
-        let all_owned = self.pending.iter().all(|&(_, owner)| owner != NOBODY);
+        let all_owned = self.pending.iter().all(|&(_, owner)| owner != NO_OWNER);
         self.pending.clear();
         self.consumer = 0;
         self.consumers.finish().within(Reading::ConsumerName)?;

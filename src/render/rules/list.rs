@@ -10,7 +10,7 @@ use crate::policy::{Policy, RuleMeta};
 use crate::render::document::{Cell, Column, Table};
 use crate::render::terminal::page::{Style, TextPage};
 use crate::render::terminal::table;
-use crate::render::words::{heads, known, say};
+use crate::render::words::{heads, known, nouns, say};
 use crate::render::wrap::wrap;
 use crate::render::{Lang, TableOptions, human, key_text};
 use crate::report::{Severity, Wording};
@@ -97,9 +97,8 @@ pub fn in_force(policy: &Policy, options: TableOptions, out: &mut dyn Write) -> 
     let name = key_text::text(&policy.name).into_owned();
     let base = policy.extends.as_deref().map(key_text::text);
     let base = base.map_or_else(String::new, |base| say!(lang, ", which extends {base}", "（扩展自 {base}）"));
-    let (limits, noun) =
-        (human::count(policy.settings.len() as u64), if policy.settings.len() == 1 { "limit" } else { "limits" });
-    let head = say!(lang, "Policy {name}{base}: {limits} {noun}", "策略 {name}{base}：{limits} 项限制");
+    let limits = human::counted(policy.settings.len() as u64, nouns::LIMIT, lang);
+    let head = say!(lang, "Policy {name}{base}: {limits}", "策略 {name}{base}：{limits}");
     page.line(Style::Bold, &head)?;
     page.gap()?;
     let list = Table::of("", &policy.settings, usize::MAX)

@@ -3,12 +3,8 @@
 use super::command::{self, Command, input, inputs, policy, quoted, settings};
 use crate::render::Lang;
 use crate::render::document::{Block, Hint, Scope, Section};
-use crate::report::Text;
-use crate::report::{Checksum, Report};
+use crate::report::{Checksum, Options, Report, Text};
 use crate::units::Bytes;
-
-/// Rows of the lists in JSON without `--top`.
-const USUAL_TOP: usize = 20;
 
 /// Builds the section.
 pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
@@ -71,7 +67,7 @@ fn steps(report: &Report) -> Vec<Step> {
     let cut = Text { en: "the lists with the columns left out here", zh: "各列表，包括此处省略的列" };
     let answer = Text { en: "the lists, for programs", zh: "各列表，供程序读取" };
     let top = report.options.top;
-    let form = if top > USUAL_TOP { format!("--format json --top {top}") } else { "--format json".to_owned() };
+    let form = if top > Options::USUAL_TOP { format!("--format json --top {top}") } else { "--format json".to_owned() };
     steps.push(Step { commands: analyses(report, &form), answer, answer_if_cut: Some(cut) });
     steps
 }

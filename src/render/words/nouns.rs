@@ -45,6 +45,7 @@ nouns! {
     INPUT = "input", "inputs", "个输入";
     KEY = "key", "keys", "个 key";
     LIBRARY = "library", "libraries", "个库";
+    LIMIT = "limit", "limits", "项限制";
     MEMBER = "member", "members", "个成员";
     MESSAGE = "entry", "entries", "条消息";
     MINUTE = "minute", "minutes", "分钟";
