@@ -63,6 +63,7 @@ pub fn found(
     let mut findings = Findings {
         policy: checks.policy.name.clone(),
         extends: checks.policy.extends.clone(),
+        settings: checks.digests.iter().map(|(rule, digest)| (Word::from(*rule), digest.clone())).collect(),
         checked: checked(checks).into_iter().map(Word::from).collect(),
         not_evaluated: Vec::new(),
         severities: severities(violations),

@@ -285,7 +285,7 @@ pub struct CapacityArgs {
     #[arg(long, value_name = "INPUT", value_hint = clap::ValueHint::AnyPath, help_heading = "Plan")]
     pub earlier: Vec<PathBuf>,
     /// Count nights that lack shards of earlier nights, too: the shards were removed on purpose
-    #[arg(long, help_heading = "Plan")]
+    #[arg(long, requires = "earlier", help_heading = "Plan")]
     pub allow_missing: bool,
     /// Nodes of the cluster: the output of CLUSTER NODES, or the nodes.conf of a node
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, help_heading = "Plan")]

@@ -8,6 +8,7 @@ use super::archives::unpacked;
 use super::args::{CapacityArgs, CapacityFormat};
 use super::compare::snapshot;
 use super::delivery::{bom_without_csv, labels_without_metrics, names_without_page, wrong_ending};
+use super::given::{GivenFlags, of_reading};
 use super::message::notice;
 use super::output::{Outlet, Output};
 use super::sources::{Reads, names_stdout};
@@ -24,8 +25,11 @@ use crate::report::capacity::capacity;
 use crate::report::{Capacity, CapacityPlan, ClusterNodes, NamedReport, Warning, WarningKind};
 use crate::units::Bytes;
 
+/// Flags that apply to the inputs if these are snapshots, whatever the earlier nights are.
+pub(super) const OF_INPUTS: [&str; 3] = ["separators", "policy", "cluster_nodes"];
+
 /// Reads the inputs, plans for them and writes the plan.
-pub fn run(args: &CapacityArgs) -> Result<ExitStatus> {
+pub fn run(args: &CapacityArgs, given: &GivenFlags) -> Result<ExitStatus> {
     let analysis = plan::capacity(args)?;
     let asked = CapacityPlan {
         node_memory: Bytes(args.node_memory),
@@ -60,13 +64,16 @@ pub fn run(args: &CapacityArgs) -> Result<ExitStatus> {
     {
         notice!("{warning}");
     }
+    if are_stored(args) {
+        given.refuse_for_reports(OF_INPUTS, "the inputs")?;
+    }
     let nodes = args.cluster_nodes.as_deref().map(cluster_nodes).transpose()?;
     let mut out = Outlet::new(&args.output, args.sources()).open(args.output.output.as_deref())?;
     print_passed_over(&args.input);
     let mut asks: Vec<String> = analysis.read.what_if.iter().map(|ask| ask.text().to_owned()).collect();
     let servers = reports(&args.input.inputs, &analysis, args.input.quiet)?;
     let mut of_nights = Plan { slots: SlotCounts::IfUsed, ..analysis };
-    let (earlier, shards) = earlier(args, &mut of_nights, &servers)?;
+    let (earlier, shards) = earlier(args, given, &mut of_nights, &servers)?;
     let mut plan = capacity(&servers, &earlier, nodes.as_ref(), asked).ok_or_else(|| {
         Error::usage("no snapshot among the inputs").with_hint("give a dump or a report for each server")
     })?;
@@ -76,11 +83,12 @@ pub fn run(args: &CapacityArgs) -> Result<ExitStatus> {
     }
     plan.warnings.extend(shards);
     if let Some(until) = plan.options.until {
-        if plan.trend.is_none() {
+        // A damaged input is no wrong usage: the plan says that growth is not known.
+        if plan.trend.is_none() && plan.servers.iter().all(|server| server.complete) {
             return Err(Error::usage("--until: growth is not known: the snapshots have no times, or one time")
                 .with_hint("give --earlier a report of another night"));
         }
-        if plan.nights.last().is_some_and(|night| until <= night.taken) {
+        if plan.servers.iter().filter_map(|server| server.taken).max().is_some_and(|taken| until <= taken) {
             return Err(Error::usage("--until: the date is not after the snapshot").with_hint("give a later date"));
         }
     }
@@ -89,12 +97,20 @@ pub fn run(args: &CapacityArgs) -> Result<ExitStatus> {
 }
 
 /// Makes the reports of earlier nights, without those that are damaged or lack shards, and says which these are.
-fn earlier(args: &CapacityArgs, plan: &mut Plan, servers: &[NamedReport]) -> Result<(Vec<NamedReport>, Vec<Warning>)> {
+fn earlier(
+    args: &CapacityArgs,
+    given: &GivenFlags,
+    plan: &mut Plan,
+    servers: &[NamedReport],
+) -> Result<(Vec<NamedReport>, Vec<Warning>)> {
     // Nights are told apart by their times, and each file is read by itself.
     plan.read.inputs = InputCheck::None;
     // The folders of archives last until all of their files are read.
     let unpacked = unpacked(&args.earlier, &mut plan.read, args.input.quiet)?;
     let files = files(&unpacked.inputs)?;
+    if are_stored(args) && files.iter().all(|file| file.dump.is_none()) {
+        given.refuse_for_reports(of_reading(unpacked.had_archives()), "all inputs")?;
+    }
     let read = |file: &NightFile| {
         let mut named = snapshot(&file.path, plan, args.input.quiet)?;
         named.name = plan.read.shown(file.name());
@@ -105,6 +121,11 @@ fn earlier(args: &CapacityArgs, plan: &mut Plan, servers: &[NamedReport]) -> Res
     let mut warnings = if args.allow_missing { Vec::new() } else { keep_whole(servers, &mut earlier)? };
     warnings.extend(damaged.iter().map(|named| Warning::about(&named.name, WarningKind::NightDamaged)));
     Ok((earlier, warnings))
+}
+
+/// Returns whether all inputs are stored reports, whatever the earlier nights are.
+fn are_stored(args: &CapacityArgs) -> bool {
+    args.input.inputs.iter().all(|input| is_report(input))
 }
 
 /// Makes one report for each server: files of a directory are servers, too. Fails if the inputs are not shards, as far as the plan

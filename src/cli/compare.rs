@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::args::{CompareArgs, ComparedList};
 use super::delivery::ReportDelivery;
+use super::given::GivenFlags;
 use super::message::notice;
 use super::output::{Outlet, Output};
 use super::progress::ProgressLine;
@@ -22,8 +23,11 @@ use series::{Compared, series};
 /// Maximum number of patterns read from a dump; the heaviest are kept.
 const PATTERNS: usize = 10_000;
 
+/// Flags that apply to snapshots only, besides those of reading.
+pub(super) const OF_SNAPSHOTS: [&str; 3] = ["allow_same", "separators", "policy"];
+
 /// Reads the inputs, compares them and writes the comparison.
-pub fn run(args: &CompareArgs) -> Result<ExitStatus> {
+pub fn run(args: &CompareArgs, given: &GivenFlags) -> Result<ExitStatus> {
     if args.by_key.keys {
         return super::compare_keys::run(args);
     }
@@ -44,7 +48,7 @@ pub fn run(args: &CompareArgs) -> Result<ExitStatus> {
     }
     let rows = args.top.map(plan::rows);
     super::print_passed_over(&args.read.input);
-    let Compared { comparison, whole } = series(args, plan, rows)?;
+    let Compared { comparison, whole } = series(args, given, plan, rows)?;
     let table = |out: &Output| args.screen.table(out, rows, args.lang.lang());
     written(delivery.write_comparison(&comparison, list, table))?;
     let fails = gate_fails(&comparison.gate, args.strict_gate);
@@ -72,14 +76,14 @@ pub(super) fn no_such_list<const N: usize>(list: ComparedList, command: &str, ow
 
 /// Returns whether the gate fails, and names on standard error the conditions that are broken or were not evaluated.
 fn gate_fails(rows: &[GateRow], strict: bool) -> bool {
-    for GateRow { condition, verdict, by, reason, .. } in rows {
+    for row @ GateRow { condition, verdict, by, .. } in rows {
         if *verdict == GateVerdict::Failed {
             let by = if by.is_empty() { String::new() } else { format!(": {}", by.join(", ")) };
             notice!("gate failed: {condition}{by}");
         }
-        if let Some(reason) = reason {
+        if let Some(reason) = row.reason_in_words() {
             let whole = if *verdict == GateVerdict::Failed { "not evaluated in full" } else { "not evaluated" };
-            notice!("{whole}: {condition}: {}", reason.wording().en);
+            notice!("{whole}: {condition}: {}", reason.en);
         }
     }
     let open = rows.iter().any(|row| row.verdict == GateVerdict::NotEvaluated);

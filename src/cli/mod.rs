@@ -14,6 +14,7 @@ mod dictionary;
 mod exit;
 mod fleet;
 mod gate;
+mod given;
 mod hints;
 mod keys;
 pub mod lang;
@@ -40,7 +41,7 @@ mod version;
 use std::ffi::OsString;
 use std::io;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 
 pub use args::Cli;
 pub use exit::ExitStatus;
@@ -48,6 +49,7 @@ pub use exit::ExitStatus;
 use crate::analyze::read::snapshot::passed_over;
 use crate::error::{Error, ErrorKind, Result};
 use args::{Command, InputArgs};
+use given::GivenFlags;
 use message::notice;
 
 /// Parses the command line of this process and runs the command.
@@ -59,8 +61,8 @@ pub fn run() -> ExitStatus {
 pub fn run_with(arguments: impl IntoIterator<Item = OsString>) -> ExitStatus {
     temporary::report_large_files();
     let arguments = arguments::with_command(arguments);
-    let cli = match Cli::try_parse_from(&arguments) {
-        Ok(cli) => cli,
+    let (cli, given) = match parsed(&arguments) {
+        Ok(parsed) => parsed,
         Err(error) => {
             return match (error.use_stderr(), message::print_usage(&error, &arguments)) {
                 (true, _) => ExitStatus::Usage,
@@ -77,8 +79,8 @@ pub fn run_with(arguments: impl IntoIterator<Item = OsString>) -> ExitStatus {
         Command::Keys(args) => keys::run(args),
         Command::Check(args) => check::run(args),
         Command::Salvage(args) => salvage::run(args),
-        Command::Compare(args) => compare::run(args),
-        Command::Capacity(args) => capacity::run(args),
+        Command::Compare(args) => compare::run(args, &given),
+        Command::Capacity(args) => capacity::run(args, &given),
         Command::Render(args) => render::run(args),
         Command::Dictionary(args) => dictionary::run(args),
         Command::Show(args) => show::run(args),
@@ -92,6 +94,14 @@ pub fn run_with(arguments: impl IntoIterator<Item = OsString>) -> ExitStatus {
         Err(error) if is_closed_pipe(&error) => ExitStatus::Done,
         Err(error) => failed(&error),
     }
+}
+
+/// Parses a command line; keeps which of the flags were given.
+fn parsed(arguments: &[OsString]) -> std::result::Result<(Cli, GivenFlags), clap::Error> {
+    let mut program = Cli::command();
+    let matches = program.try_get_matches_from_mut(arguments)?;
+    let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut program))?;
+    Ok((cli, GivenFlags::of(&matches)))
 }
 
 /// Prints the error that ends the program, and returns its exit status.

@@ -13,6 +13,7 @@ mod limited;
 pub use judged::{Judged, NameJudged, UsualJudged};
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use limited::{SettledRules, SizeRules, VaryingRules};
 
@@ -78,6 +79,8 @@ pub struct BudgetLine {
 pub struct Checks {
     /// Source policy.
     pub policy: Policy,
+    /// Digest of each rule of the policy, evaluated or not.
+    pub digests: BTreeMap<&'static str, String>,
     /// Facts that rules may use.
     pub context: Context,
     /// Rules about keys; the index of a rule is its bit.

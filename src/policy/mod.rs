@@ -15,6 +15,7 @@ pub mod checks;
 pub mod content;
 pub mod context;
 pub mod dictionary;
+pub mod digest;
 pub mod earlier;
 pub mod evidence;
 mod explain;

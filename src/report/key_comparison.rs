@@ -1,10 +1,12 @@
 //! Comparison of two snapshots key by key, as plain data.
 
+use std::collections::BTreeSet;
+
 #[cfg(feature = "internals")]
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Key, SourceFile};
+use super::{Key, SourceFile, Warning, WarningKind};
 use crate::record::Kind;
 use crate::units::{Bytes, Millis};
 
@@ -36,6 +38,8 @@ pub struct KeyComparison {
     pub distinct_patterns: u64,
     /// The largest differing keys, by the memory of their larger side.
     pub examples: Vec<KeyChange>,
+    /// Circumstances that the reader should know.
+    pub warnings: Vec<Warning>,
 }
 
 /// What counts as a difference.
@@ -70,6 +74,34 @@ pub struct KeySide {
     pub complete: bool,
     /// The files.
     pub files: Vec<SourceFile>,
+}
+
+impl KeySide {
+    /// Returns what tells one snapshot from another: time, and size and number of keys of each file. `None` without a time.
+    fn identity(&self) -> Option<(Millis, Vec<(u64, u64, u32)>)> {
+        let mut files: Vec<_> =
+            self.files.iter().map(|file| (file.bytes.0, file.keys_read, file.rdb_version)).collect();
+        files.sort_unstable();
+        Some((self.taken?, files))
+    }
+}
+
+/// Notes on the order and the identity of two sides, given the memory models of each and the number of keys that differ.
+pub(crate) fn warnings(sides: [&KeySide; 2], models: [BTreeSet<String>; 2], differing: u64) -> Vec<Warning> {
+    let [before, after] = sides;
+    let mut warnings = Vec::new();
+    if before.taken.zip(after.taken).is_some_and(|(before, after)| before > after) {
+        warnings.push(Warning::new(WarningKind::NotInOrder));
+    }
+    if differing == 0 && before.identity().is_some_and(|identity| after.identity() == Some(identity)) {
+        warnings.push(Warning::about(&after.name, WarningKind::SameSnapshot { of: before.name.clone() }));
+    }
+    let [old, new] = &models;
+    if old != new {
+        let models = old.union(new).cloned().collect();
+        warnings.push(Warning::new(WarningKind::ModelsDiffer { models }));
+    }
+    warnings
 }
 
 /// Keys by what became of them. A key may have changed in several ways.

@@ -20,6 +20,10 @@ pub struct Findings {
     pub policy: String,
     /// The preset that it extends.
     pub extends: Option<String>,
+    /// Digest of each rule in force, evaluated or not: of its severities, limits and exemptions, and of what else in the policy it
+    /// depends on. Equal digests in two reports mean equal settings. Absent if there are no rules, and in reports of earlier versions.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub settings: BTreeMap<Word, String>,
     /// Ids of the rules in force that were evaluated, sorted.
     pub checked: Vec<Word>,
     /// Rules in force that were not evaluated, sorted: whether they are kept is unknown.

@@ -1,5 +1,7 @@
 //! The first sections of a report: where the figures come from, how much there is, how it divides.
 
+use std::collections::BTreeSet;
+
 #[cfg(feature = "internals")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -122,6 +124,11 @@ impl Options {
 
     /// Default maximum number of rows per list.
     pub(crate) const USUAL_TOP: usize = 20;
+
+    /// Returns the separators sorted: their order means nothing. Empty in reports of the first versions, which do not name them.
+    pub(crate) fn separators_in_order(&self) -> Vec<String> {
+        self.separators.iter().collect::<BTreeSet<_>>().into_iter().cloned().collect()
+    }
 }
 
 impl Default for Options {

@@ -264,6 +264,8 @@ fn a_slot_above_the_room_of_a_node_is_named() {
         plan["slots"]["nodes"].as_array().unwrap().iter().filter(|node| node["fits"] == false).collect();
     assert_eq!(over.len(), 1);
     assert!(page.contains("no number of nodes suffices: slot 11304 takes 2.8 MiB"), "{page}");
+    assert!(page.contains("slot 11304 fits on no node of 3.0 MiB"), "{page}");
+    assert!(!page.contains("needed") && page.contains("slot 11304 fits on none of them"), "{page}");
     assert!(page.contains("gets more than its 2.1 MiB"), "{page}");
     let (plan, page) = asked("6MB");
     assert!(plan["slots"]["nodes"].as_array().unwrap().iter().all(|node| node["fits"] == true));
@@ -309,6 +311,80 @@ fn a_damaged_night_does_not_count_and_costs_status_4() {
     let (status, nights, trend) = growth(&[&first]);
     assert_eq!((status, nights), (Some(0), Some(2)));
     assert_eq!(growth(&[&first, &cut]), (Some(4), nights, trend));
+    // The present one does not count either.
+    let args = ["capacity", &cut, "--node-memory", "1MB", "--until", "2027-06-30", "--earlier", &first];
+    let done = run_args(&args);
+    let text = String::from_utf8(done.stdout).unwrap();
+    assert_eq!(done.status.code(), Some(4), "{text}");
+    assert!(!text.contains("── Growth") && text.contains("does not count for growth"), "{text}");
+}
+
+#[test]
+fn parts_of_one_snapshot_are_named_as_such() {
+    let folder = tempfile::tempdir().unwrap();
+    let part = |name: &str, flags: &[&str]| {
+        let path = folder.path().join(name).display().to_string();
+        stdout_of(&[&["analyze", &shop(), "--format", "json", "-o", &path], flags].concat());
+        path
+    };
+    let (zero, one) = (part("0.json", &["--db", "0"]), part("1.json", &["--db", "1"]));
+    let plan = |inputs: [&str; 2], more: &[&str]| {
+        let done =
+            run_args(&[&["capacity"], &inputs[..], &["--node-memory", "16MB", "--format", "json"], more].concat());
+        (done.status.code(), String::from_utf8(done.stderr).unwrap())
+    };
+    let (status, said) = plan([&zero, &one], &[]);
+    assert!(status == Some(2) && said.contains("are parts of one snapshot, not shards (--db 0; --db 1)"), "{said}");
+    assert_eq!(plan([&zero, &one], &["--allow-same"]).0, Some(0));
+    for other in [&shop(), &part("all.json", &[]), &part("again.json", &["--db", "0"])] {
+        let (status, said) = plan([&zero, other], &[]);
+        assert!(status == Some(2) && said.contains("are the same snapshot"), "{said}");
+    }
+}
+
+#[test]
+fn a_cluster_that_is_out_of_order_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let nodes = fs::read_to_string(format!("{DATA}/cluster/nodes.txt")).unwrap();
+    let list = folder.path().join("nodes.txt").display().to_string();
+    let plan = |text: &str, more: &[&str]| {
+        fs::write(&list, text).unwrap();
+        let files = shards();
+        let inputs: Vec<&str> = files.iter().map(String::as_str).collect();
+        stdout_of(&[&["capacity", "--node-memory", "5MB", "--cluster-nodes", &list], &inputs[..], more].concat())
+    };
+    let failed =
+        nodes.replacen("master", "master,fail", 1).replacen("connected 13654-16383", "connected 13654-16380", 1);
+    let text = plan(&failed, &[]);
+    for words in ["slots on 1 node that the cluster does not reach", "(fail)", "until the cluster is in order"] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    assert!(text.contains("3 slots without an owner") && text.contains("--cluster fix"), "{text}");
+    let moving = nodes.trim_end().to_owned() + " [13654->-0000000000000000000000000000000000000001]\n";
+    let text = plan(&moving, &["--lang", "zh"]);
+    assert!(text.contains("1 个槽正在迁移") && text.contains("13654 (10.0.0.6:6379 → 10.0.0.1:6379)"), "{text}");
+    let sound = plan(&nodes, &[]);
+    assert!(!sound.contains("in order: see") && !sound.contains("owner:"), "{sound}");
+}
+
+#[test]
+fn memory_that_shrinks_is_not_followed_to_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut report: Value = serde_json::from_str(&fs::read_to_string(stored(folder.path())).unwrap()).unwrap();
+    report["server"]["ctime"] = (report["server"]["ctime"].as_i64().unwrap() - 86_400).into();
+    report["instance"]["total"] = (report["instance"]["total"].as_u64().unwrap() * 2).into();
+    let earlier = folder.path().join("earlier.json").display().to_string();
+    fs::write(&earlier, report.to_string()).unwrap();
+    let args = ["capacity", &shop(), "--node-memory", "1MB", "--earlier", &earlier, "--until", "2028-01-01"];
+    let text = stdout_of(&args);
+    assert!(text.contains("Memory shrinks: at this rate nothing would be left on 2026-11-22"), "{text}");
+    assert!(!text.contains("2028") && !text.contains(" 0.0 "), "{text}");
+    assert!(stdout_of(&[&args[..], &["--lang", "zh"]].concat()).contains("内存在缩小"));
+    let page = stdout_of(&[&args[..], &["--format", "html"]].concat());
+    assert!(!page.contains(">0 B<"), "the chart ends before nothing is left");
+    let plan = json(&args[1..]);
+    assert_eq!(plan["demand"]["dates"].as_array().unwrap().len(), 1);
+    assert!(plan["demand"]["nothing_at"].is_i64());
 }
 
 #[test]

@@ -44,6 +44,7 @@ mod manual;
 mod mask;
 mod memory;
 mod nights;
+mod other_options;
 mod outputs;
 mod parallel;
 #[cfg(feature = "parquet")]

@@ -39,7 +39,7 @@ use crate::error::{Error, Result};
 use crate::pattern::classify::Classifier;
 use crate::rdb::content::{ContentHasher, ContentRoom, FieldExpiries};
 use crate::rdb::verify::name_hash::NameHasher;
-use crate::report::key_comparison::{KeyChange, KeyComparison, KeyComparisonOptions, KeySide};
+use crate::report::key_comparison::{KeyChange, KeyComparison, KeyComparisonOptions, KeySide, warnings};
 use crate::units::{Bytes, Millis};
 
 /// Options of a comparison key by key.
@@ -77,6 +77,7 @@ pub fn compare_keys<P: AsRef<Path>>(
     let masker = masking.as_ref().and_then(RowSetup::masker);
     let mut before = Snapshot::open(before, &plan.read, progress)?;
     let mut after = Snapshot::open(after, &plan.read, progress)?;
+    let models = [&before, &after].map(|side| side.heads().map(|(_, file)| file.model.name()).collect());
     let threads = pool(plan.read.threads)?;
     let budget = plan.read.open.budget;
     let expiries = if plan.options.ignore_expiry { FieldExpiries::Ignored } else { FieldExpiries::Count };
@@ -93,7 +94,8 @@ pub fn compare_keys<P: AsRef<Path>>(
     let sides = [KeySide::from(&old), KeySide::from(&new)];
     let mut summary = Summary::new(classifier, &sides, plan.top);
     threads.install(|| sorter.finish(|key| see(&summary.add(key))))?;
-    let comparison = summary.finish(sums, sides, plan.options);
+    let mut comparison = summary.finish(sums, sides, plan.options);
+    comparison.warnings = warnings([&comparison.before, &comparison.after], models, comparison.sums.differing);
     let verdicts = [old, new].into_iter().flat_map(|side| side.verdicts).collect();
     Ok(KeyDiff { comparison, verdicts })
 }

@@ -182,6 +182,7 @@ impl<'s> Summary<'s> {
             patterns,
             distinct_patterns,
             examples: self.examples,
+            warnings: Vec::new(),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{MOST_APART, ONE_NAME, are_servers, given_twice, not_shards, saved_apart};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::input::undated;
 use crate::report::{ContainerForm, NamedReport, SourceFile};
 
@@ -19,7 +19,7 @@ pub fn check_stored(reports: &[NamedReport], is_stored: impl Fn(usize) -> bool) 
             if let Some(identity) = identity(file) {
                 let first = *snapshots.entry(identity).or_insert(index);
                 if counts(first) {
-                    return Err(given_twice(&reports[first].name, &report.name));
+                    return Err(same_snapshot(&reports[first], report));
                 }
             }
             let (name, dates) = undated(&file.name);
@@ -32,6 +32,20 @@ pub fn check_stored(reports: &[NamedReport], is_stored: impl Fn(usize) -> bool) 
         }
     }
     check_times(reports, is_stored)
+}
+
+/// Returns the error for two reports of one snapshot. Parts of it may have keys in common, which no report tells.
+fn same_snapshot(one: &NamedReport, other: &NamedReport) -> Error {
+    let [selected, other_selected] = [one, other].map(|it| it.report.options.selection.join(" "));
+    if selected == other_selected || selected.is_empty() || other_selected.is_empty() {
+        return given_twice(&one.name, &other.name);
+    }
+    let (one, other) = (&one.name, &other.name);
+    Error::usage(format!(
+        "{one} and {other} are parts of one snapshot, not shards ({selected}; {other_selected}): keys that are in both would count \
+         twice"
+    ))
+    .with_hint("give one report of all these keys, or add --allow-same if no key is in both")
 }
 
 /// Returns an error if files with keys were saved far apart in time and may be of one server; one of them is of a stored report.

@@ -13,7 +13,7 @@ pub struct ByKeyArgs {
     /// Compare two snapshots key by key: which keys were added, removed or changed
     ///
     /// Each INPUT is one side: a file, or a directory or glob of shards. Values are compared by content, not by encoding.
-    #[arg(long, conflicts_with_all = ["allow_missing", "fail_on", "strict_gate", "maxmemory"])]
+    #[arg(long, conflicts_with_all = ["allow_missing", "policy", "fail_on", "strict_gate", "maxmemory"])]
     pub keys: bool,
     /// Inputs of the new side; those before it are the old side, so that each may consist of several files
     #[arg(long, value_name = "INPUT", num_args = 1.., requires = "keys", value_hint = clap::ValueHint::AnyPath)]
@@ -26,7 +26,7 @@ pub struct ByKeyArgs {
     #[arg(long, value_enum, value_name = "WHAT", requires = "keys")]
     pub ignore: Vec<IgnoredFact>,
     /// Take expiries of a key for equal that differ by at most this time, such as 500ms, 1s or 2m
-    #[arg(long, value_name = "TIME", value_parser = tolerance, requires = "keys")]
+    #[arg(long, value_name = "TIME", value_parser = tolerance, requires = "keys", conflicts_with = "ignore")]
     pub expiry_tolerance: Option<u64>,
     /// Exit with status 1 if any key differs; keys that expired in between do not count
     #[arg(long, requires = "keys")]

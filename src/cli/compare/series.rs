@@ -5,11 +5,12 @@
 
 use std::sync::Arc;
 
-use super::PATTERNS;
+use super::{OF_SNAPSHOTS, PATTERNS};
 use crate::analyze::nights::{Night, Nights, nights};
 use crate::analyze::{self, InputCheck, Plan};
 use crate::cli::archives::unpacked;
 use crate::cli::args::CompareArgs;
+use crate::cli::given::{GivenFlags, of_reading};
 use crate::cli::message::notice;
 use crate::cli::progress::ProgressLine;
 use crate::cli::{hints, plan};
@@ -27,12 +28,16 @@ pub(super) struct Compared {
 }
 
 /// Reads the nights and compares the first with the last.
-pub(super) fn series(args: &CompareArgs, mut plan: Plan, rows: Option<usize>) -> Result<Compared> {
+pub(super) fn series(args: &CompareArgs, given: &GivenFlags, mut plan: Plan, rows: Option<usize>) -> Result<Compared> {
     debug_assert_eq!(plan.top, PATTERNS);
     let quiet = args.read.input.quiet;
     // The folders of archives last until all nights are read.
     let unpacked = unpacked(&args.read.input.inputs, &mut plan.read, quiet)?;
     let Nights { list, grouped } = nights(&unpacked.inputs, &plan.read, args.allow_missing)?;
+    if list.iter().all(|night| night.stored) {
+        let flags = OF_SNAPSHOTS.into_iter().chain(of_reading(unpacked.had_archives()));
+        given.refuse_for_reports(flags, "all inputs")?;
+    }
     let mut series = Series { grouped, ..Series::new(plan) };
     let found = list.len();
     for night in list {

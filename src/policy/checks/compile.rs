@@ -4,6 +4,7 @@ use super::limited::SettledRules;
 use super::{BudgetLine, Checks, MOST_KEY_CHECKS, PatternTarget, RuleCheck};
 use crate::pattern::classify::Classifier;
 use crate::policy::context::Context;
+use crate::policy::digest::digests;
 use crate::policy::matcher::{Matcher, PolicyPattern};
 use crate::policy::name_pass::NamePass;
 use crate::policy::rule::{BuiltRule, KeyRule, Known, NameTest, PatternRule};
@@ -43,6 +44,7 @@ impl Checks {
             excuses: Vec::new(),
             class_budgets: Vec::new(),
             entry_budgets: Vec::new(),
+            digests: digests(&policy),
             policy,
             context,
         };

@@ -175,6 +175,7 @@ pub(super) fn baseline(baseline: &Baseline) -> Vec<CsvRow> {
         ("first-evaluated", &baseline.first_evaluated),
         ("worse", &baseline.worse),
         ("fixed", &baseline.fixed),
+        ("other-policy", &baseline.other_policy),
     ];
     let rows = lists.into_iter().flat_map(|(change, list)| list.iter().map(move |it| (change, it)));
     rows.map(|(change, it)| {

@@ -88,8 +88,15 @@ impl TrendView {
         let span = Some(last - first).filter(|span| *span > 0)?;
         // As far ahead as back, and up to the limit if that is not much farther.
         let until = chart.reached.map_or(0, |at| (i128::from(at.0) - last) * 8 / 7);
-        let horizon = last + until.clamp(span, 4 * span);
         let forecast = |per_day: i64, at: i128| i128::from(chart.level.0) + i128::from(per_day) * (at - last) / DAY;
+        let horizon = last + until.clamp(span, 4 * span);
+        // A line that falls to nothing says nothing there: it ends where half is left.
+        let horizon = match i128::from(chart.per_day) {
+            falling @ ..0 if forecast(chart.per_day, horizon) <= 0 => {
+                last + (i128::from(chart.level.0) * DAY / -falling / 2).max(1)
+            }
+            _ => horizon,
+        };
         let end = forecast(chart.per_day, horizon).max(0);
 
         let sizes = || chart.points.iter().map(|(_, size)| i128::from(size.0));

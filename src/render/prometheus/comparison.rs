@@ -104,5 +104,6 @@ fn findings(comparison: &Comparison, to: &mut Exposition) {
         .sample(&[("change", "new")], findings.new.len() as u64)
         .sample(&[("change", "first-evaluated")], findings.first_evaluated.len() as u64)
         .sample(&[("change", "worse")], findings.worse.len() as u64)
-        .sample(&[("change", "fixed")], findings.fixed.len() as u64);
+        .sample(&[("change", "fixed")], findings.fixed.len() as u64)
+        .sample(&[("change", "other-policy")], findings.other_policy.len() as u64);
 }

@@ -24,6 +24,7 @@ pub(super) fn changes(id: &'static str, title: Prose, findings: &Baseline, scope
         (lang.of("first evaluated", "首次评估"), false, &findings.first_evaluated),
         (lang.of("worse", "加重"), false, &findings.worse),
         (lang.of("fixed", "已修复"), true, &findings.fixed),
+        (lang.of("other policy", "策略不同"), false, &findings.other_policy),
     ];
     if lists.iter().all(|(_, _, list)| list.is_empty()) {
         return Section::new(id, title)

@@ -14,6 +14,7 @@ pub(in crate::render) fn document(comparison: &KeyComparison, rows: usize, lang:
         types(comparison, lang),
         patterns(comparison, rows, lang),
         examples(comparison, rows, lang),
+        notes(comparison, lang),
     ];
     Document { lang, headline: headline(comparison, lang), sections: sections.into_iter().flatten().collect() }
 }
@@ -59,6 +60,12 @@ fn headline(comparison: &KeyComparison, lang: Lang) -> Headline {
         trend: None,
         points: Vec::new(),
     }
+}
+
+fn notes(comparison: &KeyComparison, lang: Lang) -> Option<Section> {
+    let notes: Vec<Prose> = comparison.warnings.iter().map(|it| Prose::wording(&it.wording, lang)).collect();
+    let section = || Section::new("notes", lang.of("Notes", "说明"));
+    (!notes.is_empty()).then(|| section().with(Block::Notes(notes, 0)))
 }
 
 /// Returns the reasons to doubt the comparison.

@@ -1,10 +1,14 @@
 //! The nodes of a cluster, from the output of `CLUSTER NODES` or a node's `nodes.conf`.
 
+use std::collections::BTreeSet;
+use std::fmt;
+
 #[cfg(feature = "internals")]
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::error::Error;
+use crate::report::{Warning, WarningKind};
 
 /// Number of slots of a cluster.
 pub(super) const SLOTS: u16 = 16_384;
@@ -25,6 +29,73 @@ pub struct ClusterNode {
     pub address: String,
     /// Its slots, ascending.
     pub slots: Vec<SlotSpan>,
+    /// Whether the cluster can reach it.
+    pub state: NodeState,
+    /// Slots that it is giving or taking. A node knows those of itself only.
+    pub open: Vec<OpenSlot>,
+}
+
+/// Whether a cluster can reach a node.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum NodeState {
+    /// Nothing is known against it.
+    #[default]
+    Reachable,
+    /// The node that was asked does not reach it (`fail?`).
+    Suspected,
+    /// The majority does not reach it (`fail`).
+    Failed,
+    /// It has not joined yet (`handshake`).
+    Joining,
+    /// Its address is not known (`noaddr`).
+    NoAddress,
+}
+
+impl NodeState {
+    /// Returns the flag in the output of `CLUSTER NODES`.
+    pub const fn flag(self) -> &'static str {
+        match self {
+            NodeState::Reachable => "master",
+            NodeState::Suspected => "fail?",
+            NodeState::Failed => "fail",
+            NodeState::Joining => "handshake",
+            NodeState::NoAddress => "noaddr",
+        }
+    }
+
+    /// Returns the state that the flags of a node tell, the gravest of several.
+    fn of(flags: &str) -> NodeState {
+        let states = [NodeState::Failed, NodeState::Suspected, NodeState::Joining, NodeState::NoAddress];
+        let told = |state: &NodeState| flags.split(',').any(|flag| flag == state.flag());
+        states.into_iter().find(told).unwrap_or_default()
+    }
+}
+
+/// Slot on the move between two nodes.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct OpenSlot {
+    /// Its number.
+    pub slot: u16,
+    /// Id of the node that gives it.
+    pub from: String,
+    /// Id of the node that takes it.
+    pub to: String,
+}
+
+impl OpenSlot {
+    /// Parses `[93->-ID]` or `[93-<-ID]` of the line of node `own`.
+    fn parse(text: &str, own: &str) -> Option<OpenSlot> {
+        let inner = text.strip_prefix('[')?.strip_suffix(']')?;
+        let give = inner.split_once("->-").map(|(slot, other)| (slot, own, other));
+        let (slot, from, to) = give.or_else(|| inner.split_once("-<-").map(|(slot, other)| (slot, other, own)))?;
+        let slot = slot.parse().ok().filter(|slot| *slot < SLOTS)?;
+        (is_id(from) && is_id(to)).then(|| OpenSlot { slot, from: from.to_owned(), to: to.to_owned() })
+    }
+}
+
+/// Returns whether a text may be the id of a node: it is shown within commands.
+fn is_id(text: &str) -> bool {
+    (1..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
 /// Slots beside each other, both ends included.
@@ -35,6 +106,13 @@ pub struct SlotSpan {
     pub first: u16,
     /// The last of them.
     pub last: u16,
+}
+
+impl fmt::Display for SlotSpan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let SlotSpan { first, last } = self;
+        if first == last { write!(f, "{first}") } else { write!(f, "{first}–{last}") }
+    }
 }
 
 impl SlotSpan {
@@ -66,13 +144,14 @@ impl ClusterNodes {
             let [id, address, flags, _, _, _, _, _, slots @ ..] = fields.as_slice() else {
                 return Err(wrong("a node has at least eight fields"));
             };
-            if !flags.split(',').any(|flag| flag == "master") {
+            // A node that is joining has no role yet.
+            if !flags.split(',').any(|flag| flag == "master" || flag == "handshake") {
                 continue;
             }
             if nodes.len() == MOST_NODES {
                 return Err(wrong("more nodes than a cluster has slots"));
             }
-            if id.len() > 64 || !id.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+            if !is_id(id) {
                 return Err(wrong("the id of a node is made of letters and digits"));
             }
             // Addresses are shown within commands: a shell must find nothing in them.
@@ -80,9 +159,16 @@ impl ClusterNodes {
             if !address.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".:-_".contains(&byte)) {
                 return Err(wrong("the address of a node is no HOST:PORT"));
             }
-            let mut node = ClusterNode { id: (*id).to_owned(), address: address.to_owned(), slots: Vec::new() };
-            // `[93-<-id]` is a slot on the move, which its owner lists as well.
-            for slot in slots.iter().filter(|slot| !slot.starts_with('[')) {
+            let (id, address) = ((*id).to_owned(), address.to_owned());
+            let state = NodeState::of(flags);
+            let mut node = ClusterNode { id, address, slots: Vec::new(), state, open: Vec::new() };
+            for slot in slots {
+                // Its owner lists a slot on the move as well.
+                if slot.starts_with('[') {
+                    let open = OpenSlot::parse(slot, &node.id);
+                    node.open.push(open.ok_or_else(|| wrong(&format!("{slot:?} is no slot on the move")))?);
+                    continue;
+                }
                 let (first, last) = slot.split_once('-').unwrap_or((slot, slot));
                 let bound = |text: &str| text.parse::<u16>().ok().filter(|slot| *slot < SLOTS);
                 let (Some(first), Some(last)) = (bound(first), bound(last)) else {
@@ -102,6 +188,55 @@ impl ClusterNodes {
             true => Ok(ClusterNodes(nodes)),
             false => Err(Error::usage(format!("{name}: no node with slots")).with_hint(remedy)),
         }
+    }
+}
+
+/// Circumstances of a cluster that keep its slots from being moved.
+impl ClusterNodes {
+    /// Returns the nodes that hold slots or can take some.
+    pub(super) fn in_use(&self) -> ClusterNodes {
+        let is_in_use = |node: &&ClusterNode| !node.slots.is_empty() || node.state == NodeState::Reachable;
+        ClusterNodes(self.0.iter().filter(is_in_use).cloned().collect())
+    }
+
+    /// Returns a warning for each thing that is wrong with the cluster.
+    pub(super) fn warnings(&self) -> Vec<Warning> {
+        let (holding, empty): (Vec<&ClusterNode>, Vec<&ClusterNode>) =
+            self.0.iter().filter(|node| node.state != NodeState::Reachable).partition(|node| !node.slots.is_empty());
+        let named = |nodes: Vec<&ClusterNode>| -> Vec<String> {
+            nodes.into_iter().map(|node| format!("{} ({})", node.name(), node.state.flag())).collect()
+        };
+        let mut owned = vec![false; usize::from(SLOTS)];
+        for slot in self.0.iter().flat_map(|node| &node.slots).flat_map(|span| span.first..=span.last) {
+            owned[usize::from(slot)] = true;
+        }
+        let without = (0..SLOTS).zip(owned).filter(|(_, owned)| !owned).map(|(slot, _)| slot);
+        let without = SlotSpan::of(without);
+        let slots = without.iter().map(|span| u64::from(span.last - span.first) + 1).sum();
+        let open: BTreeSet<&OpenSlot> = self.0.iter().flat_map(|node| &node.open).collect();
+        let name = |id: &String| {
+            let known = self.0.iter().find(|node| node.id == *id);
+            known.map_or_else(|| id.clone(), |node| node.name().to_owned())
+        };
+        let open = open.into_iter().map(|it| format!("{} ({} → {})", it.slot, name(&it.from), name(&it.to)));
+        let (holding, empty, open) = (named(holding), named(empty), open.collect::<Vec<_>>());
+        let kinds = [
+            (!holding.is_empty()).then_some(WarningKind::ClusterNodesFailed { nodes: holding }),
+            (!empty.is_empty()).then_some(WarningKind::ClusterNodesLeftOut { nodes: empty }),
+            (slots > 0).then(|| WarningKind::ClusterSlotsUnassigned {
+                slots,
+                ranges: without.iter().map(SlotSpan::to_string).collect(),
+            }),
+            (!open.is_empty()).then_some(WarningKind::ClusterSlotsOpen { slots: open }),
+        ];
+        kinds.into_iter().flatten().map(Warning::new).collect()
+    }
+}
+
+impl ClusterNode {
+    /// Returns the address, or the id of a node without one.
+    fn name(&self) -> &str {
+        if self.address.starts_with(':') || self.address.is_empty() { &self.id } else { &self.address }
     }
 }
 
@@ -139,6 +274,54 @@ vars currentEpoch 6 lastVoteEpoch 0
         assert!(error(&NODES.replace("10922", "16384")).contains("\"5461-16384\" is no slot"));
         assert!(error("").contains("no node with slots"));
         assert!(error(&NODES.replace("127.0.0.1:30002", "$(id)")).contains("is no HOST:PORT"));
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_cluster_is_told() {
+        let line = |id: &str, address: &str, flags: &str, slots: &str| {
+            format!("{id} {address} {flags} - 0 0 1 connected {slots}\n")
+        };
+        let told = |lines: &[String]| -> Vec<WarningKind> {
+            let nodes = ClusterNodes::parse(&lines.concat(), "n").unwrap();
+            nodes.warnings().into_iter().map(|warning| warning.kind).collect()
+        };
+        let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+        let one = line("a1", "h:1@2", "myself,master", "0-16000");
+        let whole = [one.clone(), line("b2", "h:2@3", "master", "16001-16383")];
+        assert_eq!(told(&whole), []);
+        for (flag, name) in [("fail", "h:2 (fail)"), ("fail?", "h:2 (fail?)"), ("noaddr", "h:2 (noaddr)")] {
+            let lines = [one.clone(), line("b2", "h:2@3", &format!("master,{flag}"), "16001-16383")];
+            assert_eq!(told(&lines), [WarningKind::ClusterNodesFailed { nodes: texts(&[name]) }], "{flag}");
+            assert_eq!(ClusterNodes::parse(&lines.concat(), "n").unwrap().in_use().0.len(), 2);
+        }
+        let spare = [
+            whole.concat(),
+            line("c3", ":0@0", "master,fail,noaddr", ""),
+            line("d4", "h:4@5", "handshake", ""),
+            line("e5", "h:5@6", "master", ""),
+            line("f6", "h:6@7", "slave,fail", ""),
+        ];
+        assert_eq!(
+            told(&spare),
+            [WarningKind::ClusterNodesLeftOut { nodes: texts(&["c3 (fail)", "h:4 (handshake)"]) }]
+        );
+        let in_use = ClusterNodes::parse(&spare.concat(), "n").unwrap().in_use().0;
+        assert_eq!(in_use.iter().map(|node| node.id.as_str()).collect::<Vec<_>>(), ["a1", "b2", "e5"]);
+        let moving = line("b2", "h:2@3", "master", "16001-16005 16007-16380 [93-<-a1] [16003->-a1] [7->-zz]");
+        assert_eq!(
+            told(&[one.clone(), moving]),
+            [
+                WarningKind::ClusterSlotsUnassigned { slots: 4, ranges: texts(&["16006", "16381–16383"]) },
+                WarningKind::ClusterSlotsOpen {
+                    slots: texts(&["7 (h:2 → zz)", "93 (h:1 → h:2)", "16003 (h:2 → h:1)"])
+                },
+            ]
+        );
+        for wrong in ["[93]", "[93->-$(id)]", "[16384->-a1]", "[93->-", "[x-<-a1]"] {
+            let lines = [one.clone(), line("b2", "h:2@3", "master", wrong)].concat();
+            let error = ClusterNodes::parse(&lines, "n").unwrap_err().to_string();
+            assert!(error.starts_with("n: line 2:") && error.contains("is no slot on the move"), "{error}");
+        }
     }
 
     #[test]

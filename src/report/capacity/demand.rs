@@ -20,6 +20,9 @@ const AHEAD: [u64; 4] = [30, 90, 180, 365];
 pub struct Demand {
     /// Dates, ascending; the first is that of the snapshot, null if it has none.
     pub dates: Vec<Option<Millis>>,
+    /// Date at which shrinking memory would come to nothing: the line says nothing from then on, and there are no later dates. Null if
+    /// memory does not shrink, or not within a hundred years, or growth is not known.
+    pub nothing_at: Option<Millis>,
     /// The deployment as it is, then each what-if question in the order asked.
     pub scenarios: Vec<Scenario>,
 }
@@ -72,9 +75,10 @@ pub(super) fn demand(
     now: Option<Millis>,
     plan: &CapacityPlan,
 ) -> Demand {
-    let days = days_ahead(trend, now, plan.until);
-    let date = |day: f64| now.map(|now| Millis(now.0.saturating_add(rounded(day * DAY))));
     let total = figure.sum(servers);
+    let end = days_to_nothing(total, trend);
+    let days = days_ahead(trend, now, plan.until, end);
+    let date = |day: f64| now.map(|now| Millis(now.0.saturating_add(rounded(day * DAY))));
     let model = servers.first().map_or_else(String::new, |named| named.report.server.model.clone());
     let scenario = |what_if: Option<String>, model: String, scaled: Bytes| {
         // Growth is of the same keys, so it shrinks and swells as they do.
@@ -88,16 +92,25 @@ pub(super) fn demand(
     let mut scenarios = vec![scenario(None, model, total)];
     scenarios
         .extend(alternatives(servers, figure).into_iter().map(|(ask, model, sum)| scenario(Some(ask), model, sum)));
-    Demand { dates: days.iter().map(|day| date(*day)).collect(), scenarios }
+    let nothing_at = end.filter(|day| *day <= FARTHEST_DAYS).and_then(date);
+    Demand { dates: days.iter().map(|day| date(*day)).collect(), nothing_at, scenarios }
 }
 
-/// Returns the days after the snapshot for which there is a figure: today only, if growth is not known.
-fn days_ahead(trend: Option<&Trend>, now: Option<Millis>, until: Option<Millis>) -> Vec<f64> {
+/// Returns the days until a line that falls comes to nothing. It is the same under each question, as growth is scaled with the memory.
+fn days_to_nothing(total: Bytes, trend: Option<&Trend>) -> Option<f64> {
+    let shrinks = trend.filter(|trend| trend.per_day < 0)?.per_day.unsigned_abs();
+    Some(total.0 as f64 / shrinks as f64)
+}
+
+/// Returns the days after the snapshot for which there is a figure: today only, if growth is not known, and none from the `end` of the
+/// line on.
+fn days_ahead(trend: Option<&Trend>, now: Option<Millis>, until: Option<Millis>, end: Option<f64>) -> Vec<f64> {
     let mut days = vec![0.0];
     let (Some(_), Some(now)) = (trend, now) else { return days };
     let last = until.map(|until| until.0.saturating_sub(now.0) as f64 / DAY);
     days.extend(AHEAD.map(|day| day as f64).into_iter().filter(|day| last.is_none_or(|last| *day < last)));
     days.extend(last.filter(|last| *last > 0.0));
+    days.retain(|day| *day == 0.0 || end.is_none_or(|end| *day < end));
     days
 }
 

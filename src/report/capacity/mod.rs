@@ -10,7 +10,7 @@ mod slots;
 
 use std::collections::BTreeSet;
 
-pub use cluster::{ClusterNode, ClusterNodes, SlotSpan};
+pub use cluster::{ClusterNode, ClusterNodes, NodeState, OpenSlot, SlotSpan};
 pub use demand::{Demand, NodeNeed, Scenario};
 pub use parts::{BusinessPart, Division, FreedStep};
 use slots::NoPlan;
@@ -80,7 +80,7 @@ pub struct Capacity {
     pub usable: Bytes,
     /// The servers, in the order given.
     pub servers: Vec<SnapshotRow>,
-    /// Earlier nights that growth is computed from, oldest first, and the present one.
+    /// Earlier nights that growth is computed from, oldest first, and the present one unless an input is damaged.
     pub nights: Vec<Night>,
     /// Growth; null without earlier nights.
     pub trend: Option<Trend>,
@@ -187,9 +187,11 @@ pub fn capacity(
     let nights = nights(servers, earlier, figure);
     let points = nights.iter().map(|night| (night.taken, night.total)).collect();
     let trend = trend::through(points, figure.name(), None);
-    let demand = demand::demand(servers, figure, trend.as_ref(), nights.last().map(|night| night.taken), &plan);
+    let now = taken(servers).or(nights.last().map(|night| night.taken));
+    let demand = demand::demand(servers, figure, trend.as_ref(), now, &plan);
     let count = plan.nodes.unwrap_or_else(|| demand.nodes_today());
-    let slots = slots::plan(servers, nodes, count, plan.usable(), plan.top);
+    let room = slots::Room { usable: plan.usable(), keys: Figure::Keys.sum(servers), total: figure.sum(servers) };
+    let slots = slots::plan(servers, nodes.map(ClusterNodes::in_use).as_ref(), count, room, plan.top);
     let mut warnings = warnings(servers, earlier, figure);
     let other_keys = |named: &&NamedReport| Warning::about(&named.name, WarningKind::NightOfOtherKeys);
     warnings.extend(unlike.iter().map(other_keys));
@@ -203,6 +205,7 @@ pub fn capacity(
         }
         .map(Warning::new),
     );
+    warnings.extend(nodes.into_iter().flat_map(ClusterNodes::warnings));
     Some(Capacity {
         schema: SCHEMA,
         rdblens: env!("CARGO_PKG_VERSION"),
@@ -227,7 +230,18 @@ fn known_nights<'r>(servers: &'r [NamedReport], earlier: &[&NamedReport]) -> imp
     servers.iter().flat_map(|named| &named.report.history)
 }
 
-/// Adds up the snapshots of each night. The present one is last, whatever the times are; without a time it is left out.
+/// Returns the time of the latest snapshot.
+fn taken(servers: &[NamedReport]) -> Option<Millis> {
+    servers.iter().filter_map(|named| named.report.taken()).max()
+}
+
+/// Returns whether every server was read whole.
+fn are_whole(servers: &[NamedReport]) -> bool {
+    servers.iter().all(|named| named.report.complete)
+}
+
+/// Adds up the snapshots of each night. The present one is last, whatever the times are; without a time it is left out, and so it is
+/// if it lacks something.
 fn nights(servers: &[NamedReport], earlier: &[&NamedReport], figure: Figure) -> Vec<Night> {
     let mut dated: Vec<(Millis, Bytes)> =
         earlier.iter().filter_map(|named| Some((named.report.taken()?, figure.of(&named.report)))).collect();
@@ -250,15 +264,9 @@ fn nights(servers: &[NamedReport], earlier: &[&NamedReport], figure: Figure) -> 
         // The reports of some servers may know more nights than those of others.
         nights.retain(|night| night.snapshots == servers.len() as u64);
     }
-    let now = servers.iter().filter_map(|named| named.report.taken()).max();
+    let now = taken(servers).filter(|_| are_whole(servers));
     nights.extend(now.map(|taken| Night { taken, snapshots: servers.len() as u64, total: figure.sum(servers) }));
     nights
-}
-
-/// Returns whether two reports are of one snapshot: of the same time, size and keys.
-fn is_same_snapshot(one: &Report, other: &Report) -> bool {
-    let what = |report: &Report| (report.taken(), report.source.bytes, report.totals.keys);
-    one.taken().is_some() && what(one) == what(other)
 }
 
 /// Returns whether the report of an earlier night has keys selected like those of one of the servers.
@@ -291,16 +299,24 @@ fn warnings(servers: &[NamedReport], earlier: &[&NamedReport], figure: Figure) -
         let models = now.union(&then).cloned().collect();
         warnings.push(Warning::new(WarningKind::ModelsDiffer { models }));
     }
+    if !are_whole(servers) && (!earlier.is_empty() || known_nights(servers, earlier).next().is_some()) {
+        warnings.push(Warning::new(WarningKind::PresentNotCounted));
+    }
+    let separators: BTreeSet<_> = servers.iter().map(|named| named.report.options.separators_in_order()).collect();
+    let separators: Vec<String> = separators.iter().filter(|it| !it.is_empty()).map(|it| it.concat()).collect();
+    if separators.len() > 1 {
+        warnings.push(Warning::new(WarningKind::SeparatorsDiffer { separators }));
+    }
     if figure == Figure::Keys {
         warnings.push(Warning::new(WarningKind::TablesNotCounted));
     }
-    let latest = servers.iter().filter_map(|named| named.report.taken()).max();
+    let latest = taken(servers);
     let last_before = earlier.iter().filter_map(|named| named.report.taken()).max();
     if last_before.zip(latest).is_some_and(|(before, now)| before > now) {
         warnings.push(Warning::new(WarningKind::NotInOrder));
     }
     for night in earlier {
-        let same = servers.iter().find(|server| is_same_snapshot(&server.report, &night.report));
+        let same = servers.iter().find(|server| server.report.is_of_snapshot_of(&night.report));
         let of = same.map(|server| server.name.clone());
         warnings.extend(of.map(|of| Warning::about(&night.name, WarningKind::SameSnapshot { of })));
     }

@@ -71,7 +71,7 @@ pub struct NodeLoad {
     pub slots: u64,
     /// Memory of their keys after the moves.
     pub memory: Bytes,
-    /// Whether that is within what data on a node may take.
+    /// Whether that, with a share of the tables, is within what data on a node may take.
     pub fits: bool,
     /// Slots after the moves, as ranges.
     pub ranges: Vec<SlotSpan>,
@@ -145,9 +145,11 @@ pub struct HeavySlot {
     pub keys: u64,
     /// Memory.
     pub memory: Bytes,
+    /// That with a share of the tables, in proportion.
+    pub total: Bytes,
     /// The memory as a part of a node's share.
     pub of_share: f64,
-    /// Whether the memory is within what data on a node may take. If not, no number of nodes suffices.
+    /// Whether the total is within what data on a node may take. If not, no number of nodes suffices.
     pub fits: bool,
     /// Its heaviest key, where the report lists it.
     pub example: Option<Example>,
@@ -166,12 +168,35 @@ pub(super) enum NoPlan {
     NodeMissing,
 }
 
-/// Plans the slots of `count` nodes, each of which has room for `usable` bytes.
+/// Room of a node, and the deployment that fills it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Room {
+    /// Memory of a node that data may take.
+    pub usable: Bytes,
+    /// Memory of all keys.
+    pub keys: Bytes,
+    /// Memory that nodes are needed for: of keys and tables, where it is known.
+    pub total: Bytes,
+}
+
+impl Room {
+    /// Returns the memory of some keys with a share of the tables, in proportion: that of all keys is the total.
+    fn total_of(self, keys: Bytes) -> Bytes {
+        let total = (u128::from(keys.0) * u128::from(self.total.0)).div_ceil(u128::from(self.keys.0.max(1)));
+        Bytes(u64::try_from(total).unwrap_or(u64::MAX))
+    }
+
+    fn fits(self, keys: Bytes) -> bool {
+        self.total_of(keys) <= self.usable
+    }
+}
+
+/// Plans the slots of `count` nodes.
 pub(super) fn plan(
     servers: &[NamedReport],
     known: Option<&ClusterNodes>,
     count: u64,
-    usable: Bytes,
+    room: Room,
     top: usize,
 ) -> Result<SlotPlan, NoPlan> {
     let count = usize::try_from(count.clamp(1, u64::from(SLOTS))).unwrap_or(1);
@@ -195,15 +220,16 @@ pub(super) fn plan(
         layout => layout?,
     };
     let mut plan = layout.plan(&all, count);
-    plan.nodes.iter_mut().for_each(|node| node.fits = node.memory <= usable);
-    plan.heavy_slots = heavy(&all, &slots, count, usable, top);
+    plan.nodes.iter_mut().for_each(|node| node.fits = room.fits(node.memory));
+    plan.heavy_slots = heavy(&all, &slots, count, room, top);
     Ok(plan)
 }
 
 /// Lists slots that are a notable part of a node's share, or more than a node has room for.
-fn heavy(all: &[Weight], slots: &[&Slots], count: usize, usable: Bytes, top: usize) -> Vec<HeavySlot> {
+fn heavy(all: &[Weight], slots: &[&Slots], count: usize, room: Room, top: usize) -> Vec<HeavySlot> {
     let share = all.iter().map(|weight| weight.memory).sum::<Bytes>().0 / count as u64;
-    let is_heavy = |memory: Bytes| memory > usable || u128::from(memory.0) * 1000 > u128::from(share) * HEAVY_PERMILLE;
+    let is_heavy =
+        |memory: Bytes| !room.fits(memory) || u128::from(memory.0) * 1000 > u128::from(share) * HEAVY_PERMILLE;
     let mut rows: Vec<(u16, &Weight)> = (0..).zip(all).filter(|(_, weight)| is_heavy(weight.memory)).collect();
     rows.compact_sort_by_key(|(slot, weight)| (Reverse(weight.memory), *slot));
     let example = |slot: u16| {
@@ -214,8 +240,9 @@ fn heavy(all: &[Weight], slots: &[&Slots], count: usize, usable: Bytes, top: usi
         slot,
         keys: weight.keys,
         memory: weight.memory,
+        total: room.total_of(weight.memory),
         of_share: weight.memory.0 as f64 / share.max(1) as f64,
-        fits: weight.memory <= usable,
+        fits: room.fits(weight.memory),
         example: example(slot),
     };
     rows.into_iter().take(top).map(row).collect()

@@ -92,6 +92,85 @@ fn growth_reaches_later_dates_with_its_range() {
 }
 
 #[test]
+fn a_line_that_falls_ends_before_nothing_is_left() {
+    let shrinking = |now: u64, until: i64| {
+        let asked = CapacityPlan { until: Some(Millis(until * DAY * 1000)), ..asked() };
+        planned(&[server("n", now, DAY)], &[server("n", 1000, 0)], asked).demand
+    };
+    let days = |demand: &Demand| -> Vec<i64> { demand.dates.iter().map(|it| it.unwrap().0 / 1000 / DAY).collect() };
+    // 100 a day of 900: nothing would be left after nine days.
+    let demand = shrinking(900, 8);
+    assert_eq!((days(&demand), demand.nothing_at), (vec![1, 8], Some(Millis(10 * DAY * 1000))));
+    assert_eq!(demand.scenarios[0].needs[1].total, Bytes(200));
+    for until in [10, 400] {
+        assert_eq!(days(&shrinking(900, until)), [1], "{until}");
+    }
+    // One a day of 999: the line lasts longer than the dates.
+    let slow = shrinking(999, 400);
+    assert_eq!((days(&slow), slow.nothing_at), (vec![1, 31, 91, 181, 366, 400], Some(Millis(1000 * DAY * 1000))));
+    assert!(slow.scenarios[0].needs.iter().all(|need| need.total.0 > 0));
+    assert_eq!((days(&shrinking(0, 40)), shrinking(1000, 40).nothing_at), (vec![1], None));
+}
+
+#[test]
+fn a_present_snapshot_that_is_not_whole_does_not_bend_the_line() {
+    let nights = [server("n", 100, 0), server("n", 110, DAY)];
+    let mut cut = server("n", 40, 2 * DAY);
+    cut.report.complete = false;
+    let kinds = |plan: &Capacity| plan.warnings.iter().map(|warning| warning.kind.clone()).collect::<Vec<_>>();
+    let plan = planned(&[cut.clone()], &nights, asked());
+    let trend = plan.trend.clone().unwrap();
+    assert_eq!((trend.per_day, trend.snapshots, plan.nights.len()), (10, 2, 2));
+    assert_eq!(plan.demand.dates[0], Some(Millis(2 * DAY * 1000)));
+    assert!(kinds(&plan).contains(&WarningKind::PresentNotCounted) && !plan.is_complete());
+    let plan = planned(&[server("a", 60, 2 * DAY), cut.clone()], &nights[..1], asked());
+    assert!(plan.trend.is_none() && kinds(&plan).contains(&WarningKind::PresentNotCounted));
+    assert!(!kinds(&planned(&[cut], &[], asked())).contains(&WarningKind::PresentNotCounted));
+}
+
+#[test]
+fn a_slot_fits_by_the_same_figure_as_its_node() {
+    let mut one = node("a", [(5, 1000)]);
+    let both = |one: &NamedReport, usable: u64| {
+        let asked = CapacityPlan { node_memory: Bytes(usable), headroom_permille: 0, nodes: None, ..asked() };
+        let plan = planned(&[one.clone(), node("b", [])], &[], asked);
+        (plan.demand.nodes_today(), plan.slots.unwrap().heavy_slots[0].fits)
+    };
+    // The whole server takes less than its keys by the model, or more with its tables.
+    for (total, usable) in [(900, 950), (1100, 1050)] {
+        one.report.instance = Some(Instance { total: Bytes(total), ..Instance::default() });
+        let (nodes, fits) = both(&one, usable);
+        assert_eq!((nodes == 1, fits), (total <= usable, total <= usable), "{total} {usable}");
+    }
+}
+
+#[test]
+fn slots_do_not_go_to_nodes_that_the_cluster_does_not_reach() {
+    let line = |id: &str, flags: &str, slots: &str| format!("{id} h{id}:1@2 {flags} - 0 0 1 connected {slots}\n");
+    let list = [
+        line("1", "master", "0-8191"),
+        line("2", "master,fail", "8192-16000"),
+        line("3", "master,fail", ""),
+        line("4", "master", ""),
+    ];
+    let nodes = ClusterNodes::parse(&list.concat(), "nodes").unwrap();
+    let servers = [node("a", (0..4000).map(|slot| (slot, 100))), node("b", [(9000, 10)])];
+    let plan = capacity(&servers, &[], Some(&nodes), CapacityPlan { nodes: Some(3), ..asked() }).unwrap();
+    let slots = plan.slots.unwrap();
+    let names: Vec<_> = slots.nodes.iter().map(|node| node.name.as_deref().unwrap()).collect();
+    assert_eq!(names, ["a", "b", "h4:1"]);
+    let kinds: Vec<WarningKind> = plan.warnings.into_iter().map(|warning| warning.kind).collect();
+    assert_eq!(
+        kinds,
+        [
+            WarningKind::ClusterNodesFailed { nodes: vec!["h2:1 (fail)".to_owned()] },
+            WarningKind::ClusterNodesLeftOut { nodes: vec!["h3:1 (fail)".to_owned()] },
+            WarningKind::ClusterSlotsUnassigned { slots: 383, ranges: vec!["16001–16383".to_owned()] },
+        ]
+    );
+}
+
+#[test]
 fn shards_of_a_night_are_added_up() {
     let earlier = [server("a", 100, 0), server("b", 50, 1800), server("a", 110, DAY), server("b", 60, DAY + 60)];
     let plan = planned(&[server("a", 120, 2 * DAY), server("b", 70, 2 * DAY)], &earlier, asked());

@@ -10,6 +10,7 @@ use std::collections::HashSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::policy_change::PolicyChange;
 use super::{NamedReport, Report};
 use crate::report::{Finding, FindingPattern, Findings, Severity, Warning, WarningKind};
 use crate::units::Bytes;
@@ -29,6 +30,10 @@ pub struct Baseline {
     pub worse: Vec<BaselineRow>,
     /// Violations that are gone, of rules that are still checked. The figures are the earlier ones.
     pub fixed: Vec<BaselineRow>,
+    /// Violations of rules that only one of the policies has or that have other settings: the policy makes the difference, so that no
+    /// gate counts them. Only in a comparison, and absent if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub other_policy: Vec<BaselineRow>,
 }
 
 /// A part of a finding that changed.
@@ -138,6 +143,17 @@ pub fn against(earlier: &NamedReport, now: &Findings) -> Baseline {
         baseline.add(finding, old);
     }
     baseline.fixed = fixed(old, now);
+    baseline
+}
+
+/// Compares the findings of two reports of which one may have been checked against another policy.
+pub(super) fn across_policies(earlier: &NamedReport, now: &Findings, policies: &PolicyChange) -> Baseline {
+    let mut baseline = against(earlier, now);
+    let Baseline { new, first_evaluated, worse, fixed, other_policy, .. } = &mut baseline;
+    for list in [new, first_evaluated, worse] {
+        other_policy.extend(list.extract_if(.., |row| policies.concerns(&row.rule)));
+    }
+    fixed.retain(|row| !policies.concerns(&row.rule));
     baseline
 }
 

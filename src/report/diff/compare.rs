@@ -9,9 +9,11 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::policy_change::PolicyChange;
 use super::trend::{self, Trend};
 use super::{
-    Baseline, Condition, GateRow, Growth, NamedReport, PatternChanges, TemplateChange, TypeChange, baseline, growth,
+    Baseline, Condition, GateRow, Growth, NamedReport, PatternChanges, Report, TemplateChange, TypeChange, baseline,
+    growth,
 };
 use crate::report::{Unknown, Warning, WarningKind, Weight};
 use crate::units::{Bytes, Millis};
@@ -148,7 +150,7 @@ pub struct Comparer {
 pub(super) struct Point {
     pub row: SnapshotRow,
     selection: Vec<String>,
-    policy: Option<String>,
+    separators: Vec<String>,
     model: String,
 }
 
@@ -158,7 +160,7 @@ impl Point {
         Point {
             row: SnapshotRow::of(named),
             selection: report.options.selection.clone(),
-            policy: report.has_findings().then(|| report.findings.policy.clone()),
+            separators: report.options.separators_in_order(),
             model: report.server.model.clone(),
         }
     }
@@ -197,6 +199,12 @@ impl Comparer {
         let limit = plan.maxmemory.filter(|limit| limit.0 > 0).map(|limit| Bytes(limit.0.saturating_mul(servers)));
         let trend = trend::trend(&self.points, limit);
         let all = if conditions.is_empty() { plan.top } else { usize::MAX };
+        let policies = policies(&first.report, &last.report);
+        let mut warnings = warnings(&self.points, trend.is_some(), limit.is_some());
+        warnings.extend(policies.as_ref().and_then(policies_differ));
+        if first.report.is_of_snapshot_of(&last.report) {
+            warnings.push(Warning::about(&last.name, WarningKind::SameSnapshot { of: first.name.clone() }));
+        }
         let mut comparison = Comparison {
             schema: SCHEMA,
             rdblens: env!("CARGO_PKG_VERSION"),
@@ -204,8 +212,8 @@ impl Comparer {
             types: growth::types(&first.report, &last.report),
             patterns: growth::patterns(&first.report, &last.report, all),
             hash_templates: TemplateChange::between(&first.report, &last.report),
-            findings: findings(&first, &last),
-            warnings: warnings(&self.points, trend.is_some()).into_iter().chain(self.notes).collect(),
+            findings: policies.as_ref().map(|it| baseline::across_policies(&first, &last.report.findings, it)),
+            warnings: warnings.into_iter().chain(self.notes).collect(),
             trend,
             left_out: self.left_out,
             snapshots: self.points.into_iter().map(|point| point.row).collect(),
@@ -237,17 +245,26 @@ pub fn compare(reports: impl IntoIterator<Item = NamedReport>, plan: &ComparePla
     comparer.finish(plan)
 }
 
-fn findings(first: &NamedReport, last: &NamedReport) -> Option<Baseline> {
-    let judged = first.report.has_findings() && last.report.has_findings();
-    judged.then(|| baseline::against(first, &last.report.findings))
+/// Compares the policies of two reports; returns `None` unless both were checked against one.
+fn policies(first: &Report, last: &Report) -> Option<PolicyChange> {
+    (first.has_findings() && last.has_findings()).then(|| PolicyChange::between(first, last))
 }
 
-fn warnings(points: &[Point], has_trend: bool) -> Vec<Warning> {
+fn policies_differ(change: &PolicyChange) -> Option<Warning> {
+    let rules = match change {
+        PolicyChange::Rules(rules) => rules.iter().cloned().collect(),
+        PolicyChange::Unknown => Vec::new(),
+    };
+    (!change.is_none()).then(|| Warning::new(WarningKind::PoliciesDiffer { rules }))
+}
+
+/// Notes what makes figures differ by itself, and what is missing for a trend; `wants_trend` if a forecast was asked for.
+fn warnings(points: &[Point], has_trend: bool, wants_trend: bool) -> Vec<Warning> {
     let mut warnings = Vec::new();
     for point in points.iter().filter(|point| !point.row.complete) {
         warnings.push(Warning::about(&point.row.name, WarningKind::SnapshotIncomplete));
     }
-    if !warnings.is_empty() && !has_trend {
+    if (!warnings.is_empty() || wants_trend) && !has_trend {
         warnings.push(Warning::new(WarningKind::NoTrend));
     }
     for row in points.iter().map(|point| &point.row).filter(|row| !row.unknown.is_none()) {
@@ -259,9 +276,11 @@ fn warnings(points: &[Point], has_trend: bool) -> Vec<Warning> {
     if selections.len() > 1 {
         warnings.push(Warning::new(WarningKind::SelectionsDiffer));
     }
-    let policies: BTreeSet<_> = points.iter().filter_map(|point| point.policy.as_ref()).collect();
-    if policies.len() > 1 {
-        warnings.push(Warning::new(WarningKind::PoliciesDiffer));
+    // Reports of the first versions do not name their separators.
+    let separators: BTreeSet<_> = points.iter().map(|point| &point.separators).filter(|it| !it.is_empty()).collect();
+    if separators.len() > 1 {
+        let separators = separators.into_iter().map(|it| it.concat()).collect();
+        warnings.push(Warning::new(WarningKind::SeparatorsDiffer { separators }));
     }
     let models: BTreeSet<_> = points.iter().map(|point| point.model.as_str()).collect();
     if models.len() > 1 {

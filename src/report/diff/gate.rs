@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::trend::DAY;
-use super::{Comparison, NamedReport, PatternChange};
-use crate::report::{Severity, WarningKind};
+use super::{Baseline, BaselineRow, Comparison, NamedReport, PatternChange};
+use crate::report::{Severity, Warning, WarningKind};
 use crate::sorting::CompactSort;
 use crate::units::Bytes;
 use crate::wording::{Wording, wording};
@@ -90,6 +90,8 @@ pub struct GateRow {
     pub by: Vec<String>,
     /// Why it was not evaluated, or not in full.
     pub reason: Option<GateGap>,
+    /// Rules that the reason is about; empty if it is not about rules.
+    pub rules: Vec<String>,
 }
 
 /// Whether a condition is kept.
@@ -122,8 +124,14 @@ pub enum GateGap {
     OtherKeys,
     /// A report lists only its heaviest patterns, and heavy ones are not on the other's list.
     ListsCut,
+    /// The reports divide names at different separators, so that they have different patterns.
+    OtherSeparators,
     /// A snapshot was not checked against a policy.
     NoFindings,
+    /// Findings are of rules that only one of the policies has, or that have other settings.
+    PoliciesDiffer,
+    /// The reports do not say which rules of their policies have the same settings.
+    PoliciesUnknown,
     /// Rules of that severity were not evaluated.
     RulesNotEvaluated,
 }
@@ -159,19 +167,46 @@ impl GateGap {
                 "a report lists only its heaviest patterns; make reports with --top 10000",
                 "报告只列出最重的模式；生成报告时请加 --top 10000"
             ),
+            GateGap::OtherSeparators => {
+                wording!("the reports have different separators of names", "各报告的 key 名分隔符不同")
+            }
+            GateGap::PoliciesDiffer => wording!(
+                "only one of the policies has these rules, or they have other settings",
+                "以下规则仅一方策略包含，或设置不同"
+            ),
+            GateGap::PoliciesUnknown => wording!(
+                "the reports do not say whether these rules had the same settings",
+                "报告没有记录以下规则的设置是否相同"
+            ),
             GateGap::NoFindings => wording!("a snapshot has no findings", "有快照未按策略检查"),
             GateGap::RulesNotEvaluated => wording!("rules were not evaluated", "有规则未评估"),
         }
     }
 }
 
+impl GateRow {
+    /// Says what is missing, with the rules that it is about.
+    pub fn reason_in_words(&self) -> Option<Wording> {
+        let Wording { en, zh } = self.reason?.wording();
+        Some(match self.rules.as_slice() {
+            [] => Wording { en, zh },
+            rules => Wording { en: format!("{en}: {}", rules.join(", ")), zh: format!("{zh}：{}", rules.join("、")) },
+        })
+    }
+}
+
 impl Condition {
     /// Evaluates the condition on a comparison that lists all patterns.
     pub(super) fn evaluate(&self, comparison: &Comparison, last: &NamedReport) -> GateRow {
+        let notes = |is: fn(&WarningKind) -> bool| comparison.warnings.iter().any(|warning| is(&warning.kind));
         let judged = match self.kind {
             // What one selection lacks would look like growth, a shrink, or a fixed finding.
-            _ if comparison.warnings.iter().any(|warning| warning.kind == WarningKind::SelectionsDiffer) => {
-                Judged::open(GateGap::OtherKeys)
+            _ if notes(|kind| *kind == WarningKind::SelectionsDiffer) => Judged::open(GateGap::OtherKeys),
+            // Other patterns would look new.
+            ConditionKind::Findings(_) | ConditionKind::Share { of: Measure::Pattern, .. }
+                if notes(|kind| matches!(kind, WarningKind::SeparatorsDiffer { .. })) =>
+            {
+                Judged::open(GateGap::OtherSeparators)
             }
             ConditionKind::Findings(least) => findings(least, comparison, last),
             ConditionKind::Share { of, allowed, days } => shares(of, allowed, days, comparison),
@@ -180,14 +215,14 @@ impl Condition {
             ConditionKind::Findings(_) => 0.0,
             ConditionKind::Share { allowed, .. } => allowed,
         };
-        let Judged { measured, mut by, broken, gap } = judged;
+        let Judged { measured, mut by, broken, gap, rules } = judged;
         by.truncate(10);
         let verdict = match (broken, gap) {
             (true, _) => GateVerdict::Failed,
             (false, None) => GateVerdict::Kept,
             (false, Some(_)) => GateVerdict::NotEvaluated,
         };
-        GateRow { condition: self.text.clone(), verdict, measured, allowed, by, reason: gap }
+        GateRow { condition: self.text.clone(), verdict, measured, allowed, by, reason: gap, rules }
     }
 }
 
@@ -197,6 +232,8 @@ struct Judged {
     by: Vec<String>,
     broken: bool,
     gap: Option<GateGap>,
+    /// Rules that the gap is about.
+    rules: Vec<String>,
 }
 
 impl Judged {
@@ -213,22 +250,42 @@ fn findings(least: Severity, comparison: &Comparison, last: &NamedReport) -> Jud
     }
     let rows = baseline.new.iter().chain(&baseline.worse).chain(&baseline.first_evaluated);
     let rows: Vec<_> = rows.filter(|row| row.severity >= least).collect();
-    let mut by: Vec<String> = Vec::new();
-    for row in &rows {
-        if !by.contains(&row.rule) {
-            by.push(row.rule.clone());
+    let by = rules_of(rows.iter().copied());
+    let (gap, rules) = gap_of_findings(least, comparison, baseline, last).unzip();
+    Judged { measured: Some(rows.len() as f64), broken: !by.is_empty(), by, gap, rules: rules.unwrap_or_default() }
+}
+
+/// Returns what keeps findings from being judged in full, and the rules that it is about.
+fn gap_of_findings(
+    least: Severity,
+    comparison: &Comparison,
+    baseline: &Baseline,
+    last: &NamedReport,
+) -> Option<(GateGap, Vec<String>)> {
+    if !last.report.complete {
+        return Some((GateGap::Incomplete, Vec::new()));
+    }
+    let is_unknown =
+        |warning: &Warning| matches!(&warning.kind, WarningKind::PoliciesDiffer { rules } if rules.is_empty());
+    let other = rules_of(baseline.other_policy.iter().filter(|row| row.severity >= least));
+    if !other.is_empty() {
+        let unknown = comparison.warnings.iter().any(is_unknown);
+        return Some((if unknown { GateGap::PoliciesUnknown } else { GateGap::PoliciesDiffer }, other));
+    }
+    let open = last.report.findings.not_evaluated.iter().filter(|rule| rule.applies && rule.severity >= least);
+    let open: Vec<String> = open.map(|open| open.rule.to_string()).collect();
+    (!open.is_empty()).then_some((GateGap::RulesNotEvaluated, open))
+}
+
+/// Returns the rules of some rows, each once.
+fn rules_of<'r>(rows: impl IntoIterator<Item = &'r BaselineRow>) -> Vec<String> {
+    let mut rules: Vec<String> = Vec::new();
+    for row in rows {
+        if !rules.contains(&row.rule) {
+            rules.push(row.rule.clone());
         }
     }
-    let open = last.report.findings.not_evaluated.iter().any(|rule| rule.applies && rule.severity >= least);
-    Judged {
-        measured: Some(rows.len() as f64),
-        by,
-        broken: !rows.is_empty(),
-        gap: match last.report.complete {
-            false => Some(GateGap::Incomplete),
-            true => open.then_some(GateGap::RulesNotEvaluated),
-        },
-    }
+    rules
 }
 
 fn shares(of: Measure, allowed: f64, days: Option<f64>, comparison: &Comparison) -> Judged {
@@ -296,7 +353,7 @@ fn patterns(allowed: f64, comparison: &Comparison, grown: impl Fn(u64, u64) -> f
     let breaking = old.iter().filter(|(share, _)| exceeds(*share, allowed)).map(|(_, change)| *change);
     let by: Vec<String> = new.iter().copied().chain(breaking).map(|change| change.pattern.clone()).collect();
     let cut = changes.uncertain.iter().any(|change| counts(&change));
-    Judged { measured, broken: !by.is_empty(), by, gap: cut.then_some(GateGap::ListsCut) }
+    Judged { measured, broken: !by.is_empty(), by, gap: cut.then_some(GateGap::ListsCut), rules: Vec::new() }
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ pub(crate) mod compare;
 mod gate;
 pub(crate) mod growth;
 pub(crate) mod history;
+mod policy_change;
 mod templates;
 pub(in crate::report) mod trend;
 
@@ -47,6 +48,12 @@ impl Report {
     /// Returns when the snapshot was taken, if it says so.
     pub fn taken(&self) -> Option<Millis> {
         self.server.ctime.map(|seconds| Millis(seconds.saturating_mul(1000)))
+    }
+
+    /// Returns whether two reports are of one snapshot: of the same time, size and keys.
+    pub(in crate::report) fn is_of_snapshot_of(&self, other: &Report) -> bool {
+        let what = |report: &Report| (report.taken(), report.source.bytes, report.totals.keys);
+        self.taken().is_some() && what(self) == what(other)
     }
 
     /// Returns the number of all keys and their memory.

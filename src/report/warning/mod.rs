@@ -188,12 +188,21 @@ pub enum WarningKind {
     BaselineWithoutFindings,
     /// A compared snapshot is incomplete: missing keys look like shrinking.
     SnapshotIncomplete,
-    /// There is no trend: fewer than two of the snapshots are complete and have a time.
+    /// There is no trend: fewer than two of the snapshots are complete and of different times.
     NoTrend,
     /// The compared reports were made with different selections of keys.
     SelectionsDiffer,
-    /// The compared reports were checked against different policies.
-    PoliciesDiffer,
+    /// The compared reports were checked against different policies, or it is not known whether they were.
+    PoliciesDiffer {
+        /// Rules that only one of the policies has or that have other settings; empty if the reports do not say which.
+        #[serde(default)]
+        rules: Vec<String>,
+    },
+    /// The reports divide names at different separators, so that their patterns differ.
+    SeparatorsDiffer {
+        /// The separators of each.
+        separators: Vec<String>,
+    },
     /// The compared figures are of different servers.
     ModelsDiffer {
         /// Each memory model.
@@ -212,6 +221,8 @@ pub enum WarningKind {
     },
     /// The earlier night is damaged or cut short, and does not count.
     NightDamaged,
+    /// A present snapshot is damaged or cut short: growth is computed without it, or not at all.
+    PresentNotCounted,
     /// The report of the earlier night has another selection of keys, and does not count.
     NightOfOtherKeys,
     /// Growth leaves out a night that lacks shards.
@@ -256,6 +267,28 @@ pub enum WarningKind {
     ClusterNodeMissing,
     /// The keys are not in the slots that the list of nodes says.
     ClusterNodesDiffer,
+    /// Nodes that hold slots have failed, or may have.
+    ClusterNodesFailed {
+        /// Address and flag of each.
+        nodes: Vec<String>,
+    },
+    /// Nodes without slots get none, since the cluster cannot reach them.
+    ClusterNodesLeftOut {
+        /// Address and flag of each.
+        nodes: Vec<String>,
+    },
+    /// Slots of the cluster have no owner.
+    ClusterSlotsUnassigned {
+        /// Number of slots.
+        slots: u64,
+        /// The slots, as ranges.
+        ranges: Vec<String>,
+    },
+    /// Slots are on the move between nodes.
+    ClusterSlotsOpen {
+        /// Each with the node that gives it and the one that takes it.
+        slots: Vec<String>,
+    },
     /// A kind that this version of the program does not know; its wording says what it is about.
     #[serde(other)]
     Other,

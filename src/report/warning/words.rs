@@ -218,13 +218,43 @@ impl WarningKind {
             ),
             SnapshotIncomplete => fixed("could not be read whole: its figures are too low", "未能完整读取：数字偏低"),
             NoTrend => fixed(
-                "no trend and no forecast: fewer than two of the snapshots are complete and have a time",
-                "没有趋势和预测：完整且带有时间的快照不足两个",
+                "no trend and no forecast: fewer than two of the snapshots are complete and of different times",
+                "没有趋势和预测：完整且时间不同的快照不足两个",
             ),
             SelectionsDiffer => {
                 fixed("the reports were made with different selections of keys", "各报告的 key 筛选条件不同")
             }
-            PoliciesDiffer => fixed("the reports were checked against different policies", "各报告所用的策略不同"),
+            PoliciesDiffer { rules } if rules.is_empty() => fixed(
+                "the policies of the reports may differ, and the reports do not say which rules have the same settings: which \
+                 findings are new cannot be told; make both reports with this version",
+                "各报告的策略可能不同，且报告没有记录哪些规则的设置相同：无法判断哪些违规是新增的；请用本版本重新生成两份报告",
+            ),
+            PoliciesDiffer { rules } => filled(
+                format!(
+                    "the reports were checked against different policies: which findings are new cannot be told of rules that only \
+                     one of them has, or that have other settings: {}",
+                    listed(rules, ", ")
+                ),
+                format!(
+                    "各报告所用的策略不同：以下规则仅一方策略包含或设置不同，无法判断其违规是否新增：{}",
+                    listed(rules, "、")
+                ),
+            ),
+            SeparatorsDiffer { separators } => {
+                let [en, zh] = [", ", "、"].map(|between| {
+                    let quoted: Vec<String> = separators.iter().map(|it| format!("\"{it}\"")).collect();
+                    listed(&quoted, between)
+                });
+                filled(
+                    format!(
+                        "names are divided at different separators ({en}), which alone makes patterns and findings differ; make the \
+                         reports with the same --separator"
+                    ),
+                    format!(
+                        "各报告的 key 名分隔符不同（{zh}），仅此就会使模式和违规不同；请用相同的 --separator 生成报告"
+                    ),
+                )
+            }
             ModelsDiffer { models } => filled(
                 format!("the figures are of different servers, which changes them by itself: {}", models.join("; ")),
                 format!("各报告按不同的服务器估算内存，仅此就会带来差异：{}", models.join("；")),
@@ -244,6 +274,10 @@ impl WarningKind {
             NightDamaged => fixed(
                 "could not be read whole and does not count: what it lacks would look like shrinking",
                 "未能完整读取，不计入：缺失的部分会显示为缩小",
+            ),
+            PresentNotCounted => fixed(
+                "an input could not be read whole and does not count for growth: what it lacks would look like shrinking",
+                "有输入未能完整读取，未计入增长：缺失的部分会显示为缩小",
             ),
             NightOfOtherKeys => fixed(
                 "was made with another selection of keys and does not count for growth",
@@ -295,6 +329,51 @@ impl WarningKind {
             ClusterNodesDiffer => fixed(
                 "the list of cluster nodes does not fit the keys: it was made at another time, or of another cluster",
                 "集群节点列表与 key 不符：可能取自其他时间或其他集群",
+            ),
+            ClusterNodesFailed { nodes } => filled(
+                format!(
+                    "the cluster does not reach nodes that hold slots: {}; no slots can be moved until they are back, or replicas have \
+                     taken over (CLUSTER FAILOVER); give a new list then",
+                    listed(nodes, ", ")
+                ),
+                format!(
+                    "集群无法连通持有槽的节点：{}；节点恢复或由副本接管（CLUSTER FAILOVER）之前无法迁移槽位，之后请重新提供列表",
+                    listed(nodes, "、")
+                ),
+            ),
+            ClusterNodesLeftOut { nodes } => filled(
+                format!(
+                    "nodes without slots that the cluster cannot reach get none: {}; remove them (CLUSTER FORGET), or give a new list \
+                     when they have joined",
+                    listed(nodes, ", ")
+                ),
+                format!(
+                    "以下没有槽的节点无法连通，不参与分配：{}；请移除（CLUSTER FORGET），或在其加入后重新提供列表",
+                    listed(nodes, "、")
+                ),
+            ),
+            ClusterSlotsUnassigned { slots, ranges } => filled(
+                format!(
+                    "slots without an owner: {slots} ({}); the cluster may refuse requests; `redis-cli --cluster fix HOST:PORT` assigns \
+                     them; give a new list then",
+                    listed(ranges, ", ")
+                ),
+                format!(
+                    "有 {slots} 个槽没有归属，集群可能拒绝请求：{}；可用 `redis-cli --cluster fix HOST:PORT` 分配，之后请重新提供列表",
+                    listed(ranges, "、")
+                ),
+            ),
+            ClusterSlotsOpen { slots } => filled(
+                format!(
+                    "slots are on the move: {}; redis-cli moves others only when these are settled: let the move end, or run \
+                     `redis-cli --cluster fix HOST:PORT`; give a new list then",
+                    listed(slots, ", ")
+                ),
+                format!(
+                    "有槽正在迁移：{}；迁移结束之前 redis-cli 不会迁移其他槽：请等待迁移完成，或执行 \
+                     `redis-cli --cluster fix HOST:PORT`，之后请重新提供列表",
+                    listed(slots, "、")
+                ),
             ),
             Other => Wording::default(),
         }

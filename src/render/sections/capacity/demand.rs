@@ -1,5 +1,6 @@
 //! Nodes needed now and later, and the growth behind that.
 
+use super::slots::above_room;
 use crate::render::document::{Block, Cell, Column, Section, Table, Tone, inline};
 use crate::render::words::{heads, nouns, say};
 use crate::render::{Lang, human};
@@ -41,10 +42,19 @@ pub(super) fn section(plan: &Capacity, lang: Lang) -> Section {
         "A node of {node} holds {usable} of data; {headroom} stays free.",
         "每个 {node} 的节点可存放 {usable} 数据，预留 {headroom}。"
     );
-    let full = plan.demand.scenarios.iter().filter_map(|scenario| full(plan, scenario, lang));
-    full.fold(Section::new("demand", lang.of("Nodes", "节点")).lead(lead).with(table), |section, text| {
-        section.with(Block::Paragraph(Tone::Warning, text.into()))
-    })
+    let mut section = Section::new("demand", lang.of("Nodes", "节点")).lead(lead);
+    let too_heavy = above_room(plan).map(|slot| slot.slot);
+    if let Some(slot) = too_heavy {
+        section = section.lead(say!(
+            lang,
+            "The numbers of nodes are of all memory together: slot {slot} fits on none of them.",
+            "节点数按全部内存合计得出：槽 {slot} 放不进其中任何一个。"
+        ));
+    }
+    let full = plan.demand.scenarios.iter().filter(|_| too_heavy.is_none());
+    let full = full.filter_map(|scenario| full_at(plan, scenario, lang));
+    full.chain(shrinks(plan, lang))
+        .fold(section.with(table), |section, text| section.with(Block::Paragraph(Tone::Warning, text.into())))
 }
 
 /// Need of a scenario at one date.
@@ -71,8 +81,18 @@ fn rows<'p>(plan: &'p Capacity, scenario: &'p Scenario, lang: Lang) -> Vec<Row<'
     scenario.needs.iter().enumerate().map(row).collect()
 }
 
+/// Says until when a falling line means something.
+fn shrinks(plan: &Capacity, lang: Lang) -> Option<String> {
+    let date = day(plan.demand.nothing_at?);
+    Some(say!(
+        lang,
+        "Memory shrinks: at this rate nothing would be left on {date}, so the line says nothing from then on.",
+        "内存在缩小：按此趋势到 {date} 将归零，因此该日期及之后的推算没有意义。"
+    ))
+}
+
 /// Says when the nodes are full.
-fn full(plan: &Capacity, scenario: &Scenario, lang: Lang) -> Option<String> {
+fn full_at(plan: &Capacity, scenario: &Scenario, lang: Lang) -> Option<String> {
     let now = scenario.needs.first()?.nodes;
     let asked = plan.options.nodes.unwrap_or(now);
     let nodes = human::counted(asked, nouns::NODE, lang);

@@ -45,14 +45,32 @@ fn headline(plan: &Capacity, lang: Lang) -> Headline {
     let asked = human::counted(nodes, nouns::NODE, lang);
     let node = human::bytes(plan.options.node_memory.0);
     let headroom = human::share_of(plan.options.headroom_permille, 1000);
-    let needs = say!(
-        lang,
-        "{} in use need {asked} of {node} with {headroom} of headroom.",
-        "已用 {}，按预留 {headroom} 计，需要 {asked}（每个 {node}）。",
-        human::bytes(total.0)
-    );
+    let used = human::bytes(total.0);
+    let too_heavy = slots::above_room(plan).map(|slot| slot.slot);
+    let needs = match too_heavy {
+        None => say!(
+            lang,
+            "{used} in use need {asked} of {node} with {headroom} of headroom.",
+            "已用 {used}，按预留 {headroom} 计，需要 {asked}（每个 {node}）。"
+        ),
+        Some(slot) => say!(
+            lang,
+            "{used} in use would fill {asked} of {node} with {headroom} of headroom, but slot {slot} fits on none of them.",
+            "已用 {used}，按预留 {headroom} 计相当于 {asked}（每个 {node}），但槽 {slot} 放不进任何一个节点。"
+        ),
+    };
+    let fact = match too_heavy {
+        None => say!(lang, "{asked} of {node} needed", "需要 {asked}（每个 {node}）"),
+        Some(slot) => say!(lang, "slot {slot} fits on no node of {node}", "槽 {slot} 放不进 {node} 的节点"),
+    };
     Headline {
-        problems: problems.into_iter().flatten().map(Prose::from).chain(slots::too_heavy(plan, lang)).collect(),
+        problems: problems
+            .into_iter()
+            .flatten()
+            .map(Prose::from)
+            .chain(slots::too_heavy(plan, lang))
+            .chain(slots::out_of_order(plan, lang))
+            .collect(),
         more_problems: 0,
         name: match plan.servers.as_slice() {
             [server] => Ok(Name::Plain(server.name.clone())),
@@ -66,7 +84,7 @@ fn headline(plan: &Capacity, lang: Lang) -> Headline {
             human::counted(keys, nouns::KEY, lang).into(),
             say!(lang, "{} in use", "已用 {}", human::bytes(total.0)).into(),
         ],
-        facts: vec![say!(lang, "{asked} of {node} needed", "需要 {asked}（每个 {node}）").into()],
+        facts: vec![fact.into()],
         selection: None,
         answers: None,
         sentence: needs.into(),
@@ -86,10 +104,14 @@ fn tiles(plan: &Capacity, total: Bytes, nodes: u64, lang: Lang) -> Vec<Tile> {
     let tile =
         |section, label, figure, note: String, memory| Tile { label, figure, note: note.into(), memory, section };
     let node = human::bytes(plan.options.node_memory.0);
+    let too_heavy = slots::above_room(plan);
     let mut tiles = vec![
         tile(
             "demand",
-            lang.of("Nodes today", "当前所需节点"),
+            match too_heavy {
+                None => lang.of("Nodes today", "当前所需节点"),
+                Some(_) => lang.of("Nodes by memory alone", "仅按内存计的节点"),
+            },
             nodes.into(),
             say!(lang, "of {node}", "每个 {node}"),
             (Bytes(0), whole),

@@ -4,7 +4,10 @@ use crate::render::Lang;
 use crate::render::document::{Block, Cell, Column, Prose, Section, Table, Tone, inline_key};
 use crate::render::human;
 use crate::render::words::{heads, nouns, others, say};
-use crate::report::{Capacity, NodeLoad, SlotCommand, SlotEffect, SlotLayout, SlotMove, SlotPlan, SlotSpan};
+use crate::report::{
+    Capacity, HeavySlot, NodeLoad, SlotCommand, SlotEffect, SlotLayout, SlotMove, SlotPlan, SlotSpan, Warning,
+    WarningKind,
+};
 
 /// Ranges that are listed of a node or a move.
 const RANGES: usize = 4;
@@ -119,7 +122,17 @@ pub(super) fn moves(plan: &Capacity, lang: Lang) -> Option<Section> {
         ),
         SlotLayout::New => lang.of("Give each node of the new cluster its slots:", "为新集群的各节点分配槽位："),
     };
-    let section = Section::new("moves", lang.of("Moves", "迁移步骤")).lead(order);
+    let mut section = Section::new("moves", lang.of("Moves", "迁移步骤")).lead(order);
+    if !out_of_order(plan, lang).is_empty() {
+        section = section.with(Block::Paragraph(
+            Tone::Alarm,
+            lang.of(
+                "The commands fail until the cluster is in order: see the notes.",
+                "集群恢复正常之前，这些命令会失败：见说明。",
+            )
+            .into(),
+        ));
+    }
     let section = if slots.moves.is_empty() { section } else { section.with(table) };
     Some(section.with(Block::Script(slots.commands.iter().map(|it| (it.command.clone(), effect(it, lang))).collect())))
 }
@@ -142,10 +155,15 @@ fn node(at: usize) -> Cell {
     Cell::Id(at as u64 + 1)
 }
 
-/// Says which slot takes more than a node has room for, if one does: then no number of nodes suffices.
+/// Returns the slot that takes more than a node has room for, if one does: then no number of nodes suffices.
+pub(super) fn above_room(plan: &Capacity) -> Option<&HeavySlot> {
+    plan.slots.as_ref()?.heavy_slots.first().filter(|slot| !slot.fits)
+}
+
+/// Says which slot takes more than a node has room for.
 pub(super) fn too_heavy(plan: &Capacity, lang: Lang) -> Option<Prose> {
-    let slot = plan.slots.as_ref()?.heavy_slots.first().filter(|slot| !slot.fits)?;
-    let (number, memory, room) = (slot.slot, human::bytes(slot.memory.0), human::bytes(plan.usable.0));
+    let slot = above_room(plan)?;
+    let (number, memory, room) = (slot.slot, human::bytes(slot.total.0), human::bytes(plan.usable.0));
     let key = slot.example.as_ref().map(|example| inline_key(&example.key));
     let key =
         key.map_or_else(String::new, |key| say!(lang, " (its heaviest key is {key})", "（其中最大的 key 为 {key}）"));
@@ -159,6 +177,26 @@ pub(super) fn too_heavy(plan: &Capacity, lang: Lang) -> Option<Prose> {
     )
 }
 
+/// Says what keeps slots from being moved, in short.
+pub(super) fn out_of_order(plan: &Capacity, lang: Lang) -> Vec<Prose> {
+    let said = |warning: &Warning| match &warning.kind {
+        WarningKind::ClusterNodesFailed { nodes } => {
+            let nodes = human::counted(nodes.len() as u64, nouns::NODE, lang);
+            Some(say!(lang, "slots on {nodes} that the cluster does not reach", "{nodes}持有槽但无法连通"))
+        }
+        WarningKind::ClusterSlotsUnassigned { slots, .. } => {
+            let slots = human::counted(*slots, nouns::SLOT, lang);
+            Some(say!(lang, "{slots} without an owner", "{slots}没有归属"))
+        }
+        WarningKind::ClusterSlotsOpen { slots } => {
+            let slots = human::counted(slots.len() as u64, nouns::SLOT, lang);
+            Some(say!(lang, "{slots} on the move", "{slots}正在迁移"))
+        }
+        _ => None,
+    };
+    plan.warnings.iter().filter_map(said).map(Prose::from).collect()
+}
+
 /// Lists node numbers, at most as many as ranges.
 fn listed(numbers: &[String], lang: Lang) -> String {
     let mut shown = numbers.iter().take(RANGES).cloned().collect::<Vec<_>>();
@@ -169,11 +207,7 @@ fn listed(numbers: &[String], lang: Lang) -> String {
 }
 
 fn ranges(spans: &[SlotSpan], lang: Lang) -> String {
-    let text = |span: &SlotSpan| match span.first == span.last {
-        true => span.first.to_string(),
-        false => format!("{}–{}", span.first, span.last),
-    };
-    let mut shown: Vec<String> = spans.iter().take(RANGES).map(text).collect();
+    let mut shown: Vec<String> = spans.iter().take(RANGES).map(SlotSpan::to_string).collect();
     if spans.len() > RANGES {
         shown.push(others(spans.len() - RANGES, lang));
     }

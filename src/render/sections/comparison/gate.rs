@@ -1,9 +1,9 @@
 //! Conditions of `--fail-on`, and whether they are kept.
 
 use crate::render::Lang;
-use crate::render::document::{Cell, Column, Section, Table, Tone};
-use crate::render::words::heads;
-use crate::report::{GateRow, GateVerdict};
+use crate::render::document::{Block, Cell, Column, Prose, Section, Table, Tone};
+use crate::render::words::{heads, say};
+use crate::report::{GateRow, GateVerdict, Wording};
 
 /// Builds the section, if there are conditions.
 pub(super) fn section(rows: &[GateRow], lang: Lang) -> Option<Section> {
@@ -28,12 +28,28 @@ pub(super) fn section(rows: &[GateRow], lang: Lang) -> Option<Section> {
         .column(Column::text(heads::NONE), verdict)
         .column(Column::number(heads::MEASURED), |row| row.measured.map(|number| figure(row, number)))
         .column(Column::text(heads::REASON).shrink(24), |row| {
-            let gap = row.reason.map(|gap| gap.wording());
-            let gap = gap.map(|wording| lang.of(&wording.en, &wording.zh).to_owned());
-            let words: Vec<String> = row.by.iter().cloned().chain(gap).collect();
-            if words.is_empty() { Cell::Blank } else { Cell::words(&words.join(", ")) }
+            let gap = row.reason.map(|gap| in_words(gap.wording(), lang));
+            let by = (!row.by.is_empty()).then(|| row.by.join(lang.of(", ", "、")));
+            let words: Vec<String> = by.into_iter().chain(gap).collect();
+            if words.is_empty() { Cell::Blank } else { Cell::words(&words.join(lang.of("; ", "；"))) }
         })
         .build()
         .in_order();
-    (!rows.is_empty()).then(|| Section::new("gate", title).with(table))
+    let section = Section::new("gate", title).with(table);
+    let notes: Vec<Prose> = rows.iter().filter_map(|row| in_full(row, lang)).map(Prose::from).collect();
+    let notes = (!notes.is_empty()).then_some(Block::Notes(notes, 0));
+    (!rows.is_empty()).then(|| section.with_some(notes))
+}
+
+fn in_words(Wording { en, zh }: Wording, lang: Lang) -> String {
+    lang.of(&en, &zh).to_owned()
+}
+
+/// Names all that breaks a condition, and the rules that its reason is about, for which a cell of the table may be too narrow.
+fn in_full(row: &GateRow, lang: Lang) -> Option<String> {
+    let by = (row.by.len() > 1).then(|| row.by.join(lang.of(", ", "、")));
+    let reason = row.reason_in_words().filter(|_| !row.rules.is_empty()).map(|reason| in_words(reason, lang));
+    let said: Vec<String> = by.into_iter().chain(reason).collect();
+    let (condition, said) = (&row.condition, (!said.is_empty()).then(|| said.join(lang.of("; ", "；")))?);
+    Some(say!(lang, "{condition}: {said}", "{condition}：{said}"))
 }

@@ -1,0 +1,152 @@
+//! Digests of the rules in force. Two reports that have the same digest of a rule checked it with the same settings.
+
+use std::collections::BTreeMap;
+
+use data_encoding::HEXLOWER;
+use sha2::{Digest, Sha256};
+
+use super::dictionary::{DictionaryEntry, TtlClass};
+use super::settings::Policy;
+use crate::record::Kind;
+
+/// Bytes of SHA-256 that a digest consists of: settings differ by accident, not on purpose.
+const LENGTH: usize = 8;
+
+/// Returns a digest of each enabled rule: of its severities, limits and exemptions, and of the declarations that it depends on.
+pub fn digests(policy: &Policy) -> BTreeMap<&'static str, String> {
+    let mut facts: BTreeMap<&'static str, Facts> = BTreeMap::new();
+    for setting in &policy.settings {
+        let own = facts.entry(setting.rule.meta.id).or_default();
+        own.fact("limit", [setting.severity.name()]);
+        setting.params.iter().for_each(|(name, value)| own.fact(name, [format!("{value:?}")]));
+    }
+    for (id, own) in &mut facts {
+        for exemption in &policy.exemptions {
+            if exemption.rules.is_empty() || exemption.rules.iter().any(|rule| rule == id) {
+                own.fact("exempt", [&exemption.pattern.text]);
+            }
+        }
+        declarations(policy, id, own);
+    }
+    facts.into_iter().map(|(id, facts)| (id, facts.digest())).collect()
+}
+
+/// Adds the declarations of a policy that a rule depends on.
+fn declarations(policy: &Policy, rule: &str, to: &mut Facts) {
+    let entries = &policy.entries;
+    match rule {
+        "key.registered" => entries.iter().for_each(|entry| to.fact("entry", registration(entry))),
+        "type.expected" => {
+            for expected in &policy.expected {
+                to.fact("expected", [expected.pattern.text.clone(), kinds(&expected.kinds)]);
+            }
+            entries.iter().filter(|entry| entry.kind.is_some()).for_each(|entry| to.fact("entry", registration(entry)));
+        }
+        "memory.budget" => {
+            for budget in &policy.budgets {
+                to.fact("budget", [budget.pattern.text.clone(), budget.memory.0.to_string()]);
+            }
+            let budget = |memory: Option<crate::units::Bytes>| memory.map_or_else(String::new, |it| it.0.to_string());
+            for class in policy.classes.iter().filter(|class| class.budget.is_some()) {
+                to.fact("class", patterns(class).chain([budget(class.budget)]));
+            }
+            for entry in entries.iter().filter(|entry| entry.budget.is_some()) {
+                to.fact("entry", [entry.pattern.text.clone(), budget(entry.budget)]);
+            }
+        }
+        // Every rule about lifetimes may look at the class of a key, which its dictionary entry may name.
+        _ if rule.starts_with("ttl.") => {
+            policy.classes.iter().for_each(|class| to.fact("class", lifetime(class)));
+            for (entry, class) in entries.iter().filter_map(|entry| Some((entry, entry.class?))) {
+                let name = policy.classes.get(usize::from(class)).map_or("", |class| class.name.as_str());
+                to.fact("entry", [entry.pattern.text.as_str(), name]);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn registration(entry: &DictionaryEntry) -> [String; 3] {
+    let kind = entry.kind.map_or("", Kind::name);
+    [entry.pattern.text.clone(), kind.to_owned(), entry.owner.is_some().to_string()]
+}
+
+fn lifetime(class: &TtlClass) -> impl Iterator<Item = String> {
+    let TtlClass { name, kinds: types, locks, required, max, jitter, .. } = class;
+    let limits = format!("{locks} {required} {max:?} {jitter:?}");
+    [name.clone(), kinds(types), limits].into_iter().chain(patterns(class))
+}
+
+fn patterns(class: &TtlClass) -> impl Iterator<Item = String> {
+    class.patterns.iter().map(|pattern| pattern.text.clone())
+}
+
+fn kinds(kinds: &[Kind]) -> String {
+    kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(" ")
+}
+
+/// Facts about one rule.
+#[derive(Debug, Default)]
+struct Facts(Vec<u8>);
+
+impl Facts {
+    /// Adds a fact. Lengths go before texts, so that no two lists of facts have the same bytes.
+    fn fact<T: AsRef<str>>(&mut self, what: &str, texts: impl IntoIterator<Item = T>) {
+        self.text(what);
+        let before = self.0.len();
+        texts.into_iter().for_each(|text| self.text(text.as_ref()));
+        let length = self.0.len() - before;
+        self.0.extend((length as u64).to_le_bytes());
+    }
+
+    fn text(&mut self, text: &str) {
+        self.0.extend((text.len() as u64).to_le_bytes());
+        self.0.extend(text.as_bytes());
+    }
+
+    fn digest(&self) -> String {
+        HEXLOWER.encode(&Sha256::digest(&self.0)[..LENGTH])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::testing::checks;
+
+    const TEAM: &str = "extends = \"platform\"\n";
+
+    /// Returns the rules whose digests are not those of the policy without an addition.
+    fn changed(addition: &str) -> Vec<&'static str> {
+        let [before, after] = ["", addition].map(|more| checks(&format!("{TEAM}{more}")).digests);
+        let ids: std::collections::BTreeSet<_> = before.keys().chain(after.keys()).copied().collect();
+        ids.into_iter().filter(|id| before.get(id) != after.get(id)).collect()
+    }
+
+    #[test]
+    fn a_change_of_the_policy_concerns_the_rules_that_it_is_about() {
+        for (addition, rules) in [
+            ("", &[][..]),
+            ("name = \"other\"\n", &[]),
+            ("[rules.\"key.length\"]\nmax = 64\n", &["key.length"]),
+            ("[rules]\n\"key.length\" = \"must\"\n", &["key.length"]),
+            ("[rules]\n\"key.lowercase\" = \"must\"\n", &["key.lowercase"]),
+            ("[rules]\n\"key.prefix\" = \"off\"\n", &["key.prefix"]),
+            ("[rules.\"key.length\"]\nfix = \"shorten it\"\n", &[]),
+            ("[[exempt]]\npattern = \"a:**\"\nrules = [\"big.string\"]\nreason = \"old\"\n", &["big.string"]),
+            ("[[dictionary]]\npattern = \"a:*\"\nowner = \"me\"\n", &["key.registered"]),
+            ("[[dictionary]]\npattern = \"a:*\"\nbudget = \"1MB\"\n", &["key.registered", "memory.budget"]),
+            ("[[budget]]\npattern = \"a:*\"\nmemory = \"1MB\"\n", &["memory.budget"]),
+        ] {
+            assert_eq!(changed(addition), rules, "{addition}");
+        }
+        let class = changed("[[ttl_class]]\nname = \"mine\"\npatterns = [\"zz:**\"]\nmax = \"1h\"\n");
+        assert!(!class.is_empty() && class.iter().all(|rule| rule.starts_with("ttl.")), "{class:?}");
+    }
+
+    #[test]
+    fn rules_that_were_not_evaluated_have_a_digest_too() {
+        let digests = checks(TEAM).digests;
+        assert!(digests.contains_key("memory.headroom") && digests.values().all(|digest| digest.len() == 2 * LENGTH));
+    }
+}
