@@ -27,6 +27,9 @@ pub fn write_capacity(plan: &Capacity, labels: Vec<(String, String)>, out: &mut 
             family.sample(&[("stat", "now")], now);
         }
         family.sample(&[("stat", "planned")], slots.max_to_mean);
+        let heavy = slots.heavy_slots.iter().filter(|slot| !slot.fits).count() as u64;
+        let help = "Listed slots that take more than a node has room for: no number of nodes suffices.";
+        to.one("rdblens_capacity_slots_above_node", help, Some(heavy));
         let moved = "Cluster slots to move for evenness.";
         to.one("rdblens_capacity_slots_to_move", moved, Some(slots.moved_slots));
     }
