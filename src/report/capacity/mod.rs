@@ -188,7 +188,9 @@ pub fn capacity(
     let points = nights.iter().map(|night| (night.taken, night.total)).collect();
     let trend = trend::through(points, figure.name(), None);
     let now = taken(servers).or(nights.last().map(|night| night.taken));
-    let demand = demand::demand(servers, figure, trend.as_ref(), now, &plan);
+    // Later dates start from the present memory.
+    let ahead = trend.as_ref().filter(|_| are_whole(servers));
+    let demand = demand::demand(servers, figure, ahead, now, &plan);
     let count = plan.nodes.unwrap_or_else(|| demand.nodes_today());
     let room = slots::Room { usable: plan.usable(), keys: Figure::Keys.sum(servers), total: figure.sum(servers) };
     let slots = slots::plan(servers, nodes.map(ClusterNodes::in_use).as_ref(), count, room, plan.top);

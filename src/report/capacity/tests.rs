@@ -121,7 +121,7 @@ fn a_present_snapshot_that_is_not_whole_does_not_bend_the_line() {
     let plan = planned(&[cut.clone()], &nights, asked());
     let trend = plan.trend.clone().unwrap();
     assert_eq!((trend.per_day, trend.snapshots, plan.nights.len()), (10, 2, 2));
-    assert_eq!(plan.demand.dates[0], Some(Millis(2 * DAY * 1000)));
+    assert_eq!(plan.demand.dates, [Some(Millis(2 * DAY * 1000))]);
     assert!(kinds(&plan).contains(&WarningKind::PresentNotCounted) && !plan.is_complete());
     let plan = planned(&[server("a", 60, 2 * DAY), cut.clone()], &nights[..1], asked());
     assert!(plan.trend.is_none() && kinds(&plan).contains(&WarningKind::PresentNotCounted));

@@ -276,8 +276,9 @@ impl WarningKind {
                 "未能完整读取，不计入：缺失的部分会显示为缩小",
             ),
             PresentNotCounted => fixed(
-                "an input could not be read whole and does not count for growth: what it lacks would look like shrinking",
-                "有输入未能完整读取，未计入增长：缺失的部分会显示为缩小",
+                "an input could not be read whole and does not count for growth, as what it lacks would look like shrinking; no later \
+                 dates are planned",
+                "有输入未能完整读取，未计入增长（缺失的部分会显示为缩小），也不规划以后的日期",
             ),
             NightOfOtherKeys => fixed(
                 "was made with another selection of keys and does not count for growth",
