@@ -31,6 +31,7 @@ use crate::policy::forest::{Forest, PatternNode};
 use crate::policy::registry;
 use crate::policy::rule::{BadTokens, Breach, ConcernedKeys};
 use crate::policy::rules::type_::near_compact_limit;
+use crate::policy::sensitive::{Inspection, SensitiveKinds};
 use crate::policy::{Checks, Judged, KeyLabels, NameJudged, Severity};
 use crate::rdb::peek::PeekBuffers;
 use crate::record::Record;
@@ -279,7 +280,7 @@ impl RowFilter<'_> {
         room.class = view.class().and(matched.class);
         room.breaks.clear();
         if let Some(breaking) = &self.breaking {
-            breaking.add_of_patterns(record, place, room);
+            breaking.add_of_patterns(record, place, self.questions.inspection.as_deref(), room);
         }
         let holds = match &self.breaking {
             None => true,
@@ -391,11 +392,12 @@ enum CountedKeys {
     /// Keys with an expiry, not before this.
     ExpiringFrom(Millis),
     Locks(BadTokens),
+    Holding(SensitiveKinds),
 }
 
 impl CountedKeys {
     /// Returns whether the violation counts a key of its pattern; `is_lock` says whether the key is named like a lock.
-    fn count(&self, record: &Record<'_>, is_lock: bool, room: &mut PeekBuffers) -> bool {
+    fn count(&self, record: &Record<'_>, is_lock: bool, inspection: Option<&Inspection>, room: &mut PeekBuffers) -> bool {
         match self {
             CountedKeys::All => true,
             CountedKeys::ExpiringFrom(from) => record.expires_at.is_some_and(|at| at >= *from),
@@ -405,6 +407,9 @@ impl CountedKeys {
                 LockValue::Token { hash, .. } => bad.shared.binary_search(&hash).is_ok(),
                 LockValue::NotCompared => false,
             },
+            CountedKeys::Holding(kinds) => inspection.is_some_and(|inspection| {
+                !inspection.inspect(record, SensitiveKinds::default(), room).found.both(*kinds).is_empty()
+            }),
         }
     }
 }
@@ -446,12 +451,18 @@ impl BreakingCondition {
         let counted = match (&breach.concerned, reference) {
             (ConcernedKeys::Expiring | ConcernedKeys::ExpiringOf(_), Some(from)) => CountedKeys::ExpiringFrom(from),
             (ConcernedKeys::Locks(bad), _) => CountedKeys::Locks(bad.clone()),
+            (ConcernedKeys::Holding { kinds, .. }, _) => CountedKeys::Holding(*kinds),
             _ => CountedKeys::All,
         };
         let keys = |node: &PatternNode<'_>| match &counted {
-            CountedKeys::All => node.facts.as_ref().map_or(0, |facts| facts.keys),
+            CountedKeys::All => all_keys(node),
             CountedKeys::ExpiringFrom(_) => node.expiries.map_or(0, |expiries| expiries.all().keys),
             CountedKeys::Locks(bad) => bad_locks(node, bad),
+            // Of a sample: those of the whole pattern, of which rows are those that hold the data.
+            CountedKeys::Holding(kinds) => {
+                let holding = node.secrets.and_then(|secrets| secrets.holding(*kinds));
+                holding.map_or_else(|| all_keys(node), |holding| holding.keys)
+            }
         };
         let mut found = 0_u64;
         for &(node, place) in nodes.concerned(breach) {
@@ -466,12 +477,22 @@ impl BreakingCondition {
     }
 
     /// Adds the rules about patterns that count this key to those that it breaks.
-    fn add_of_patterns(&self, record: &Record<'_>, place: Option<PlaceId>, room: &mut RowRoom) {
+    fn add_of_patterns(
+        &self,
+        record: &Record<'_>,
+        place: Option<PlaceId>,
+        inspection: Option<&Inspection>,
+        room: &mut RowRoom,
+    ) {
         let RowRoom { judged, breaks, values, .. } = room;
         let broken = place.and_then(|place| self.places.get(&place)).into_iter().flatten();
-        let counts = |broken: &&BrokenPattern| broken.counted.count(record, judged.matched.lock, values);
+        let counts = |broken: &&BrokenPattern| broken.counted.count(record, judged.matched.lock, inspection, values);
         breaks.extend(broken.filter(counts).map(|broken| broken.rule));
     }
+}
+
+fn all_keys(node: &PatternNode<'_>) -> u64 {
+    node.facts.as_ref().map_or(0, |facts| facts.keys)
 }
 
 /// Returns the number of locks of a pattern without a token or with one of these.
@@ -508,6 +529,7 @@ impl<'f> ForestIndex<'f> {
             (ConcernedKeys::Patterns(texts) | ConcernedKeys::ExpiringOf(texts), _) => {
                 texts.iter().flat_map(|text| of(text)).collect()
             }
+            (ConcernedKeys::Holding { pattern, .. }, _) => of(pattern).iter().collect(),
             (ConcernedKeys::Pattern | ConcernedKeys::Expiring | ConcernedKeys::Locks(_), pattern) => {
                 pattern.map(of).unwrap_or_default().iter().collect()
             }

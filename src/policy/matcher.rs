@@ -65,6 +65,12 @@ impl PolicyPattern {
         PolicyPattern { text: format!("**:{word}:**"), floating: true, segments: vec![name, SegmentPattern::Rest] }
     }
 
+    /// Returns the pattern of keys with this word as their last segment, or as the only one.
+    pub fn last_word(word: &str, classifier: &Classifier) -> PolicyPattern {
+        let name = SegmentPattern::Name(classifier.pattern_text(word.as_bytes()));
+        PolicyPattern { text: format!("**:{word}"), floating: true, segments: vec![name] }
+    }
+
     /// Returns true if the pattern begins with `**`.
     pub fn is_floating(&self) -> bool {
         self.floating

@@ -11,7 +11,7 @@ use super::key_view::KeyView;
 pub use super::need::{Known, Need, StoredStrings};
 use super::params::{ParamSpec, Params};
 use super::sample::RuleSample;
-use super::sensitive::Inspection;
+use super::sensitive::{Inspection, SensitiveKinds};
 use super::type_words::TypeWords;
 use super::word_set::WordSet;
 use crate::record::{Kind, Record};
@@ -365,6 +365,13 @@ pub enum ConcernedKeys {
     Patterns(Vec<String>),
     /// Locks of the violation's pattern without a token or with a shared one.
     Locks(BadTokens),
+    /// Keys that hold sensitive data of these kinds. The violation counts all keys of the pattern if only some were inspected.
+    Holding {
+        /// Pattern as in the forest; that of the violation is masked.
+        pattern: String,
+        /// Kinds, one of which a key must hold.
+        kinds: SensitiveKinds,
+    },
 }
 
 /// Values of locks that violate a rule.

@@ -353,3 +353,45 @@ fn locks_without_a_token_are_listed_one_by_one() {
         assert_eq!(counted, expected.len() as u64, "{policy}");
     }
 }
+
+/// Sums up the keys of the finding on sensitive values, and returns whether its first pattern was only sampled.
+fn sensitive(report: &Value) -> (u64, bool) {
+    let list = report["findings"]["list"].as_array().unwrap();
+    let finding = list.iter().find(|finding| finding["rule"] == "value.sensitive").unwrap();
+    (finding["keys"].as_u64().unwrap(), finding["patterns"][0]["details"]["sample"]["value"] == true)
+}
+
+#[test]
+fn sensitive_values_are_listed_one_by_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = folder.path().join("values.rdb");
+    let flags = ["--policy", "service", "--inspect-values"];
+    let listed = |input: &Path| {
+        let rows = rows(input, &[&flags[..], &["--breaking", "value.sensitive"]].concat());
+        let keys = rows.iter().map(|row| row["key"].as_str().unwrap().to_owned());
+        keys.collect::<Vec<_>>()
+    };
+    let write = |keys: u32| {
+        let mut dump = Dump::new();
+        for n in 0..keys {
+            dump.string(format!("note:{n}"), if n % 10 == 0 { "call 13812345678" } else { "nothing of note" });
+        }
+        // A pattern that is shown masked.
+        dump.string("login:ann.liddell@corp-mail.cn", "1").string("cache:1", "1");
+        std::fs::write(&input, dump.bytes()).unwrap();
+    };
+    // All keys were inspected: those with a match count.
+    write(60);
+    assert_eq!(sensitive(&report(&input, &flags)), (7, false));
+    let keys = listed(&input);
+    assert_eq!(keys.len(), 7);
+    assert!(keys.contains(&"note:50".to_owned()) && !keys.contains(&"note:51".to_owned()), "{keys:?}");
+    // A sample was inspected, which the finding says: it counts the pattern, and rows are the keys with a match.
+    write(600);
+    assert_eq!(sensitive(&report(&input, &flags)), (601, true));
+    let keys = listed(&input);
+    assert_eq!(keys.len(), 61);
+    assert!(keys.iter().all(|key| key.ends_with('0') || key.starts_with("login:")), "{keys:?}");
+    let text = stdout_of(&["analyze", input.to_str().unwrap(), "--full", "--inspect-values"]);
+    assert!(text.replace('\n', " ").contains("only a sample was inspected"), "{text}");
+}

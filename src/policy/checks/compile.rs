@@ -3,6 +3,7 @@
 use super::limited::SettledRules;
 use super::{BudgetLine, Checks, MOST_KEY_CHECKS, PatternTarget, RuleCheck};
 use crate::pattern::classify::Classifier;
+use crate::policy::content::lock::is_lock_name;
 use crate::policy::context::Context;
 use crate::policy::digest::digests;
 use crate::policy::matcher::{Matcher, PolicyPattern};
@@ -74,7 +75,7 @@ impl Checks {
             return Err(format!("a policy has at most {MOST_KEY_CHECKS} limits about keys"));
         }
         let bit = 1 << place;
-        for pattern in check.rule.words().iter().flat_map(|word| spellings(word)) {
+        for pattern in check.rule.words().iter().flat_map(|word| patterns_of(word)) {
             self.matcher.add(&pattern, PatternTarget::Rule(place as u8));
         }
         for (before, other) in self.keys.iter().enumerate() {
@@ -124,7 +125,7 @@ impl Checks {
     }
 
     fn add_pattern_rule(&mut self, check: RuleCheck<dyn PatternRule>) {
-        for pattern in check.rule.locks().iter().flat_map(|locks| &locks.words).flat_map(|word| spellings(word)) {
+        for pattern in check.rule.locks().iter().flat_map(|locks| &locks.words).flat_map(|word| patterns_of(word)) {
             self.matcher.add(&pattern, PatternTarget::Lock);
         }
         self.patterns.push(check);
@@ -190,13 +191,24 @@ impl Checks {
     }
 }
 
-/// Returns the patterns of a word in lower case, in capitals and with a capital first.
-fn spellings(word: &str) -> impl Iterator<Item = PolicyPattern> {
+/// Returns the patterns of keys with a word as a segment that another follows. Names of locks count as the last one, too, where
+/// [what they hold](crate::policy::content::lock) decides.
+fn patterns_of(word: &str) -> impl Iterator<Item = PolicyPattern> {
+    let classifier = Classifier::default();
+    let may_be_last = is_lock_name(word.as_bytes());
+    spellings(word).flat_map(move |word| {
+        let last = may_be_last.then(|| PolicyPattern::last_word(&word, &classifier));
+        std::iter::once(PolicyPattern::word(&word, &classifier)).chain(last)
+    })
+}
+
+/// Returns a word as written, in lower case, in capitals and with a capital first.
+fn spellings(word: &str) -> impl Iterator<Item = String> {
     let upper = word.to_uppercase();
     let first = word.chars().next().map_or(0, char::len_utf8);
     let capital = format!("{}{}", word[..first].to_uppercase(), &word[first..]);
     let mut all = vec![word.to_owned(), word.to_lowercase(), upper, capital];
     all.sort_unstable();
     all.dedup();
-    all.into_iter().map(|word| PolicyPattern::word(&word, &Classifier::default()))
+    all.into_iter()
 }

@@ -8,14 +8,34 @@
 //! - A **string** is a lock unless it shows something else: an object in JSON that names no holder, a text of several words, or
 //!   more than 512 bytes. If `lock` is not the first segment, it may be a state or property of what stands before it: a flag that
 //!   says no, a flag or number behind a word such as `login` or `device`, one without expiry behind `user`, a number behind `stock`
-//!   or `seat`, one without expiry in a name with such a word, a property such as `lock:status`.
+//!   or `seat`, one without expiry in a name with such a word, a property such as `lock:status` or `lock:screen`, one plain word
+//!   without expiry that says nothing of a holder (`shop:lock:theme` is `dark`).
+//!
+//! As the **last** segment (`order:7:lock`) the word is mostly a property of what stands before it. Only what nobody but the holder
+//! of a lock writes counts there: a string with a UUID, or a hash with a random holder and its count, as Redisson writes it; and no
+//! string in the name of a thing that has a lock (`room:12:lock`).
 //!
 //! A value that is random, or that cannot be read, is never a reason against a lock.
 
 use super::is_one_of;
-use super::random::has_random;
+use super::random::{has_random, has_uuid};
 use crate::rdb::peek::{PeekBuffers, RawValue, ValuePart};
 use crate::record::{Kind, Record};
+
+/// Segments that name distributed locks, each with its other [spellings](crate::policy::checks).
+pub const NAMES: &[&str] = &[
+    "lock",
+    "redlock",
+    "distLock",
+    "dist_lock",
+    "dist-lock",
+    "redisLock",
+    "redis_lock",
+    "redis-lock",
+    "distributedLock",
+    "distributed_lock",
+    "distributed-lock",
+];
 
 /// Longest value of a lock, in bytes.
 const LONGEST: usize = 512;
@@ -57,6 +77,30 @@ const LOCKABLE: [&[u8]; 20] = [
     b"hardware",
 ];
 
+/// Segments of other things with a lock, whose serial number a UUID may be, and of packages, which are locked to versions.
+const THINGS: [&[u8]; 20] = [
+    b"room",
+    b"house",
+    b"home",
+    b"hotel",
+    b"apartment",
+    b"building",
+    b"floor",
+    b"car",
+    b"scooter",
+    b"parking",
+    b"box",
+    b"safe",
+    b"drawer",
+    b"mailbox",
+    b"gateway",
+    b"asset",
+    b"package",
+    b"npm",
+    b"deps",
+    "门锁".as_bytes(),
+];
+
 /// Segments of people, who may be locked out until someone lets them in again. A lock that serialises their requests expires.
 const PEOPLE: [&[u8]; 4] = [b"user", b"member", b"customer", b"admin"];
 
@@ -77,7 +121,7 @@ const COUNTED: [&[u8]; 12] = [
 ];
 
 /// Segments after `lock`, before nothing but ids, that make it a property of something.
-const PROPERTIES: [&[u8]; 27] = [
+const PROPERTIES: [&[u8]; 53] = [
     b"list",
     b"lists",
     b"status",
@@ -105,24 +149,74 @@ const PROPERTIES: [&[u8]; 27] = [
     b"qty",
     b"quantity",
     b"version",
+    b"mode",
+    b"code",
+    b"pin",
+    b"level",
+    b"battery",
+    b"model",
+    b"firmware",
+    b"brand",
+    b"name",
+    b"title",
+    b"icon",
+    b"image",
+    b"style",
+    b"theme",
+    b"skin",
+    b"sound",
+    b"rule",
+    b"rules",
+    b"policy",
+    b"option",
+    b"options",
+    b"plan",
+    "状态".as_bytes(),
+    "类型".as_bytes(),
+    "配置".as_bytes(),
+    "原因".as_bytes(),
 ];
+
+/// Segments that make one word with `lock` before them, whatever follows: settings of the screen that is shown while it is locked.
+const COMPOUNDS: [&[u8]; 5] = [b"screen", b"screens", b"wallpaper", b"screensaver", "屏幕".as_bytes()];
 
 /// Values that say that something is locked, and that it is not.
 const YES: [&[u8]; 8] = [b"1", b"true", b"yes", b"on", b"y", b"locked", b"lock", b"closed"];
 const NO: [&[u8]; 8] = [b"0", b"false", b"no", b"off", b"n", b"unlocked", b"unlock", b"open"];
 
+/// Plain words that the holder of a lock leaves in place of a token.
+const HELD: [&[u8]; 16] = [
+    b"processing",
+    b"running",
+    b"executing",
+    b"working",
+    b"doing",
+    b"pending",
+    b"busy",
+    b"held",
+    b"acquired",
+    b"ok",
+    b"owner",
+    b"holder",
+    b"token",
+    b"value",
+    b"worker",
+    b"main",
+];
+
 /// Returns whether a key named like a lock may be one: by its type, by what it holds, and not as a helper of a lock. Redisson keeps a key
 /// for each reader of a read-write lock, which has the reader in its name and always holds 1.
 pub fn may_be_lock(record: &Record<'_>) -> bool {
+    let place = LockPlace::of(record.key);
     let may_hold_lock = match (record.kind, record.raw) {
-        (Kind::String, Some(raw)) => string_may_be_lock(record, raw),
-        (Kind::Hash, Some(raw)) => hash_may_be_lock(record, raw),
-        (kind, _) => matches!(kind, Kind::String | Kind::Hash),
+        (Kind::String, Some(raw)) => string_may_be_lock(record, raw, place),
+        (Kind::Hash, Some(raw)) => hash_may_be_lock(record, raw, place),
+        (kind, _) => !place.is_last && matches!(kind, Kind::String | Kind::Hash),
     };
     may_hold_lock && memchr::memmem::find(record.key, b":rwlock_timeout:").is_none()
 }
 
-fn hash_may_be_lock(record: &Record<'_>, raw: RawValue<'_>) -> bool {
+fn hash_may_be_lock(record: &Record<'_>, raw: RawValue<'_>, place: LockPlace) -> bool {
     if record.length.is_some_and(|length| length > MOST_FIELDS) {
         return false;
     }
@@ -130,31 +224,37 @@ fn hash_may_be_lock(record: &Record<'_>, raw: RawValue<'_>) -> bool {
     raw.peek(&mut PeekBuffers::default(), |part| {
         let ValuePart::Pair(field, value) = part else { return };
         pairs += 1;
-        let holds = is_holder(field) && is_number(value) || has_any(field, &HOLDERS);
+        let holds = match place.is_last {
+            true => has_random(beginning(field)) && is_number(value),
+            false => is_holder(field) && is_number(value) || has_any(field, &HOLDERS),
+        };
         names_holder |= holds;
         suits &= holds || has_any(field, &DETAILS);
     });
-    pairs == 0 || suits && names_holder
+    pairs == 0 && !place.is_last || suits && names_holder
 }
 
-/// Returns whether a field is that of a reentrant lock: something random, or a name and the number of a thread.
+/// Returns whether a field is that of a reentrant lock: something random, or a name and the number of a thread, which no time is.
 fn is_holder(field: &[u8]) -> bool {
     let thread = field.iter().rposition(|&byte| byte == b':').and_then(|at| field.get(at + 1..));
-    thread.is_some_and(is_number) || has_random(beginning(field))
+    let names_thread = thread.is_some_and(is_number) && field.iter().any(u8::is_ascii_alphabetic);
+    names_thread || has_random(beginning(field))
 }
 
-fn string_may_be_lock(record: &Record<'_>, raw: RawValue<'_>) -> bool {
+fn string_may_be_lock(record: &Record<'_>, raw: RawValue<'_>, place: LockPlace) -> bool {
     if record.length.is_some_and(|length| length > LONGEST as u64) {
         return false;
     }
-    let Some(value) = raw.short_string(LONGEST) else { return true };
+    let Some(value) = raw.short_string(LONGEST) else { return !place.is_last };
     let value = value.trim_ascii();
+    if place.is_last && (place.of_thing || !has_uuid(value)) {
+        return false;
+    }
     match value {
         [b'{', members @ .., b'}'] if members.contains(&b':') => return names_holder(members),
         [b'[', .., b']'] => return has_random(beginning(value)),
         _ => {}
     }
-    let place = LockPlace::of(record.key);
     if !place.is_inner || has_random(beginning(value)) {
         return true;
     }
@@ -163,8 +263,15 @@ fn string_may_be_lock(record: &Record<'_>, raw: RawValue<'_>) -> bool {
     let is_count = is_small && !is_flag && (place.of_stock || place.of_counted && !expires);
     let can_be_locked = place.of_lockable || place.of_person && !expires;
     let is_state = says_no || (is_small || is_flag) && can_be_locked;
-    let is_property = place.is_property && !(is_flag && expires);
+    let is_property = place.is_property && !(is_flag && expires) || !is_flag && !expires && is_setting(value);
     !(is_count || is_state || is_property || is_prose(value))
+}
+
+/// Returns whether a value is one plain word that says nothing of a holder.
+fn is_setting(value: &[u8]) -> bool {
+    let rest = value.get(1..).unwrap_or_default();
+    let is_word = value.first().is_some_and(u8::is_ascii_alphabetic) && rest.iter().all(u8::is_ascii_lowercase);
+    is_word && !rest.is_empty() && !is_one_of(value, &HELD)
 }
 
 /// Returns whether an object in JSON has a member that names the holder of a lock, and not many others.
@@ -214,8 +321,12 @@ struct LockPlace {
     of_counted: bool,
     /// True if that is the segment before it.
     of_stock: bool,
-    /// True if the segment after it names a property, and only ids follow.
+    /// True if the segment after it names a property, and only ids or people follow.
     is_property: bool,
+    /// True if no segment stands after it, but one before.
+    is_last: bool,
+    /// True if a segment names a thing that has a lock.
+    of_thing: bool,
 }
 
 impl LockPlace {
@@ -229,24 +340,39 @@ impl LockPlace {
         let mut before: Option<&[u8]> = None;
         let mut rest = segments();
         while let Some(segment) = rest.next() {
-            if segment.eq_ignore_ascii_case(b"lock") {
+            if segment.eq_ignore_ascii_case(b"lock")
+                && let Some(after) = rest.next()
+            {
                 let Some(before) = before else { return LockPlace::default() };
-                let is_id = |segment: &[u8]| segment.iter().any(u8::is_ascii_digit);
-                let after = rest.next().unwrap_or_default();
-                let ids_follow = rest.all(is_id);
+                let follows = |segment: &[u8]| segment.iter().any(u8::is_ascii_digit) || is_one_of(segment, &PEOPLE);
                 return LockPlace {
                     is_inner: true,
                     of_lockable: is_one_of(before, &LOCKABLE),
                     of_person: is_one_of(before, &PEOPLE),
                     of_counted: segments().any(|segment| is_one_of(segment, &COUNTED)),
                     of_stock: is_one_of(before, &COUNTED),
-                    is_property: ids_follow && is_one_of(after, &PROPERTIES),
+                    is_property: is_one_of(after, &COMPOUNDS) || is_one_of(after, &PROPERTIES) && rest.all(follows),
+                    ..LockPlace::default()
                 };
+            }
+            if is_lock_name(segment) && rest.clone().next().is_some() {
+                return LockPlace::default();
             }
             before = Some(segment);
         }
-        LockPlace::default()
+        let of_thing = |segment: &[u8]| is_one_of(segment, &LOCKABLE) || is_one_of(segment, &THINGS);
+        match before {
+            Some(last) if is_lock_name(last) => {
+                LockPlace { is_last: true, of_thing: segments().any(of_thing), ..LockPlace::default() }
+            }
+            _ => LockPlace::default(),
+        }
     }
+}
+
+/// Returns whether a segment is one of the usual [`NAMES`] of locks, in whatever case.
+pub fn is_lock_name(segment: &[u8]) -> bool {
+    NAMES.iter().any(|name| segment.eq_ignore_ascii_case(name.as_bytes()))
 }
 
 #[cfg(test)]
@@ -313,7 +439,41 @@ mod tests {
         // The lock that never expires.
         assert!(string("order:lock:7", "1", false) && string("job:lock:daily", "locked", false));
         assert!(string("user:lock:7", "1", true));
+        assert!(string("shop:lock:order:7", "processing", false) && string("shop:lock:order:7", "scheduler", true));
+        assert!(string("cinema:lock:screen:7", "1", true) && string("shop:lock:order:7", "OrderService", false));
         assert!(string("lock:user:7", "12", false) && string("shop:lock:order:7", "47", true));
+    }
+
+    #[test]
+    fn names_of_distributed_locks_need_no_other_evidence() {
+        for name in ["distlock:order:7", "redis_lock:7", "shop:RedisLock:stock:7", "app:distributed-lock:7", "redlock:7"] {
+            for value in ["1", "order-service", "8d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f"] {
+                assert!(string(name, value, false) && string(name, value, true), "{name} {value}");
+            }
+        }
+        assert!(!string("redis_lock:7", "{\"name\":\"door lock\",\"price\":12}", false));
+    }
+
+    #[test]
+    fn a_lock_behind_its_subject_is_told_by_what_only_a_holder_writes() {
+        let uuid = "8d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f";
+        let holder = "8d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f:42";
+        for name in ["order:7:lock", "shop:lock", "订单:7:LOCK", "order:7:redis_lock"] {
+            assert!(string(name, uuid, false) && string(name, holder, true), "{name}");
+            assert!(hash(name, &[(holder, "1")]), "{name}");
+            for value in ["1", "", "true", "order-service", "d41d8cd98f00b204e9800998ecf8427e", "1700000000", "ann"] {
+                assert!(!string(name, value, false) && !string(name, value, true), "{name} {value}");
+            }
+            for pairs in [&[("owner", "ann")][..], &[("08:30", "1")], &[("host-7:221", "1")]] {
+                assert!(!hash(name, pairs), "{name} {pairs:?}");
+            }
+            assert!(!may_be_lock(&record(name.as_bytes())), "{name}");
+        }
+        for name in ["room:12:lock", "iot:device:7:lock", "公寓:门锁:lock", "npm:left-pad:lock"] {
+            assert!(!string(name, uuid, false), "{name}");
+        }
+        assert!(!string("order:7:lock", &format!("{{\"order\":\"{uuid}\",\"price\":1}}"), false));
+        assert!(string("order:7:lock", &format!("{{\"owner\":\"{uuid}\"}}"), false));
     }
 
     #[test]
@@ -334,6 +494,13 @@ mod tests {
             ("shop:lock:order:7", "false"),
             ("shop:seat:lock:7", "1007"),
             ("fund:lock:period:7", "20241104-20251104"),
+            ("shop:lock:screen:7", "wallpaper-3"),
+            ("shop:lock:screen:7", "pattern"),
+            ("shop:lock:screen:7", "1"),
+            ("app:lock:screen:user:7", "3"),
+            ("app:lock:theme:user:7", "dark-blue"),
+            ("game:lock:chest:7", "Gold"),
+            ("app:lock:gesture", "face"),
         ] {
             assert!(!string(name, value, false), "{name} {value}");
         }
@@ -359,6 +526,7 @@ mod tests {
             &[("sn", "8d9f2c7151a34b0c9d3f6b7a1c2d3e4f")],
             &[("status", "1")],
             &[("count", "1"), ("time", "2")],
+            &[("08:30", "1"), ("22:00", "0")],
         ] {
             assert!(!hash("iot:lock:7", pairs) && !hash("lock:7", pairs), "{pairs:?}");
         }

@@ -2,12 +2,15 @@
 //!
 //! A **bottom-k sample** inspects the `k` keys whose names have the lowest hashes. It depends on the set of keys alone and
 //! is a commutative monoid. Up to `k` keys it is complete; above, it is a uniform sample. Other keys cost the hash and one
-//! comparison.
+//! comparison. As long as no more keys are seen, all of them are inspected, and those with each set of kinds are counted
+//! with their memory.
 //!
 //! An entry has the hash in its upper bits and two bytes of kinds below: found, and near misses. Evidence is kept for one
 //! key per kind, that with the lowest entry, and dropped when the key leaves the sample. No other key has to take its
 //! place: a key of the final sample was in the sample of its worker ever since it was read, so its evidence was compared
 //! then.
+
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +18,7 @@ use super::bottom_k::{self, BottomK};
 use crate::policy::sensitive::{Inspection, MaskedMatch, SensitiveKinds, ValueVerdict};
 use crate::rdb::peek::PeekBuffers;
 use crate::record::Record;
-use crate::report::Example;
+use crate::report::{Example, Weight};
 use crate::units::Bytes;
 
 /// Number of inspected keys per pattern.
@@ -34,6 +37,10 @@ pub struct Secrets {
     lowest: BottomK,
     /// Evidence sorted by kind, at most one per kind.
     evidence: Vec<SecretEvidence>,
+    /// Number of keys seen, inspected or not.
+    seen: u64,
+    /// Keys with a match by the bits of their kinds. INVARIANT: empty if more keys were seen than are inspected.
+    matching: BTreeMap<u8, Weight>,
 }
 
 /// Masked match in one key.
@@ -62,7 +69,7 @@ impl SecretEvidence {
 
 impl Default for Secrets {
     fn default() -> Self {
-        Secrets { lowest: BottomK::new(SAMPLED), evidence: Vec::new() }
+        Secrets { lowest: BottomK::new(SAMPLED), evidence: Vec::new(), seen: 0, matching: BTreeMap::new() }
     }
 }
 
@@ -70,6 +77,7 @@ impl Secrets {
     /// Inspects a key if it enters the sample. Returns the growth in bytes.
     #[inline]
     pub fn observe(&mut self, record: &Record<'_>, inspection: &Inspection, room: &mut PeekBuffers) -> usize {
+        self.seen = self.seen.saturating_add(1);
         let hash = hash(record.key) >> KIND_BITS;
         let enters = self.lowest.highest().is_none_or(|highest| hash <= highest >> KIND_BITS);
         if enters { self.inspect(hash, record, inspection, room) } else { 0 }
@@ -83,6 +91,10 @@ impl Secrets {
         let ValueVerdict { found, near, evidence } = inspection.inspect(record, shown, room);
         let entry = hash << KIND_BITS | u64::from(found.bits()) << 8 | u64::from(near.bits());
         self.lowest.offer(entry);
+        if !found.is_empty() {
+            self.matching.entry(found.bits()).or_default().add(record.memory);
+        }
+        self.drop_matching();
         if evidence.is_empty() {
             self.drop_evidence();
             return self.heap_bytes().saturating_sub(before); // the common case
@@ -120,11 +132,19 @@ impl Secrets {
         }
     }
 
+    /// Drops the counts of matching keys once there are keys that were not inspected.
+    fn drop_matching(&mut self) {
+        if !self.is_complete() {
+            self.matching = BTreeMap::new();
+        }
+    }
+
     /// Returns the bytes on the heap.
     fn heap_bytes(&self) -> usize {
         let bytes =
             |evidence: &SecretEvidence| size_of::<SecretEvidence>() + evidence.key.len() + evidence.found.text.len();
-        self.lowest.heap_bytes() + self.evidence.iter().map(bytes).sum::<usize>()
+        let matching = self.matching.len() * size_of::<(u8, Weight)>();
+        self.lowest.heap_bytes() + matching + self.evidence.iter().map(bytes).sum::<usize>()
     }
 
     /// Merges another sample.
@@ -132,11 +152,27 @@ impl Secrets {
         self.lowest.merge(other.lowest);
         other.evidence.into_iter().for_each(|evidence| self.offer_evidence(evidence));
         self.drop_evidence();
+        self.seen = self.seen.saturating_add(other.seen);
+        other.matching.into_iter().for_each(|(kinds, keys)| self.matching.entry(kinds).or_default().merge(keys));
+        self.drop_matching();
     }
 
     /// Assigns all keys so far to database `db`.
     pub fn settle_database(&mut self, db: u64) {
         self.evidence.iter_mut().for_each(|evidence| evidence.db = db);
+    }
+
+    /// Returns true if every key was inspected, so that the sample is all of them.
+    pub fn is_complete(&self) -> bool {
+        self.seen <= SAMPLED as u64
+    }
+
+    /// Returns the keys that hold one of these kinds; `None` if only some of the keys were inspected.
+    pub fn holding(&self, kinds: SensitiveKinds) -> Option<Weight> {
+        let holds = |found: u8| !SensitiveKinds::from_bits(found).both(kinds).is_empty();
+        let mut all = Weight::default();
+        self.matching.iter().filter(|(found, _)| holds(**found)).for_each(|(_, keys)| all.merge(*keys));
+        self.is_complete().then_some(all)
     }
 
     /// Returns the number of inspected keys.
@@ -185,7 +221,7 @@ mod tests {
     fn shown(secrets: &Secrets) -> String {
         let mut entries: Vec<_> = secrets.lowest.entries().collect();
         entries.sort_unstable();
-        format!("{:?} {:?}", entries, secrets.evidence)
+        format!("{:?} {:?} {} {:?}", entries, secrets.evidence, secrets.seen, secrets.matching)
     }
 
     #[test]
@@ -199,6 +235,21 @@ mod tests {
         let many = sample(&names);
         let found = many.verdicts().filter(|(found, _)| !found.is_empty()).count();
         assert!(many.sampled() == 64 && (16..48).contains(&found), "{found}");
+    }
+
+    #[test]
+    fn keys_with_a_match_are_counted_while_all_are_inspected() {
+        let names = |clean: u32| {
+            let clean = (0..clean).map(|i| format!("job:{i}"));
+            clean.chain(["sms:13812345678".to_owned(), "mail:a@corp.cn".to_owned()]).collect::<Vec<_>>()
+        };
+        let of = |kind: SensitiveKind| [kind].into_iter().collect::<SensitiveKinds>();
+        let few = sample(&names(62));
+        assert_eq!(few.holding(SensitiveKinds::ALL).unwrap().keys, 2);
+        assert_eq!(few.holding(of(SensitiveKind::Phone)).unwrap().keys, 1);
+        assert_eq!(few.holding(of(SensitiveKind::Jwt)).unwrap().keys, 0);
+        let many = sample(&names(63));
+        assert!(many.holding(SensitiveKinds::ALL).is_none() && many.matching.is_empty() && many.sampled() == 64);
     }
 
     #[test]

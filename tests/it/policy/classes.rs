@@ -68,6 +68,7 @@ fn service_lifetimes() {
             ("shop:lock:order:7", None, "lock-missing! missing!"),
             ("{tag}:lock:x", None, "lock-missing! missing!"),
             ("order:7:lock", None, "missing!"),
+            ("distlock:order:7", None, "lock-missing! missing!"),
             ("stock:7:count", Some(DAY * 30), ""),
             ("tmp:import:batch:xxx", Some(2_100), ""),
             ("tmp:import:batch:xxx", Some(2_101), "too-long+"),

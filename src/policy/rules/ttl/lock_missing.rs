@@ -1,11 +1,12 @@
 //! `ttl.lock-missing`: locks have an expiry.
 //!
-//! Locks are strings or hashes with a segment `lock`, at any level, that another segment follows: `lock:order:7`,
-//! `shop:lock:order:7`. The word as the last segment (`order:7:lock`) may as well be a property of the order. Keys whose
+//! Locks are strings or hashes with a segment `lock`, or another [name](crate::policy::content::lock::NAMES) of distributed locks, at
+//! any level, that another segment follows: `lock:order:7`, `shop:lock:order:7`, `redis_lock:7`. The word as the last segment
+//! (`order:7:lock`) may as well be a property of the order, unless the value is what only a holder writes. Keys whose
 //! [value](crate::policy::content::lock) shows something else than a lock do not count.
 
 use crate::policy::KeyView;
-use crate::policy::content::lock::may_be_lock;
+use crate::policy::content::lock::{NAMES, may_be_lock};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{BuiltRule, KeyRule, Lifetime, Rule, RuleMeta, Severity, Text, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
@@ -29,10 +30,10 @@ static META: RuleMeta = RuleMeta {
     params: &[ParamSpec {
         name: "prefixes",
         what: Text {
-            en: "segments that mark a lock, at any level, with a segment after them",
-            zh: "标明锁的段，可在任意层级，其后须还有一段",
+            en: "segments that mark a lock, at any level, with a segment after them; as the last segment only beside a UUID",
+            zh: "标明锁的段，可在任意层级，其后须还有一段；位于末段时，value 须含 UUID",
         },
-        default: ParamDefault::Words(&["lock"]),
+        default: ParamDefault::Words(NAMES),
     }],
     unit: None,
     passes: RuleSample::of(&[SampleKey::named("lock:task:processing:456").expiring_in(30)]),
@@ -88,9 +89,11 @@ mod tests {
         let checks = checks("[rules]\n\"ttl.lock-missing\" = \"must\"\n");
         let is_lock = |name: &str| breaks(&checks, name, |_| {});
         let locks =
-            ["lock:order:1", "{lock:order}:1", "{lock}:1", "Lock:a", "LOCK:a", "shop:lock:order:7", "{tag}:lock:x"];
+            ["lock:order:1", "{lock:order}:1", "{lock}:1", "Lock:a", "LOCK:a", "shop:lock:order:7", "{tag}:lock:x",
+             "distlock:order:7", "redis_lock:7", "shop:RedisLock:7", "DistLock:7", "REDIS_LOCK:7", "dist-lock:7"];
         locks.iter().for_each(|name| assert!(is_lock(name), "{name}"));
-        let others = ["locks:1", "lock", "order:1:lock", "locker", "{lock", "{lo", "", "order:lock-1:x", "stock:1"];
+        let others = ["locks:1", "lock", "order:1:lock", "locker", "{lock", "{lo", "", "order:lock-1:x", "stock:1", "block:7",
+            "redis_locks:7", "order_lock:7"];
         others.iter().for_each(|name| assert!(!is_lock(name), "{name}"));
         assert!(!breaks(&checks, "lock:1", |record| record.expires_at = Some(Millis(1))));
     }

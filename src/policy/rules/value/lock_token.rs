@@ -1,6 +1,6 @@
 //! `value.lock-token`: a lock holds a token of its own.
 //!
-//! Locks are strings or hashes with a segment `lock`, at any level, that another segment follows, as for `ttl.lock-missing`. A
+//! Locks are strings or hashes with a segment `lock` or the like, at any level, that another follows, as for `ttl.lock-missing`. A
 //! value shorter than `min` bytes (`1`, `locked`) is no token, and no two locks of the snapshot may hold the same constant. A
 //! single lock with a longer constant passes: one value does not show whether it is constant. The same lock in several
 //! files, as on the instances of a Redlock, counts as one.
@@ -20,6 +20,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::policy::content::lock::NAMES;
 use crate::policy::context::Context;
 use crate::policy::evidence::{TokenForm, TokenUse, Tokens};
 use crate::policy::forest::{Forest, PatternNode};
@@ -58,10 +59,10 @@ static META: RuleMeta = RuleMeta {
         ParamSpec {
             name: "prefixes",
             what: Text {
-                en: "segments that mark a lock, at any level, with a segment after them",
-                zh: "标明锁的段，可在任意层级，其后须还有一段",
+                en: "segments that mark a lock, at any level, with a segment after them; as the last segment only beside a UUID",
+                zh: "标明锁的段，可在任意层级，其后须还有一段；位于末段时，value 须含 UUID",
             },
-            default: ParamDefault::Words(&["lock"]),
+            default: ParamDefault::Words(NAMES),
         },
         ParamSpec {
             name: "per_client",

@@ -1,8 +1,9 @@
 //! `value.sensitive`: no secrets and no personal data in plain text.
 //!
 //! Checked only with `--inspect-values`. Up to 64 keys of each pattern are inspected, sampled by a hash of their names.
-//! Measured: share of inspected keys with a match, in thousandths; none is allowed. Keys and memory are those of the whole
-//! pattern, since a sample does not tell which of the other keys match.
+//! Measured: share of inspected keys with a match, in thousandths; none is allowed. Keys and memory are those with a match if all
+//! keys of the pattern were inspected. Otherwise they are those of the whole pattern, since a sample does not tell which of the other
+//! keys match; the detail `sample` says so.
 //!
 //! Numbers with the length of a mobile, identity card or bank card number that are invalid count as near misses. A kind is
 //! reported for a pattern only if more keys have a match than a near miss: this excludes sequential order numbers that pass
@@ -17,11 +18,11 @@ use crate::policy::evidence::Secrets;
 use crate::policy::forest::{Forest, PatternNode, PatternSums};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{
-    Breach, BuiltRule, DetailField, DetailValue, Known, Need, PatternRule, Rule, RuleMeta, Severity, Text, Unit,
+    Breach, BuiltRule, ConcernedKeys, DetailField, DetailValue, Known, Need, PatternRule, Rule, RuleMeta, Severity, Text, Unit,
 };
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::policy::sensitive::{FIELDS, Inspection, NAMES, SensitiveKind, SensitiveKinds};
-use crate::report::{DetailPart, Wording};
+use crate::report::{DetailPart, Weight, Wording};
 
 /// Maximum number of examples.
 const EXAMPLES: usize = 3;
@@ -114,7 +115,12 @@ pub struct SensitiveRule {
 }
 
 const KINDS: DetailField = DetailField::new("kinds", "kinds", "种类");
-const SAMPLED: DetailField = DetailField::new("sampled", "sampled", "采样数");
+const SAMPLED: DetailField = DetailField::new("sampled", "keys inspected", "抽查 key 数");
+const SAMPLE: DetailField = DetailField::new(
+    "sample",
+    "only a sample was inspected, keys and memory are those of the whole pattern",
+    "仅抽查了部分 key，key 数和内存为整个模式的合计",
+);
 const EVIDENCE: DetailField = DetailField::new("evidence", "evidence", "证据");
 
 /// Returns a kind with the sampled keys that hold it.
@@ -160,19 +166,24 @@ impl SensitiveRule {
         }
         let evidence = shown().map(|evidence| named(evidence.found.wording())).collect();
         let parts = counts.into_iter().map(|(kind, keys)| part(kind, keys)).collect();
+        // Of a sample: the whole pattern.
+        let holding = secrets.holding(kinds);
+        let Weight { keys, memory } = holding.unwrap_or(Weight { keys: sums.keys, memory: sums.memory });
         Some(Breach {
             pattern: Some(self.shown(&node.text)),
-            keys: sums.keys,
-            memory: sums.memory,
+            keys,
+            memory,
             measured: Some(hits * 1000 / secrets.sampled().max(1)),
             allowed: Some(0),
             details: [
                 KINDS.with(DetailValue::Parts(parts)),
+                SAMPLE.with(DetailValue::Flag(holding.is_none())),
                 SAMPLED.with(DetailValue::Count(secrets.sampled())),
                 EVIDENCE.with(DetailValue::Parts(evidence)),
             ]
             .into(),
             examples,
+            concerned: ConcernedKeys::Holding { pattern: node.text.clone(), kinds },
             ..Breach::default()
         })
     }
@@ -247,6 +258,7 @@ mod tests {
         );
         assert_eq!(breach.details["kinds"].value, DetailValue::Parts(vec![part(SensitiveKind::Phone, 64)]));
         assert_eq!(breach.details["sampled"].value, DetailValue::Count(64));
+        assert_eq!(breach.details["sample"].value, DetailValue::Flag(true));
         let DetailValue::Parts(evidence) = &breach.details["evidence"].value else { panic!() };
         let (en, zh) = (&evidence[0].name, evidence[0].name_zh.as_ref().unwrap());
         assert!(en.starts_with("phone 138****") && en.ends_with(" in the name"), "{en}");
@@ -268,6 +280,8 @@ mod tests {
         let breach = judged(&rule("kinds = [\"email\"]"), &names).unwrap();
         let email = DetailValue::Parts(vec![part(SensitiveKind::Email, 1)]);
         assert_eq!((breach.measured, &breach.details["kinds"].value), (Some(500), &email));
+        // All keys were inspected: those without a match do not count.
+        assert_eq!((breach.keys, &breach.details["sample"].value), (1, &DetailValue::Flag(false)));
         let params = &mut Params::defaults(META.params);
         params.set("kinds", crate::policy::params::ParamValue::Words(vec!["fax".to_owned()]));
         assert!(build(params).unwrap_err().contains("no kind \"fax\""));
