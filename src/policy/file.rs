@@ -42,9 +42,10 @@ pub(super) fn read(text: &str, syntax: PatternSyntax<'_>, below: &[&str]) -> std
         None => Policy::empty("policy"),
         Some(base) => extended(&reader, &root, base, below)?,
     };
-    if let Some(name) = reader.text(&root, "name")? {
+    if let Some(name) = reader.filled(&root, "name", "reports show it: write one, or leave it out")? {
         policy.name = name.to_owned();
     }
+    reader.text(&root, "document")?; // wrong types are told without [rules], too
     rules::lay_over(&reader, &root, &mut policy)?;
     lists::lay_over(&reader, &root, &mut policy)?;
     policy.sort();

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::reader::{PolicyFault, PolicyReader, TomlTable};
+use super::reader::{PolicyFault, PolicyReader, TomlTable, suggestion};
 use crate::policy::dictionary::{DictionaryEntry, Exemption, ExpectedTypes, MemoryBudget, TtlClass};
 use crate::policy::matcher::PolicyPattern;
 use crate::policy::registry;
@@ -35,7 +35,7 @@ pub fn lay_over(reader: &PolicyReader<'_>, root: &TomlTable<'_>, policy: &mut Po
     for (line, table) in reader.tables(root, "budget")? {
         reader.only(table, &["pattern", "memory"])?;
         let pattern = reader.pattern(reader.needed(table, "pattern", line)?, line)?;
-        let memory = reader.bytes(table, "memory")?;
+        let memory = reader.budget(table, "memory")?;
         let memory = memory.ok_or_else(|| PolicyFault::at(line, "\"memory\" is missing", "add memory = \"64MB\""))?;
         policy.budgets.push(MemoryBudget { pattern, memory: Bytes(memory), line });
     }
@@ -53,7 +53,7 @@ pub fn lay_over(reader: &PolicyReader<'_>, root: &TomlTable<'_>, policy: &mut Po
 fn ttl_class(reader: &PolicyReader<'_>, table: &TomlTable<'_>, line: usize) -> Result<TtlClass, PolicyFault> {
     reader.only(table, &["name", "patterns", "types", "locks", "required", "max", "jitter", "budget"])?;
     let patterns = reader.texts(table, "patterns")?.unwrap_or_default();
-    let types = reader.texts(table, "types")?.unwrap_or_default();
+    let types = reader.some_texts(table, "types", "name types, or leave it out for all")?.unwrap_or_default();
     let locks = reader.flag(table, "locks")?.unwrap_or(false);
     if (!types.is_empty() || locks) && table.contains_key("budget") {
         let line = reader.line_of(table, "budget");
@@ -65,15 +65,24 @@ fn ttl_class(reader: &PolicyReader<'_>, table: &TomlTable<'_>, line: usize) -> R
     Ok(TtlClass {
         kinds,
         locks,
-        name: reader.needed(table, "name", line)?.to_owned(),
+        name: {
+            reader.filled(table, "name", "give the class a name: entries and reports use it")?;
+            reader.needed(table, "name", line)?.to_owned()
+        },
         patterns: patterns
             .iter()
             .map(|text| reader.pattern(text, reader.line_of(table, "patterns")))
             .collect::<Result<_, _>>()?,
         required: reader.flag(table, "required")?.unwrap_or(true),
-        max: reader.span(table, "max")?,
+        max: match reader.span(table, "max")? {
+            Some(0) => {
+                let remedy = "write a time such as \"60s\", or leave it out for no limit";
+                return Err(PolicyFault::at(reader.line_of(table, "max"), "\"max\" is 0", remedy));
+            }
+            max => max,
+        },
         jitter: reader.span(table, "jitter")?,
-        budget: reader.bytes(table, "budget")?.map(Bytes),
+        budget: reader.budget(table, "budget")?.map(Bytes),
         line,
     })
 }
@@ -104,15 +113,16 @@ fn entry(
         owner: text("owner")?,
         contact: text("contact")?,
         note: text("note")?,
-        budget: reader.bytes(table, "budget")?.map(Bytes),
+        budget: reader.budget(table, "budget")?.map(Bytes),
         line,
     })
 }
 
 fn kind(name: &str, line: usize) -> Result<Kind, PolicyFault> {
     Kind::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| {
-        let names = Kind::ALL.map(Kind::name).join(", ");
-        PolicyFault::at(line, format!("{name:?} is not a type"), format!("the types are {names}"))
+        let names = Kind::ALL.map(Kind::name);
+        let hint = suggestion(name, &names);
+        PolicyFault::at(line, format!("{name:?} is not a type"), format!("{hint}the types are {}", names.join(", ")))
     })
 }
 
@@ -128,7 +138,7 @@ fn class_of(name: &str, classes: &[TtlClass], line: usize) -> Result<u16, Policy
         PolicyFault::at(
             line,
             format!("there is no ttl class {name:?}"),
-            format!("add a [[ttl_class]] of that name above; {known}"),
+            format!("{}add a [[ttl_class]] of that name above; {known}", suggestion(name, &names)),
         )
     })
 }
@@ -152,16 +162,17 @@ fn expected(reader: &PolicyReader<'_>, table: &TomlTable<'_>, line: usize) -> Re
 
 fn exemption(reader: &PolicyReader<'_>, table: &TomlTable<'_>, line: usize) -> Result<Exemption, PolicyFault> {
     reader.only(table, &["pattern", "rules", "reason"])?;
-    let rules = reader.texts(table, "rules")?.unwrap_or_default();
+    let remedy = "name rules, or leave it out to exempt the keys from all";
+    let rules = reader.some_texts(table, "rules", remedy)?.unwrap_or_default();
     if let Some(unknown) = rules.iter().find(|id| registry::find(id).is_none()) {
         let line = reader.line_of(table, "rules");
-        return Err(PolicyFault::at(line, format!("there is no rule {unknown:?}"), "`rdblens rules` lists all rules"));
+        let hint = registry::suggestions(unknown);
+        let hint = hint.first().map_or_else(String::new, |nearest| format!("did you mean {nearest:?}? "));
+        let remedy = format!("{hint}`rdblens rules` lists all rules");
+        return Err(PolicyFault::at(line, format!("there is no rule {unknown:?}"), remedy));
     }
+    reader.filled(table, "reason", "state why these keys are exempt: reports show it")?;
     let reason = reader.needed(table, "reason", line)?;
-    if reason.trim().is_empty() {
-        let line = reader.line_of(table, "reason");
-        return Err(PolicyFault::at(line, "\"reason\" is empty", "state why these keys are exempt: reports show it"));
-    }
     Ok(Exemption {
         pattern: reader.pattern(reader.needed(table, "pattern", line)?, reader.line_of(table, "pattern"))?,
         rules,

@@ -7,6 +7,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::PatternSyntax;
+use crate::near;
 use crate::policy::matcher::PolicyPattern;
 use crate::policy::params;
 
@@ -71,7 +72,7 @@ impl<'t> PolicyReader<'t> {
             Some(key) => Err(PolicyFault::at(
                 self.line(&key.span()),
                 format!("{:?} is not a known key here", key.get_ref()),
-                format!("known keys are {}", known.join(", ")),
+                format!("{}known keys are {}", suggestion(key.get_ref(), known), known.join(", ")),
             )),
         }
     }
@@ -87,14 +88,42 @@ impl<'t> PolicyReader<'t> {
             .ok_or_else(|| PolicyFault::at(line, format!("{key:?} is missing"), format!("add {key} = \"…\"")))
     }
 
+    /// Returns a string with more than blanks.
+    pub fn filled<'a>(&self, table: &'a TomlTable<'_>, key: &str, remedy: &str) -> Result<Option<&'a str>, PolicyFault> {
+        let text = self.text(table, key)?;
+        if text.is_some_and(|text| text.trim().is_empty()) {
+            return Err(PolicyFault::at(self.line_of(table, key), format!("{key:?} is empty"), remedy));
+        }
+        Ok(text)
+    }
+
+    /// Returns a list of strings, which must not be empty; `remedy` says what to write instead.
+    pub fn some_texts(
+        &self,
+        table: &TomlTable<'_>,
+        key: &str,
+        remedy: &str,
+    ) -> Result<Option<Vec<String>>, PolicyFault> {
+        let texts = self.texts(table, key)?;
+        if texts.as_ref().is_some_and(Vec::is_empty) {
+            return Err(PolicyFault::at(self.line_of(table, key), format!("{key:?} is empty"), remedy));
+        }
+        Ok(texts)
+    }
+
     /// Returns a boolean.
     pub fn flag(&self, table: &TomlTable<'_>, key: &str) -> Result<Option<bool>, PolicyFault> {
         self.read(table, key, "true or false", |value| value.as_bool())
     }
 
-    /// Returns a number of bytes.
-    pub fn bytes(&self, table: &TomlTable<'_>, key: &str) -> Result<Option<u64>, PolicyFault> {
-        self.read(table, key, "a number of bytes such as 10240, \"10KB\" or \"1MB\"", bytes)
+    /// Returns the bytes of a budget. A budget of nothing would not be one.
+    pub fn budget(&self, table: &TomlTable<'_>, key: &str) -> Result<Option<u64>, PolicyFault> {
+        let budget = self.read(table, key, "a number of bytes such as 10240, \"10KB\" or \"1MB\"", bytes)?;
+        if budget == Some(0) {
+            let remedy = "write at least 1, or leave it out for no budget; `key.registered` rejects keys that must not exist";
+            return Err(PolicyFault::at(self.line_of(table, key), format!("{key:?} is 0"), remedy));
+        }
+        Ok(budget)
     }
 
     /// Returns a time span in milliseconds.
@@ -159,6 +188,13 @@ impl<'t> PolicyReader<'t> {
         };
         read(value.get_ref()).map(Some).ok_or_else(wrong)
     }
+}
+
+/// Returns the "did you mean" question for a name that is not known, followed by a blank; empty if no known one is near.
+pub fn suggestion(name: &str, known: impl IntoIterator<Item = impl AsRef<str> + Copy>) -> String {
+    let known: Vec<_> = known.into_iter().collect();
+    let near = near::names(name, known.iter().map(AsRef::as_ref));
+    near.first().map_or_else(String::new, |nearest| format!("did you mean {nearest:?}? "))
 }
 
 /// Reads a count.

@@ -5,11 +5,11 @@
 
 use toml::de::DeValue;
 
-use super::reader::{self, PolicyFault, PolicyReader, TomlTable, TomlValue};
+use super::reader::{self, PolicyFault, PolicyReader, TomlTable, TomlValue, suggestion};
 use crate::policy::checks::MOST_KEY_CHECKS;
 use crate::policy::params::{ParamDefault, ParamSpec, ParamValue};
 use crate::policy::registry;
-use crate::policy::rule::{BuiltRule, Rule, Severity};
+use crate::policy::rule::{BuiltRule, Rule, RuleMeta, Severity};
 use crate::policy::settings::{Policy, RuleSetting};
 use crate::report::{Passage, Wording};
 
@@ -193,8 +193,26 @@ impl RuleReader<'_, '_> {
     /// A remedy in one language serves for both: it is right, that of the rule might not be.
     fn fix(&self, table: &TomlTable<'_>) -> Result<Option<Wording>, PolicyFault> {
         let (en, zh) = (self.line(table, "fix")?, self.line(table, "fix_zh")?);
+        for (key, text) in [("fix", &en), ("fix_zh", &zh)] {
+            let unknown = text.as_deref().and_then(|text| unknown_param(text, self.rule.meta));
+            if let Some(unknown) = unknown {
+                return Err(self.no_param(unknown, key, self.reader.line_of(table, key)));
+            }
+        }
         let Some(either) = en.as_ref().or(zh.as_ref()).cloned() else { return Ok(None) };
         Ok(Some(Wording { en: en.unwrap_or_else(|| either.clone()), zh: zh.unwrap_or(either) }))
+    }
+
+    /// Error on a name in braces that is none of the rule's parameters.
+    fn no_param(&self, name: &str, key: &str, line: usize) -> PolicyFault {
+        let params: Vec<&str> = self.rule.meta.params.iter().map(|spec| spec.name).collect();
+        let known = match params.as_slice() {
+            [] => "the rule has no parameters".to_owned(),
+            all => format!("parameters are {}", all.join(", ")),
+        };
+        let what = format!("{key:?}: {{{name}}} is no parameter of {}", self.rule.meta.id);
+        let remedy = format!("{}{known}; put patterns of keys in backticks", suggestion(name, &params));
+        PolicyFault::at(line, what, remedy)
     }
 
     /// Reads a text as one line; `None` if it is blank.
@@ -204,6 +222,26 @@ impl RuleReader<'_, '_> {
     }
 }
 
+/// Returns the first name in braces that is no parameter of the rule, nor part of code in backticks or of the name of a key.
+fn unknown_param<'t>(text: &'t str, meta: &RuleMeta) -> Option<&'t str> {
+    let is_word = |byte: u8| byte.is_ascii_lowercase() || byte == b'_';
+    let in_key = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || b":/|_-{}".contains(byte));
+    // Every other piece is within backticks; the last is not if its backtick has no counterpart.
+    let pieces: Vec<&str> = text.split('`').collect();
+    let is_code = |at: usize| at % 2 == 1 && at + 1 < pieces.len();
+    let texts = pieces.iter().copied().enumerate().filter(|(at, _)| !is_code(*at)).map(|(_, text)| text);
+    let unknown = |text: &'t str| {
+        text.match_indices('{').find_map(|(open, _)| {
+            let (name, after) = text.get(open + 1..)?.split_once('}')?;
+            let before = text.as_bytes().get(..open)?.last();
+            let is_param = meta.params.iter().any(|spec| spec.name == name);
+            let is_key = in_key(before) || in_key(after.as_bytes().first());
+            (!name.is_empty() && name.bytes().all(is_word) && !is_param && !is_key).then_some(name)
+        })
+    };
+    texts.into_iter().find_map(unknown)
+}
+
 fn severity(word: &str, line: usize) -> Result<Option<Severity>, PolicyFault> {
     match Severity::parse(word) {
         Some(severity) => Ok(Some(severity)),
@@ -211,7 +249,7 @@ fn severity(word: &str, line: usize) -> Result<Option<Severity>, PolicyFault> {
         None => Err(PolicyFault::at(
             line,
             format!("{word:?} is not a severity"),
-            "severities are must, should, hint and off",
+            format!("{}severities are must, should, hint and off", suggestion(word, ["must", "should", "hint", "off"])),
         )),
     }
 }

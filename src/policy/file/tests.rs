@@ -123,6 +123,59 @@ fn errors_state_their_line_and_a_remedy() {
     }
 }
 
+#[test]
+fn names_that_are_nearly_right_get_a_suggestion() {
+    for (text, line, word) in [
+        ("nmae = \"a\"", 1, "did you mean \"name\"?"),
+        ("[[exempt]]\npattern = \"a:**\"\nreason = \"x\"\nrules = [\"key.prefix\", \"big.strng\"]", 4, "did you mean \"big.string\"?"),
+        ("[[exempt]]\npatern = \"a:**\"\nreason = \"x\"", 2, "did you mean \"pattern\"?"),
+        ("[[budget]]\npattern = \"a:**\"\nmemroy = \"1MB\"", 3, "did you mean \"memory\"?"),
+        ("[[dictionary]]\npattern = \"a:b\"\ntype = \"hsah\"", 3, "did you mean \"hash\"?"),
+        ("[[ttl_class]]\nname = \"cache\"\n[[dictionary]]\npattern = \"a:b\"\nttl = \"cahce\"", 5, "did you mean \"cache\"?"),
+        ("[[expected]]\npattern = \"a:b\"\ntypes = [\"lst\"]", 3, "did you mean \"list\"?"),
+        ("[rules]\n\"key.length\" = \"musst\"", 2, "did you mean \"must\"?"),
+        ("[rules.\"key.length\"]\nmaxx = 5", 2, "did you mean \"max\"?"),
+        ("[rules.\"key.length\"]\nfix = \"at most {maxx}\"", 2, "did you mean \"max\"?"),
+        ("[rules.\"value.sensitive\"]\nkinds = [\"emial\"]", 1, "did you mean email?"),
+    ] {
+        let message = mistake(text);
+        assert!(message.contains(word) && message.contains(&format!("team.toml:{line}:")), "{message}");
+    }
+}
+
+#[test]
+fn what_says_nothing_is_refused_with_a_remedy() {
+    for (text, line, word) in [
+        ("name = \" \"", 1, "leave it out"),
+        ("document = 5", 1, "a string in quotes"),
+        ("[[ttl_class]]\nname = \"\"", 2, "give the class a name"),
+        ("[[ttl_class]]\nname = \"a\"\ntypes = []", 3, "leave it out for all"),
+        ("[[ttl_class]]\nname = \"a\"\nmax = \"0s\"", 3, "for no limit"),
+        ("[[ttl_class]]\nname = \"a\"\nbudget = \"0\"", 3, "\"budget\" is 0"),
+        ("[[dictionary]]\npattern = \"a:b\"\nbudget = \"0KB\"", 3, "\"budget\" is 0"),
+        ("[[budget]]\npattern = \"a:b\"\nmemory = 0", 3, "\"memory\" is 0"),
+        ("[[exempt]]\npattern = \"a:b\"\nreason = \"x\"\nrules = []", 4, "exempt the keys from all"),
+        ("[rules.\"value.sensitive\"]\nkinds = []", 1, "for all kinds"),
+        ("[rules.\"key.charset\"]\nchars = [\"[a-z\"]", 1, "no brackets around it"),
+    ] {
+        let message = mistake(text);
+        assert!(message.contains(word) && message.contains(&format!("team.toml:{line}:")), "{message}");
+    }
+}
+
+#[test]
+fn braces_in_a_remedy_are_parameters_or_parts_of_a_key() {
+    let fix = |text: &str| read_text(&format!("[rules.\"key.length\"]\nfix = {text:?}\n")).map(|_| ());
+    for text in ["at most {max}", "name it `user:{userid}`, `{tag}` too", "user:{int}:x or {user}:x", "{}", "{Max} {1}", "a ` {max}"] {
+        assert!(fix(text).is_ok(), "{text}");
+    }
+    for text in ["at most {limit}", "{length}, say", "`{int}` is {maximum}", "a ` {limit}"] {
+        assert!(fix(text).unwrap_err().to_string().contains("is no parameter of key.length"), "{text}");
+    }
+    let none = mistake("[rules.\"key.prefix\"]\nfix = \"{max}\"\n");
+    assert!(none.contains("the rule has no parameters"), "{none}");
+}
+
 /// Returns the passage of each limit of a rule.
 fn cited(text: &str, rule: &str) -> Vec<Option<Passage>> {
     let policy = read_text(text).unwrap();

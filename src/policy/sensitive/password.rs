@@ -47,7 +47,27 @@ pub(super) fn word<'w>(field: &[u8], value: &[u8], words: &'w [String]) -> Optio
 /// are secrets in any form.
 pub(super) fn is_harmless(word: &str, value: &[u8]) -> bool {
     let hashable = matches!(word, "password" | "passwd" | "pwd" | "passphrase" | "密码" | "口令");
-    is_nothing(value) || hashable && is_hashed(value)
+    is_nothing(value) || is_placeholder(value.trim_ascii()) || hashable && is_hashed(value)
+}
+
+/// Returns whether a value stands for one that is filled in later: `${DB_PASSWORD}`, `{{ password }}`, `<password>`, `$PASSWORD`.
+///
+/// Where the marks may as well be those of a password, only words may stand between them.
+pub(super) fn is_placeholder(value: &[u8]) -> bool {
+    const TEMPLATES: [(&[u8], &[u8]); 6] =
+        [(b"${", b"}"), (b"#{", b"}"), (b"{{", b"}}"), (b"%{", b"}"), (b"$(", b")"), (b"<%", b"%>")];
+    const MARKS: [(&[u8], &[u8]); 5] = [(b"<", b">"), (b"%", b"%"), (b"@", b"@"), (b"__", b"__"), (b"[", b"]")];
+    let within = |(start, end): &(&[u8], &[u8])| value.strip_prefix(*start)?.strip_suffix(*end);
+    let is_word = |byte: &u8| byte.is_ascii_alphabetic() || !byte.is_ascii() || matches!(byte, b'_' | b'-' | b'.' | b' ');
+    let are_words = |text: &[u8]| !text.is_empty() && text.iter().all(is_word);
+    let is_variable = |name: &[u8]| {
+        name.first().is_some_and(u8::is_ascii_alphabetic)
+            && (name.iter().all(|byte| byte.is_ascii_alphabetic() || *byte == b'_')
+                || name.iter().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_'))
+    };
+    TEMPLATES.iter().any(|marks| within(marks).is_some())
+        || MARKS.iter().filter_map(within).any(are_words)
+        || value.strip_prefix(b"$").is_some_and(is_variable)
 }
 
 /// Reports all members of JSON objects in a text that hold a plain-text password, with the range of the value.

@@ -47,6 +47,16 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
     Ok(BuiltRule::Key(Box::new(CharsetRule::read(params.words("chars"))?)))
 }
 
+/// Rejects a set in brackets, which are no part of the syntax: `[a-z` and `[a-z]` are regular expressions. Brackets that are allowed
+/// in names stand elsewhere in the set, or alone.
+fn bare(text: &str) -> Result<(), String> {
+    let Some(inner) = text.strip_prefix('[').filter(|inner| !inner.is_empty() && *inner != "]") else { return Ok(()) };
+    match inner.strip_suffix(']').unwrap_or(inner) {
+        inner if inner.contains(']') => Ok(()),
+        inner => Err(format!("{text:?}: a set has no brackets around it: write {inner:?}, and to allow them in names \"[]\" besides")),
+    }
+}
+
 /// Set of allowed characters.
 #[derive(Debug, Clone)]
 pub struct CharsetRule {
@@ -61,6 +71,7 @@ impl CharsetRule {
     pub fn read(texts: &[String]) -> Result<CharsetRule, String> {
         let mut set = CharsetRule { ascii: [false; 128], beyond: Vec::new() };
         for text in texts {
+            bare(text)?;
             let mut rest = text.chars().peekable();
             while let Some(first) = rest.next() {
                 let mut ahead = rest.clone();
@@ -169,6 +180,13 @@ mod tests {
     #[test]
     fn sets_that_no_name_can_satisfy_are_rejected() {
         assert!(CharsetRule::read(&["z-a".to_owned()]).unwrap_err().contains("z-a"));
+        for class in ["[a-z", "[a-z]", "[a-z0-9:]"] {
+            let told = CharsetRule::read(&[class.to_owned()]).unwrap_err();
+            assert!(told.contains("write \"a-z") && told.contains("no brackets"), "{told}");
+        }
+        for brackets in ["[", "[]", "a-z[]", "]a-z["] {
+            assert!(CharsetRule::read(&[brackets.to_owned()]).is_ok(), "{brackets}");
+        }
         assert!(CharsetRule::read(&[String::new()]).is_err() && CharsetRule::read(&[]).is_err());
     }
 }

@@ -12,6 +12,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::near;
 use crate::pattern::segment::Separators;
 use crate::policy::context::Context;
 use crate::policy::evidence::Secrets;
@@ -93,10 +94,16 @@ pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(params: &Params) -> Result<BuiltRule, String> {
     let kind = |name: &String| {
-        let known = || format!("there is no kind {name:?} of sensitive data: {}", SensitiveKind::NAMES.join(", "));
+        let known = || {
+            let near = near::did_you_mean(&near::names(name, SensitiveKind::NAMES));
+            format!("there is no kind {name:?} of sensitive data: {near}{}", SensitiveKind::NAMES.join(", "))
+        };
         SensitiveKind::parse(name).ok_or_else(known)
     };
     let kinds = params.words("kinds").iter().map(kind).collect::<Result<SensitiveKinds, String>>()?;
+    if kinds.is_empty() {
+        return Err("\"kinds\" is empty: leave it out for all kinds, or set the rule to \"off\"".to_owned());
+    }
     let fields = params.words("fields").iter();
     let strip = |word: &String| word.to_ascii_lowercase().replace(['_', '-', '.', ' '], "");
     let fields: Vec<String> = fields.map(strip).filter(|word| !word.is_empty()).collect();
