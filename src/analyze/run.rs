@@ -20,6 +20,7 @@ use super::read::snapshot::{FileFacts, Snapshot};
 use super::verdict::{self, FileVerdict};
 use crate::aggregate::slots::SlotStats;
 use crate::error::Result;
+use crate::input::resolve::shown_argument;
 use crate::pattern::slot::{has_tag, slot_of};
 use crate::policy::rules::type_::near_compact_limit;
 use crate::rdb::batch::{FIRST_DATABASE, FileEnding};
@@ -54,7 +55,17 @@ pub fn analyze<P: AsRef<Path>>(inputs: &[P], plan: &Plan, progress: &dyn Progres
     let Gathered { aggregates, outcomes } = gather(snapshot, plan, &questions, plan.mask.is_some(), progress)?;
     let mut report = assemble::report(plan, whole, aggregates, &files, outcomes, &questions);
     report.warnings.extend(passed_over);
+    report.options.inputs = given(inputs, &report, plan);
     Ok(report)
+}
+
+/// Returns the arguments as given, if they name others than the files of a report: directories, patterns, prefixes of objects.
+fn given<P: AsRef<Path>>(arguments: &[P], report: &Report, plan: &Plan) -> Vec<String> {
+    let names: Vec<&str> = report.source.files.iter().map(|file| file.name.as_str()).collect();
+    let given: Vec<String> =
+        arguments.iter().map(|argument| plan.read.shown(shown_argument(argument.as_ref()))).collect();
+    let are_files = given.iter().all(|argument| argument == "-" || names.contains(&argument.as_str()));
+    if are_files { Vec::new() } else { given }
 }
 
 /// All that was read of the files of a run.

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use super::args::ReadArgs;
 use super::message::notice;
+use crate::input::resolve::shown_argument;
 use crate::pattern::classify::SegmentClass;
-use crate::render::key_text;
+use crate::render::{key_text, shell};
 
 /// Says what to use instead if nothing was selected and a glob looks like a pattern of a report.
 pub fn no_keys(args: &ReadArgs) {
@@ -16,8 +17,10 @@ pub fn no_keys(args: &ReadArgs) {
     let asked = args.selection.globs.iter().filter(|glob| !glob.contains('\''));
     if let Some((glob, pieces)) = asked.map(|glob| (glob, pieces(glob))).find(|(_, pieces)| holds_placeholder(pieces)) {
         let (pattern, regex) = (as_pattern(&pieces), as_regex(&pieces, &separators));
+        let inputs = args.input.inputs.iter().map(|input| shown_argument(input));
+        let inputs = shell::inputs(inputs).unwrap_or_else(|| "INPUT".to_owned());
         notice!(
-            "no key matches --match '{glob}': placeholders of patterns are not globs; `rdblens keys INPUT --pattern '{pattern}'` \
+            "no key matches --match '{glob}': placeholders of patterns are not globs; `rdblens keys {inputs} --pattern '{pattern}'` \
              lists the keys of a pattern, --regex '{regex}' selects similar names"
         );
     }

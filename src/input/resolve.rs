@@ -219,7 +219,7 @@ fn is_server(argument: &Path) -> bool {
 }
 
 /// Returns an argument for messages: without the user and the password that the address of a server may hold.
-fn shown_argument(argument: &Path) -> String {
+pub fn shown_argument(argument: &Path) -> String {
     if let Some(address) = as_address(argument) {
         return shown(address);
     }

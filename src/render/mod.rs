@@ -24,6 +24,7 @@ pub mod rules;
 pub mod salvage;
 pub mod schema;
 mod sections;
+pub mod shell;
 pub mod terminal;
 pub mod value;
 pub mod words;

@@ -98,6 +98,9 @@ impl Unknown {
 pub struct Options {
     /// The policy as given: a preset or a file; empty in reports of earlier versions.
     pub policy: String,
+    /// The arguments as given, if they name others than the files: directories, patterns; else absent.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<String>,
     /// Selection flags as given, in words (`--db 0`, `--match user:*`); empty when all keys count.
     pub selection: Vec<String>,
     /// Reference time for expiry: `--at`, or the `ctime` of the snapshot.
@@ -135,6 +138,7 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             policy: String::new(),
+            inputs: Vec::new(),
             selection: Vec::new(),
             reference_time: None,
             server_config: Vec::new(),

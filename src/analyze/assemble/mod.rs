@@ -129,6 +129,8 @@ fn options(plan: &Plan, reference: Option<Millis>) -> Options {
     };
     Options {
         policy,
+        // Known where the arguments are.
+        inputs: Vec::new(),
         selection: plan.read.selected(),
         reference_time: reference,
         server_config: plan.read.config.changed(),

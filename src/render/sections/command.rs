@@ -1,8 +1,7 @@
-//! Commands to paste into a shell. Whatever could be dangerous there leaves a placeholder in its place.
+//! Commands to paste into a shell, with the inputs and flags of a report.
 
 use crate::policy::registry::{self, KeyListing};
-use crate::policy::rules::key::special_chars;
-use crate::render::key_text;
+pub(super) use crate::render::shell::{self, input, key, quoted};
 use crate::report::{Options, Report};
 use crate::units::Millis;
 
@@ -113,46 +112,13 @@ fn words(flag: &str) -> (&str, &str) {
     flag.split_once(' ').unwrap_or((flag, ""))
 }
 
-/// Returns a key's name as a word of a command line, in the form that `show` reads.
-pub(super) fn key(name: &[u8]) -> Option<String> {
-    // Between single quotes, a backslash stands for itself.
-    in_quotes(&key_text::whole(name), |c| c == '\\')
-}
-
-/// Returns the files' names, if they are safe to paste.
+/// Returns the files' names, if they are few enough to paste; of many, the arguments that name them.
 fn files(report: &Report) -> Option<String> {
-    const MOST: usize = 4;
-    let files = &report.source.files;
-    if files.is_empty() || files.len() > MOST {
-        return None;
-    }
-    let names: Option<Vec<String>> = files.iter().map(|file| input(&file.name)).collect();
-    names.map(|names| names.join(" "))
-}
-
-/// Returns an input as a word of a command line; `None` for standard input, which is gone once it was read.
-pub(super) fn input(name: &str) -> Option<String> {
-    if name == "<stdin>" { None } else { quoted(name) }
-}
-
-/// Returns the text as one word of a shell's command line, if it is plain enough to be pasted without risk.
-pub(super) fn quoted(text: &str) -> Option<String> {
-    in_quotes(text, |_| false)
-}
-
-/// Returns the text as one word, as [`quoted`] does; `allowed` says which other characters it may have.
-fn in_quotes(text: &str, allowed: impl Fn(char) -> bool) -> Option<String> {
-    const LONGEST: usize = 100;
-    let ascii = |c: char| c == ' ' || c.is_ascii_graphic() && !matches!(c, '\'' | '\\' | '!');
-    // Letters of other scripts, but for those that fonts may leave out.
-    let printable = |c: char| ascii(c) || !c.is_ascii() && c.is_alphanumeric() && !special_chars::is_special(c);
-    let safe = !text.is_empty() && text.len() <= LONGEST && !text.starts_with('-');
-    // At the start of a word, some shells take `=` for the path of a command.
-    let bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, ':' | '.' | '_' | '-' | '/' | '@' | ',' | '+' | '=');
-    match safe && text.chars().all(|c| printable(c) || allowed(c)) {
-        false => None,
-        true if text.chars().all(bare) && !text.starts_with('=') => Some(text.to_owned()),
-        true => Some(format!("'{text}'")),
+    const FEW: usize = 4;
+    let (files, given) = (&report.source.files, &report.options.inputs);
+    match files.len() > FEW && !given.is_empty() {
+        true => shell::inputs(given),
+        false => shell::inputs(files.iter().map(|file| &file.name)),
     }
 }
 
@@ -161,18 +127,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commands_can_be_pasted() {
-        assert_eq!(quoted("dumps/a-1.rdb").as_deref(), Some("dumps/a-1.rdb"));
-        assert_eq!(quoted("user:{1}:$(x)").as_deref(), Some("'user:{1}:$(x)'"));
-        for hostile in ["", "-rf", "it's", "a\nb", "a\\b", "!!", "\u{202e}", "a\u{3164}b", "“a”", "a\u{a0}b"] {
-            assert_eq!(quoted(hostile), None);
-        }
-        assert_eq!(quoted(&"a".repeat(101)), None);
-        assert_eq!(quoted("快照/门诊.rdb").as_deref(), Some("'快照/门诊.rdb'"));
-        assert_eq!(quoted("=ls").as_deref(), Some("'=ls'"));
-        assert_eq!(input("<stdin>"), None);
-        assert_eq!(key(b"back\\slash\xff").as_deref(), Some(r"'back\\slash\xff'"));
-        assert_eq!(key(b"it's"), None);
+    fn inputs_are_the_files_or_what_names_them() {
+        let file = |name: String| -> crate::report::SourceFile {
+            let file = serde_json::json!({
+                "name": name, "container": "rdb", "bytes": 1, "rdb_version": 9, "checksum": "ok", "keys": 1, "memory": 1,
+                "errors": [], "complete": true, "damaged_keys": 0,
+            });
+            serde_json::from_value(file).unwrap()
+        };
+        let mut report = Report::default();
+        let first = |report: &Report| inputs(report).remove(0);
+        report.source.files = (0..3).map(|n| file(format!("nights/{n}.rdb"))).collect();
+        report.options.inputs = vec!["my nights".to_owned()];
+        assert_eq!(first(&report), "nights/0.rdb nights/1.rdb nights/2.rdb");
+        report.source.files = (0..40).map(|n| file(format!("nights/{n}.rdb"))).collect();
+        assert_eq!(first(&report), "'my nights'");
+        report.options.inputs = vec!["a/*.rdb".to_owned(), "it's/".to_owned()];
+        assert_eq!(first(&report), r"'a/*.rdb' 'it'\''s/'");
+        report.options.inputs.clear();
+        assert_eq!(inputs(&report), ["FILES"]);
+        report.source.files.truncate(6);
+        assert!(first(&report).starts_with("nights/0.rdb ") && first(&report).ends_with(" nights/5.rdb"));
     }
 
     #[test]

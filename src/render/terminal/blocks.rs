@@ -111,24 +111,44 @@ fn hints(hints: &[Hint], page: &mut TextPage<'_>) -> io::Result<()> {
 }
 
 /// Returns the lines of a command, as a shell takes it: all but the last end with a backslash. `None` if they are too wide, or more
-/// than three.
+/// than a few.
 fn command_lines(command: &str, width: usize) -> Option<Vec<String>> {
-    const MOST: usize = 3;
+    const MOST: usize = 4;
     const CONTINUED: &str = " \\";
     const INDENT: &str = "   ";
     let mut lines = Vec::new();
     let (mut rest, mut indent) = (command, "");
     while key_text::width(indent) + key_text::width(rest) > width {
-        // A flag stays with its value, and text between quotes is whole.
-        let breaks = rest.match_indices(" --").map(|(at, _)| at);
-        let outside = breaks.filter(|at| *at > 0 && rest[..*at].matches('\'').count() % 2 == 0);
         let fits = |at: &usize| key_text::width(indent) + key_text::width(&rest[..*at]) + CONTINUED.len() <= width;
-        let at = outside.take_while(fits).last()?;
+        let at = breaks(rest).into_iter().take_while(fits).last()?;
         lines.push(format!("{indent}{}{CONTINUED}", &rest[..at]));
         (rest, indent) = (&rest[at..], INDENT);
     }
     lines.push(format!("{indent}{rest}"));
     Some(lines).filter(|lines| lines.len() <= MOST)
+}
+
+/// Returns the blanks at which a command can be broken: none within quotes, and a flag stays with its value.
+fn breaks(command: &str) -> Vec<usize> {
+    let (mut breaks, mut start, mut is_quoted, mut is_escaped) = (Vec::new(), 0, false, false);
+    for (at, c) in command.char_indices() {
+        match c {
+            _ if is_escaped => is_escaped = false,
+            '\\' if !is_quoted => is_escaped = true,
+            '\'' => is_quoted = !is_quoted,
+            ' ' if !is_quoted => {
+                let (before, behind) = (&command[start..at], &command[at..]);
+                let ends_flag = behind.starts_with(" --") || !before.starts_with("--");
+                // The command stays with its name.
+                if ends_flag && !matches!(before, "" | "rdblens") {
+                    breaks.push(at);
+                }
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    breaks
 }
 
 #[cfg(test)]
@@ -144,6 +164,11 @@ mod tests {
             ["rdblens analyze dump.rdb --policy platform \\", "    --maxmemory 100 --full"]
         );
         assert_eq!(command_lines(command, 20), None);
-        assert_eq!(command_lines("rdblens show a.rdb 'a --b --c'", 28), None);
+        assert_eq!(command_lines("rdblens show a.rdb 'a --b --c'", 28).unwrap(), ["rdblens show a.rdb \\", "    'a --b --c'"]);
+        assert_eq!(command_lines("rdblens show a.rdb 'a --b --c'", 14), None);
+        assert_eq!(
+            command_lines(r"rdblens check 'it'\''s a' b.rdb --top 5", 28).unwrap(),
+            [r"rdblens check 'it'\''s a' \", "    b.rdb --top 5"]
+        );
     }
 }

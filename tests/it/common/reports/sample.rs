@@ -51,6 +51,7 @@ pub fn sound() -> Report {
             selection: vec![],
             reference_time: Some(Millis(CTIME * 1000)),
             server_config: vec!["hash-max-listpack-entries 128".into()],
+            inputs: Vec::new(),
             allow_same: false,
             flags: vec!["--depth 4".to_owned()],
             separators: vec![":".into()],
