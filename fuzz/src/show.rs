@@ -32,7 +32,7 @@ pub fn check(input: &[u8]) {
         let shown = ShownKey { found: &found, value: &decoded, omitted: elements - kept };
         for lang in Lang::ALL {
             let mut text = Vec::new();
-            write_text(&shown, lang, &mut text).expect("memory can be written");
+            write_text(&shown, lang, None, &mut text).expect("memory can be written");
             // A text that is its own best form keeps its tabs: they act on nothing.
             text.retain(|&byte| byte != b'\t');
             shows_all(&text);

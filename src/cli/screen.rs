@@ -50,6 +50,11 @@ pub struct ScreenArgs {
     pub wide: bool,
 }
 
+/// Returns the columns of the terminal that `out` is; `None` elsewhere.
+pub fn width(out: &Output) -> Option<usize> {
+    out.is_terminal().then(|| comfy_table::Table::new().width()).flatten().map(usize::from)
+}
+
 impl ScreenArgs {
     /// Returns the table options for `out`: terminal width and bars on a terminal, fixed width and no bars elsewhere. `rows` is
     /// the row limit if the user gave one.

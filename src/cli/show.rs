@@ -4,7 +4,7 @@ use super::args::{ShowArgs, TextFormat};
 use super::message::notice;
 use super::output::{Outlet, escapes};
 use super::sources::Reads;
-use super::{ExitStatus, plan, print_error, written};
+use super::{ExitStatus, plan, print_error, screen, written};
 use crate::error::{ErrorKind, Result};
 use crate::input::shown_path;
 use crate::render::value::{self, ShownKey};
@@ -48,8 +48,9 @@ pub fn run(args: &ShowArgs) -> Result<ExitStatus> {
     let shown = ShownKey { found: &found, value: &decoded, omitted };
     let mut out = Outlet::of(args.sources()).open(None)?;
     out.set_escapes(escapes(if args.json { TextFormat::Json } else { args.format }));
+    let width = screen::width(&out);
     let printed = match args.format {
-        TextFormat::Text if !args.json => value::write_text(&shown, args.lang.lang(), &mut out),
+        TextFormat::Text if !args.json => value::write_text(&shown, args.lang.lang(), width, &mut out),
         TextFormat::Text | TextFormat::Json => value::write_json(&shown, &mut out),
     };
     written(printed.and_then(|()| out.finish()))?;

@@ -15,6 +15,7 @@ use std::borrow::Cow;
 use std::fmt::Write;
 
 use crate::error::{Error, Result};
+use crate::pattern::kept_name;
 use crate::report::Key;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -46,7 +47,7 @@ pub fn shown(name: &Key) -> String {
     match name.whole_bytes() {
         None => key(&name.0),
         Some(_) => {
-            let head = name.0.get(..END_BYTES).unwrap_or(&name.0);
+            let head = kept_name::beginning(&name.0, END_BYTES);
             format!("{}{ELLIPSIS}", escaped(head))
         }
     }
@@ -122,24 +123,34 @@ pub fn text(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Returns a pattern or a prefix as text. A backslash is doubled, as in the keys beside it, unless it begins one of the bytes
-/// that are no UTF-8: patterns hold those as `\xff`.
+/// Returns a pattern or a prefix in the form of [`key`], as the keys beside it. Only a backslash that begins one of the bytes that are no
+/// UTF-8 stays single: patterns hold those as `\xff`.
 pub fn pattern(pattern: &str) -> Cow<'_, str> {
-    if !pattern.contains('\\') {
-        return text(pattern);
+    let is_bare = |c: char| c.is_ascii_graphic() && !matches!(c, '\\' | '"');
+    if !pattern.is_empty() && pattern.chars().all(is_bare) {
+        return Cow::Borrowed(pattern);
     }
     let is_byte = |rest: &str| {
         let digits = rest.strip_prefix('x').and_then(|rest| rest.get(..2));
         digits.and_then(hexadecimal).is_some_and(|byte| byte >= 0x80)
     };
-    let mut doubled = String::with_capacity(pattern.len() + 8);
-    for (at, c) in pattern.char_indices() {
-        doubled.push(c);
-        if c == '\\' && !is_byte(&pattern[at + 1..]) {
-            doubled.push(c);
-        }
+    if !pattern.match_indices('\\').any(|(at, _)| is_byte(&pattern[at + 1..])) {
+        return Cow::Owned(whole(pattern.as_bytes()));
     }
-    Cow::Owned(text(&doubled).into_owned())
+    // As bytes again, they are escaped as those of keys are.
+    let (mut bytes, mut rest) = (Vec::with_capacity(pattern.len()), pattern);
+    while let Some((plain, escape)) = rest.split_once('\\') {
+        bytes.extend_from_slice(plain.as_bytes());
+        rest = match is_byte(escape).then(|| unescape_one(escape, &mut bytes)).flatten() {
+            Some(rest) => rest,
+            None => {
+                bytes.push(b'\\');
+                escape
+            }
+        };
+    }
+    bytes.extend_from_slice(rest.as_bytes());
+    Cow::Owned(whole(&bytes))
 }
 
 /// Returns a text for a field of a CSV file, quoting aside. Spreadsheets take a field that begins with `=`, `+`, `-`, `@`, a tab
@@ -274,6 +285,10 @@ mod tests {
         assert_eq!(pattern(r"a\b:{int}"), r"a\\b:{int}");
         assert_eq!(pattern(r"s\xff\xfe:\x41\"), r"s\xff\xfe:\\x41\\");
         assert_eq!(pattern("a\u{202e}\\"), r"a\u{202e}\\");
+        for name in ["", " ", " a b ", "\"q\"", "a\"b:…", "a\n\\x1b", "用户:\u{3000}", "\u{301}x", "{user}:1"] {
+            assert_eq!(pattern(name), key(name.as_bytes()), "{name:?}");
+        }
+        assert_eq!(pattern(r#" "\xe4\xbd"#), key(b" \"\xe4\xbd"));
     }
 
     #[test]
@@ -329,6 +344,9 @@ mod tests {
         assert!(shown.len() <= 2 * END_BYTES + 8);
         assert!(shown.chars().all(|c| c == '你' || c == '…'), "cut between characters");
         key(&vec![0x80; 3 * END_BYTES]);
+        let kept = format!("x{}", "你".repeat(20_000));
+        let shown = shown(&Key::beginning_of(kept.as_bytes(), 1 << 20));
+        assert!(shown.ends_with("你…") && !shown.contains('\\'), "cut between characters");
     }
 
     #[test]

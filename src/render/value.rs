@@ -1,5 +1,6 @@
 //! One key with its value, for `rdblens show`: as text and as JSON.
 
+mod broken;
 mod document;
 mod json;
 mod text;

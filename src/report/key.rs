@@ -21,6 +21,11 @@ impl Key {
         Key(name.into(), Some(Box::new(WholeName { bytes, checksum: 0 })))
     }
 
+    /// Returns the beginning of a name.
+    pub(crate) fn part(name: &[u8], whole: WholeName) -> Key {
+        Key(name.into(), Some(Box::new(whole)))
+    }
+
     /// Returns a name that was [stored](kept_name::stored) with this limit.
     pub(crate) fn kept(stored: &[u8], limit: usize) -> Key {
         let (name, whole) = kept_name::read(stored, limit);

@@ -15,10 +15,11 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::bottom_k::{self, BottomK};
+use crate::pattern::kept_name::{self, WholeName};
 use crate::policy::sensitive::{Inspection, MaskedMatch, SensitiveKinds, ValueVerdict};
-use crate::rdb::peek::PeekBuffers;
+use crate::rdb::peek::{MAX_TEXT_BYTES, PeekBuffers};
 use crate::record::Record;
-use crate::report::{Example, Weight};
+use crate::report::{Example, Key, Weight};
 use crate::units::Bytes;
 
 /// Number of inspected keys per pattern.
@@ -51,19 +52,25 @@ pub struct SecretEvidence {
     entry: u64,
     db: u64,
     memory: u64,
-    /// Name of the key with all matches in it masked.
+    /// Name of the key with all matches in it masked, or its beginning.
     key: Box<[u8]>,
+    /// Length and checksum of the whole name, if that is only its beginning.
+    whole: Option<(u64, u64)>,
 }
 
 impl SecretEvidence {
     /// Returns the key as an example.
     pub fn example(&self) -> Example {
-        Example { db: self.db, key: self.key.as_ref().into(), memory: Bytes(self.memory).known() }
+        let key = match self.whole {
+            None => self.key.as_ref().into(),
+            Some((bytes, checksum)) => Key::part(&self.key, WholeName { bytes, checksum }),
+        };
+        Example { db: self.db, key, memory: Bytes(self.memory).known() }
     }
 
     /// Returns what evidence of one kind is ordered by: the entry decides, the rest makes ties independent of threads.
     fn order(&self) -> impl Ord {
-        (self.entry, self.db, self.memory, &self.key, &self.found)
+        (self.entry, self.db, self.memory, &self.key, self.whole, &self.found)
     }
 }
 
@@ -99,15 +106,22 @@ impl Secrets {
             self.drop_evidence();
             return self.heap_bytes().saturating_sub(before); // the common case
         }
-        let masked = inspection.masked_name(record.key, LONGEST_NAME);
-        let name = masked.as_deref().unwrap_or_else(|| record.key.get(..LONGEST_NAME).unwrap_or(record.key));
+        let masked = inspection.masked_name(record.key);
+        let (name, is_whole) = match &masked {
+            Some(masked) => (masked.as_slice(), record.key.len() <= MAX_TEXT_BYTES),
+            None => (record.key, true),
+        };
+        let kept = kept_name::beginning(name, LONGEST_NAME);
+        let is_whole = is_whole && kept.len() == name.len();
+        let whole = (!is_whole).then(|| WholeName::of(record.key)).map(|whole| (whole.bytes, whole.checksum));
         for found in evidence {
             self.offer_evidence(SecretEvidence {
                 found,
                 entry,
                 db: record.db,
                 memory: record.memory.0,
-                key: name.into(),
+                key: kept.into(),
+                whole,
             });
         }
         self.drop_evidence();
@@ -258,6 +272,20 @@ mod tests {
         let [evidence] = one.evidence() else { panic!() };
         assert_eq!(evidence.found.wording().en, "phone 138****5678 in the name");
         assert_eq!(evidence.example().key.as_text(), Some("sms:138****5678"));
+    }
+
+    #[test]
+    fn names_that_are_cut_are_marked_with_the_length_of_the_whole() {
+        let long = format!("sms:13812345678:{}", "你".repeat(100));
+        let example = sample(&[long.clone()]).evidence()[0].example().key;
+        assert!(example.as_text().unwrap().starts_with("sms:138****5678:你") && example.0.len() <= LONGEST_NAME);
+        assert_eq!(example.whole_bytes(), Some(long.len() as u64));
+        // Of a name that is longer than what is inspected, the rest is unknown however short the mask is.
+        let token = format!("s:eyJhbGciOiJIUzI1NiJ9.eyJ{}", "x".repeat(MAX_TEXT_BYTES));
+        let example = sample(&[format!("13812345678:{token}")]).evidence()[0].example().key;
+        assert_eq!(example.whole_bytes(), Some(token.len() as u64 + 12));
+        let short = sample(&["sms:13812345678".to_owned()]).evidence()[0].example().key;
+        assert_eq!(short.whole_bytes(), None);
     }
 
     #[test]

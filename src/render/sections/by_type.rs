@@ -2,7 +2,7 @@
 
 use super::keys;
 use crate::render::document::{Scope, Section};
-use crate::report::{KeyRow, Report};
+use crate::report::{KeyRow, Report, TopOfType};
 
 /// Rows of each type.
 const ROWS_OF_A_TYPE: usize = 3;
@@ -18,7 +18,8 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
         types.iter().flat_map(|of_type| of_type.list.iter().take(ROWS_OF_A_TYPE.min(scope.rows))).collect();
     let mut table = keys::table(title, report, &shown, usize::MAX).folded(title);
     // More than these are only in JSON.
-    let most: usize = types.iter().map(|of_type| of_type.list.len().min(ROWS_OF_A_TYPE)).sum();
-    table.hidden = (most - shown.len()) as u64;
+    let keys_of = |kind| report.types.iter().filter(|row| row.kind == kind).map(|row| row.keys).sum::<u64>();
+    let most = |of_type: &TopOfType| keys_of(of_type.kind).max(of_type.list.len() as u64).min(ROWS_OF_A_TYPE as u64);
+    table.hidden = types.iter().map(most).sum::<u64>().saturating_sub(shown.len() as u64);
     Some(Section::new("by-type", title).with(table))
 }

@@ -1,11 +1,11 @@
 //! Memory of the same keys on other servers, with other allocators and settings.
 
 use crate::limits::MAX_ALTERNATIVES;
-use crate::render::document::{Block, Cell, Column, Prose, Scope, Section, Table, Tone, inline};
+use crate::render::document::{Block, Cell, Column, More, Prose, Scope, Section, Table, Tone, inline};
 use crate::render::words::heads;
 use crate::render::{Lang, human};
 use crate::report::Text;
-use crate::report::{Alternative, Report, Warning, WhatIf};
+use crate::report::{Alternative, Report, Warning, WhatIf, WhatIfPattern};
 use crate::units::Bytes;
 
 /// Headings of columns: alternatives have long names, so that columns bear their numbers.
@@ -110,7 +110,19 @@ fn differences(label: &str, what_if: &WhatIf, scope: &Scope) -> Table {
     }
     let mut table = table.build().in_order();
     table.hidden = (what_if.patterns.len() - shown.len()) as u64;
+    if others_differ(what_if) {
+        table.more = More::Open;
+    }
     table
+}
+
+/// Returns whether patterns that the report does not list differ, too: those listed do not sum up to the change of all keys.
+fn others_differ(what_if: &WhatIf) -> bool {
+    let change = |from: Bytes, to: Bytes| i128::from(to.0) - i128::from(from.0);
+    what_if.alternatives.iter().enumerate().any(|(at, alternative)| {
+        let of_row = |row: &WhatIfPattern| row.alternatives.get(at).map_or(0, |then| change(row.memory, *then));
+        what_if.patterns.iter().map(of_row).sum::<i128>() != change(what_if.base.memory, alternative.memory)
+    })
 }
 
 /// Returns the alternative that takes least, if it takes less than now: what it is, its total, and the share it saves.

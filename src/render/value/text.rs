@@ -8,19 +8,22 @@ use std::io::{self, Write};
 
 use serde::de::IgnoredAny;
 
+use super::broken::write_broken;
 use super::document::{self, Layout};
 use super::{ShownKey, id};
-use crate::policy::{BrokenRule, KeyJudgement};
 use crate::record::ModuleFacts;
-use crate::render::words::{known, nouns, say};
+use crate::render::words::{nouns, say};
 use crate::render::{Lang, human, key_text};
 use crate::show::{Group, Item, KeyFacts, Series, Stream, Value, VectorSet};
 
 /// Greatest width that fields and scores are padded to: one long name must not push all values to the right.
 const WIDEST: usize = 32;
 
-/// Writes the key and its value for people.
-pub fn write_text(key: &ShownKey<'_>, lang: Lang, out: &mut dyn Write) -> io::Result<()> {
+/// Writes the key and its value for people, on a screen of this width if it is one.
+///
+/// Only sentences are broken into lines. Names and values have a line each, so that they can be copied and searched; a terminal
+/// wraps them by itself.
+pub fn write_text(key: &ShownKey<'_>, lang: Lang, screen: Option<usize>, out: &mut dyn Write) -> io::Result<()> {
     let &ShownKey { found, value, omitted } = key;
     let facts = facts(key, lang);
     let widest = facts.iter().map(|(label, _)| key_text::width(label)).max().unwrap_or(0);
@@ -28,7 +31,7 @@ pub fn write_text(key: &ShownKey<'_>, lang: Lang, out: &mut dyn Write) -> io::Re
         writeln!(out, "{label}{:fill$}  {fact}", "", fill = widest - key_text::width(label))?;
     }
     if let Some(facts) = &found.facts {
-        write_broken(&facts.judgement, widest, lang, out)?;
+        write_broken(&facts.judgement, widest, lang, screen, out)?;
     }
     writeln!(out)?;
     write_value(value, lang, out)?;
@@ -86,43 +89,6 @@ fn module_facts(facts: ModuleFacts) -> Option<String> {
     let quantization = facts.quantization.map(|quantization| format!("quantization {}", quantization.name()));
     let told: Vec<String> = numbers.chain(quantization).collect();
     (!told.is_empty()).then(|| told.join(", "))
-}
-
-/// Writes the rules that the key breaks, a line each, in the column of the facts.
-fn write_broken(judgement: &KeyJudgement, column: usize, lang: Lang, out: &mut dyn Write) -> io::Result<()> {
-    let mut label = lang.of("breaks", "违反");
-    let policy = key_text::text(&judgement.policy);
-    let lines: Vec<String> = match judgement.breaks.as_slice() {
-        [] => vec![say!(lang, "no rule about keys of policy {policy}", "未违反策略 {policy} 中针对 key 的规则")],
-        broken => broken.iter().map(|rule| broken_line(rule, lang)).collect(),
-    };
-    for line in lines {
-        writeln!(out, "{label}{:fill$}  {line}", "", fill = column.saturating_sub(key_text::width(label)))?;
-        label = "";
-    }
-    Ok(())
-}
-
-/// Returns a broken rule as text: severity, id, problem, figures, exemption.
-fn broken_line(broken: &BrokenRule, lang: Lang) -> String {
-    let severity = known::severity(broken.severity, lang);
-    let problem = lang.of(&broken.problem.en, &broken.problem.zh);
-    let figures = broken.figures.map(|[measured, allowed]| {
-        let limit = human::limit(allowed, Some(measured), broken.unit, lang);
-        [human::measured(measured, Some(allowed), broken.unit, lang), limit]
-    });
-    let figures = figures.map(|[measured, allowed]| {
-        say!(lang, " ({measured}, allowed {allowed})", "（实测 {measured}，限值 {allowed}）")
-    });
-    let exempted = broken.exempted.as_deref().map(key_text::text);
-    let exempted = exempted.map(|reason| say!(lang, "; exempted: {reason}", "；已豁免：{reason}"));
-    let (figures, exempted) = (figures.unwrap_or_default(), exempted.unwrap_or_default());
-    say!(
-        lang,
-        "{severity} {}: {problem}{figures}{exempted}",
-        "{severity} {}：{problem}{figures}{exempted}",
-        broken.rule
-    )
 }
 
 fn write_value(value: &Value, lang: Lang, out: &mut dyn Write) -> io::Result<()> {
@@ -373,7 +339,7 @@ mod tests {
     fn page(value_type: ValueType, value: &Value) -> String {
         let mut out = Vec::new();
         let found = samples::found(value_type);
-        write_text(&ShownKey { found: &found, value, omitted: 0 }, Lang::En, &mut out).unwrap();
+        write_text(&ShownKey { found: &found, value, omitted: 0 }, Lang::En, None, &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 
@@ -382,7 +348,7 @@ mod tests {
         let page = |lang: Lang| {
             let mut out = Vec::new();
             let key = ShownKey { found: &samples::judged(), value: &samples::hash(), omitted: 1_000 };
-            write_text(&key, lang, &mut out).unwrap();
+            write_text(&key, lang, None, &mut out).unwrap();
             String::from_utf8(out).unwrap()
         };
         let english = page(Lang::En);

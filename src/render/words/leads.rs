@@ -96,30 +96,37 @@ pub fn templates(templates: &HashTemplates, lang: Lang) -> String {
 
 /// Summarises which keys the data dictionary covers.
 pub fn dictionary(report: &Report, fit: &DictionaryFit, lang: Lang) -> String {
-    let used = fit.entries.len().saturating_sub(fit.unused.len());
-    let entries = human::counted(fit.entries.len() as u64, nouns::DICTIONARY_ENTRY, lang);
+    let all = fit.entries.len();
+    let used = all.saturating_sub(fit.unused.len());
+    let entries = human::counted(all as u64, nouns::DICTIONARY_ENTRY, lang);
+    let with_keys = match used {
+        0 => lang.of("without keys", "无匹配的 key").to_owned(),
+        used if used == all && all == 1 => lang.of("with keys", "有匹配的 key").to_owned(),
+        used if used == all => lang.of("all with keys", "均有匹配的 key").to_owned(),
+        used => say!(lang, "{used} of them with keys", "其中 {used} 个有匹配的 key"),
+    };
     let unregistered = match fit.unregistered.keys {
         0 => lang.of("every key matches an entry", "所有 key 均有匹配的条目").to_owned(),
-        keys => say!(
-            lang,
-            "{} ({}) with {} match no entry",
-            "{}（{}，占 {}）不匹配任何条目",
-            human::counted(keys, nouns::KEY, lang),
-            human::share_of(keys, report.totals.keys),
-            human::bytes(fit.unregistered.memory.0),
-        ),
+        keys => {
+            let matches = if keys == 1 { "matches" } else { "match" };
+            say!(
+                lang,
+                "{} ({}) with {} {matches} no entry",
+                "{}（{}，占 {}）不匹配任何条目",
+                human::counted(keys, nouns::KEY, lang),
+                human::share_of(keys, report.totals.keys),
+                human::bytes(fit.unregistered.memory.0),
+            )
+        }
     };
     let incomplete = match fit.incomplete.len() {
         0 => String::new(),
+        1 => lang.of(" 1 entry names no owner: it registers nothing.", "1 个条目未填负责人，不算已登记。").to_owned(),
         count => say!(
             lang,
             " {count} of the entries name no owner: they register nothing.",
             "{count} 个条目未填负责人，不算已登记。"
         ),
     };
-    say!(
-        lang,
-        "{entries}, {used} of them with keys; {unregistered}.{incomplete}",
-        "{entries}，其中 {used} 个有 key；{unregistered}。{incomplete}"
-    )
+    say!(lang, "{entries}, {with_keys}; {unregistered}.{incomplete}", "{entries}，{with_keys}；{unregistered}。{incomplete}")
 }

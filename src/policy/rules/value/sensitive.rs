@@ -197,7 +197,7 @@ impl SensitiveRule {
 
     /// Masks secrets in the pattern itself: rare names appear in patterns unchanged.
     fn shown(&self, pattern: &str) -> String {
-        let masked = self.inspection.masked_name(pattern.as_bytes(), usize::MAX);
+        let masked = self.inspection.masked_name(pattern.as_bytes());
         masked.map_or_else(|| pattern.to_owned(), |masked| String::from_utf8_lossy(&masked).into_owned())
     }
 
