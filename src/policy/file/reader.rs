@@ -89,7 +89,12 @@ impl<'t> PolicyReader<'t> {
     }
 
     /// Returns a string with more than blanks.
-    pub fn filled<'a>(&self, table: &'a TomlTable<'_>, key: &str, remedy: &str) -> Result<Option<&'a str>, PolicyFault> {
+    pub fn filled<'a>(
+        &self,
+        table: &'a TomlTable<'_>,
+        key: &str,
+        remedy: &str,
+    ) -> Result<Option<&'a str>, PolicyFault> {
         let text = self.text(table, key)?;
         if text.is_some_and(|text| text.trim().is_empty()) {
             return Err(PolicyFault::at(self.line_of(table, key), format!("{key:?} is empty"), remedy));
@@ -120,7 +125,8 @@ impl<'t> PolicyReader<'t> {
     pub fn budget(&self, table: &TomlTable<'_>, key: &str) -> Result<Option<u64>, PolicyFault> {
         let budget = self.read(table, key, "a number of bytes such as 10240, \"10KB\" or \"1MB\"", bytes)?;
         if budget == Some(0) {
-            let remedy = "write at least 1, or leave it out for no budget; `key.registered` rejects keys that must not exist";
+            let remedy =
+                "write at least 1, or leave it out for no budget; `key.registered` rejects keys that must not exist";
             return Err(PolicyFault::at(self.line_of(table, key), format!("{key:?} is 0"), remedy));
         }
         Ok(budget)

@@ -127,11 +127,19 @@ fn errors_state_their_line_and_a_remedy() {
 fn names_that_are_nearly_right_get_a_suggestion() {
     for (text, line, word) in [
         ("nmae = \"a\"", 1, "did you mean \"name\"?"),
-        ("[[exempt]]\npattern = \"a:**\"\nreason = \"x\"\nrules = [\"key.prefix\", \"big.strng\"]", 4, "did you mean \"big.string\"?"),
+        (
+            "[[exempt]]\npattern = \"a:**\"\nreason = \"x\"\nrules = [\"key.prefix\", \"big.strng\"]",
+            4,
+            "did you mean \"big.string\"?",
+        ),
         ("[[exempt]]\npatern = \"a:**\"\nreason = \"x\"", 2, "did you mean \"pattern\"?"),
         ("[[budget]]\npattern = \"a:**\"\nmemroy = \"1MB\"", 3, "did you mean \"memory\"?"),
         ("[[dictionary]]\npattern = \"a:b\"\ntype = \"hsah\"", 3, "did you mean \"hash\"?"),
-        ("[[ttl_class]]\nname = \"cache\"\n[[dictionary]]\npattern = \"a:b\"\nttl = \"cahce\"", 5, "did you mean \"cache\"?"),
+        (
+            "[[ttl_class]]\nname = \"cache\"\n[[dictionary]]\npattern = \"a:b\"\nttl = \"cahce\"",
+            5,
+            "did you mean \"cache\"?",
+        ),
         ("[[expected]]\npattern = \"a:b\"\ntypes = [\"lst\"]", 3, "did you mean \"list\"?"),
         ("[rules]\n\"key.length\" = \"musst\"", 2, "did you mean \"must\"?"),
         ("[rules.\"key.length\"]\nmaxx = 5", 2, "did you mean \"max\"?"),
@@ -166,7 +174,14 @@ fn what_says_nothing_is_refused_with_a_remedy() {
 #[test]
 fn braces_in_a_remedy_are_parameters_or_parts_of_a_key() {
     let fix = |text: &str| read_text(&format!("[rules.\"key.length\"]\nfix = {text:?}\n")).map(|_| ());
-    for text in ["at most {max}", "name it `user:{userid}`, `{tag}` too", "user:{int}:x or {user}:x", "{}", "{Max} {1}", "a ` {max}"] {
+    for text in [
+        "at most {max}",
+        "name it `user:{userid}`, `{tag}` too",
+        "user:{int}:x or {user}:x",
+        "{}",
+        "{Max} {1}",
+        "a ` {max}",
+    ] {
         assert!(fix(text).is_ok(), "{text}");
     }
     for text in ["at most {limit}", "{length}, say", "`{int}` is {maximum}", "a ` {limit}"] {

@@ -34,17 +34,8 @@ const PARAMETERS: [&[u8]; 5] = [b"password", b"passwd", b"pwd", b"accountkey", b
 const GO_HOSTS: [&[u8]; 2] = [b"@tcp(", b"@unix("];
 
 /// Settings one of which says that a list of them is for a connection.
-const SERVERS: [&[u8]; 9] = [
-    b"server",
-    b"host",
-    b"hostname",
-    b"data source",
-    b"datasource",
-    b"addr",
-    b"address",
-    b"endpoint",
-    b"accountname",
-];
+const SERVERS: [&[u8]; 9] =
+    [b"server", b"host", b"hostname", b"data source", b"datasource", b"addr", b"address", b"endpoint", b"accountname"];
 
 /// Class that stands before the settings of a login to Kafka.
 const LOGIN_MODULE: &[u8] = b"LoginModule";
@@ -130,8 +121,7 @@ fn before_go_host(text: &[u8], at: usize) -> Option<Range<usize>> {
 
 /// Returns whether user and password are the words themselves.
 fn is_example(user: &[u8], password: &[u8]) -> bool {
-    is_one_of(user, &[b"user", b"username", b""])
-        && is_one_of(password, &[b"password", b"passwd", b"pass", b"pwd"])
+    is_one_of(user, &[b"user", b"username", b""]) && is_one_of(password, &[b"password", b"passwd", b"pass", b"pwd"])
 }
 
 /// Returns whether an `@` at this place ends the user of a URL, so that it is no address of a person.
@@ -288,7 +278,8 @@ fn configured(line: &[u8]) -> Option<Range<usize>> {
     let divides = line.get(mark) == Some(&b'=') || rest.starts_with(b" ");
     let (range, whole) = (unquoted(line, mark + 1), rest.trim_ascii());
     let value = line.get(range.clone())?;
-    let is_whole = value == whole || matches!(whole, [first @ (b'"' | b'\''), inner @ .., last] if first == last && inner == value);
+    let is_whole = value == whole
+        || matches!(whole, [first @ (b'"' | b'\''), inner @ .., last] if first == last && inner == value);
     let word = name.rsplit(|byte| matches!(byte, b'.' | b'_' | b'-')).next()?;
     let in_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
     let has = |is: fn(&u8) -> bool| value.iter().any(is);
@@ -373,7 +364,10 @@ mod tests {
             ("{\"cs\":\"{\\\"a\\\":\\\"Server=db;Pwd=hunter2\\\"}\"}", "hunter2"),
             ("url: Server=db;Uid=sa;Pwd='hunter2'", "hunter2"),
             ("AccountName=shop;AccountKey=Zm9vYmFy/w==;EndpointSuffix=core.windows.net", "Zm9vYmFy/w=="),
-            ("Endpoint=sb://shop.servicebus.windows.net/;SharedAccessKeyName=root;SharedAccessKey=Zm9vYmFy=", "Zm9vYmFy="),
+            (
+                "Endpoint=sb://shop.servicebus.windows.net/;SharedAccessKeyName=root;SharedAccessKey=Zm9vYmFy=",
+                "Zm9vYmFy=",
+            ),
             ("PlainLoginModule required username=\"ann\" password=\"ann-secret\";", "ann-secret"),
             ("password = \"hunter2\"", "hunter2"),
             ("export DB_PASSWORD='hunter2'", "hunter2"),

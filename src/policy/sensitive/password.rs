@@ -58,7 +58,8 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
         [(b"${", b"}"), (b"#{", b"}"), (b"{{", b"}}"), (b"%{", b"}"), (b"$(", b")"), (b"<%", b"%>")];
     const MARKS: [(&[u8], &[u8]); 5] = [(b"<", b">"), (b"%", b"%"), (b"@", b"@"), (b"__", b"__"), (b"[", b"]")];
     let within = |(start, end): &(&[u8], &[u8])| value.strip_prefix(*start)?.strip_suffix(*end);
-    let is_word = |byte: &u8| byte.is_ascii_alphabetic() || !byte.is_ascii() || matches!(byte, b'_' | b'-' | b'.' | b' ');
+    let is_word =
+        |byte: &u8| byte.is_ascii_alphabetic() || !byte.is_ascii() || matches!(byte, b'_' | b'-' | b'.' | b' ');
     let are_words = |text: &[u8]| !text.is_empty() && text.iter().all(is_word);
     let is_variable = |name: &[u8]| {
         name.first().is_some_and(u8::is_ascii_alphabetic)

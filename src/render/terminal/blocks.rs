@@ -164,7 +164,10 @@ mod tests {
             ["rdblens analyze dump.rdb --policy platform \\", "    --maxmemory 100 --full"]
         );
         assert_eq!(command_lines(command, 20), None);
-        assert_eq!(command_lines("rdblens show a.rdb 'a --b --c'", 28).unwrap(), ["rdblens show a.rdb \\", "    'a --b --c'"]);
+        assert_eq!(
+            command_lines("rdblens show a.rdb 'a --b --c'", 28).unwrap(),
+            ["rdblens show a.rdb \\", "    'a --b --c'"]
+        );
         assert_eq!(command_lines("rdblens show a.rdb 'a --b --c'", 14), None);
         assert_eq!(
             command_lines(r"rdblens check 'it'\''s a' b.rdb --top 5", 28).unwrap(),

@@ -128,5 +128,9 @@ pub fn dictionary(report: &Report, fit: &DictionaryFit, lang: Lang) -> String {
             "{count} 个条目未填负责人，不算已登记。"
         ),
     };
-    say!(lang, "{entries}, {with_keys}; {unregistered}.{incomplete}", "{entries}，{with_keys}；{unregistered}。{incomplete}")
+    say!(
+        lang,
+        "{entries}, {with_keys}; {unregistered}.{incomplete}",
+        "{entries}，{with_keys}；{unregistered}。{incomplete}"
+    )
 }

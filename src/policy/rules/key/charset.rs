@@ -53,7 +53,9 @@ fn bare(text: &str) -> Result<(), String> {
     let Some(inner) = text.strip_prefix('[').filter(|inner| !inner.is_empty() && *inner != "]") else { return Ok(()) };
     match inner.strip_suffix(']').unwrap_or(inner) {
         inner if inner.contains(']') => Ok(()),
-        inner => Err(format!("{text:?}: a set has no brackets around it: write {inner:?}, and to allow them in names \"[]\" besides")),
+        inner => Err(format!(
+            "{text:?}: a set has no brackets around it: write {inner:?}, and to allow them in names \"[]\" besides"
+        )),
     }
 }
 

@@ -88,12 +88,36 @@ mod tests {
     fn locks_are_known_by_a_segment_that_another_follows() {
         let checks = checks("[rules]\n\"ttl.lock-missing\" = \"must\"\n");
         let is_lock = |name: &str| breaks(&checks, name, |_| {});
-        let locks =
-            ["lock:order:1", "{lock:order}:1", "{lock}:1", "Lock:a", "LOCK:a", "shop:lock:order:7", "{tag}:lock:x",
-             "distlock:order:7", "redis_lock:7", "shop:RedisLock:7", "DistLock:7", "REDIS_LOCK:7", "dist-lock:7"];
+        let locks = [
+            "lock:order:1",
+            "{lock:order}:1",
+            "{lock}:1",
+            "Lock:a",
+            "LOCK:a",
+            "shop:lock:order:7",
+            "{tag}:lock:x",
+            "distlock:order:7",
+            "redis_lock:7",
+            "shop:RedisLock:7",
+            "DistLock:7",
+            "REDIS_LOCK:7",
+            "dist-lock:7",
+        ];
         locks.iter().for_each(|name| assert!(is_lock(name), "{name}"));
-        let others = ["locks:1", "lock", "order:1:lock", "locker", "{lock", "{lo", "", "order:lock-1:x", "stock:1", "block:7",
-            "redis_locks:7", "order_lock:7"];
+        let others = [
+            "locks:1",
+            "lock",
+            "order:1:lock",
+            "locker",
+            "{lock",
+            "{lo",
+            "",
+            "order:lock-1:x",
+            "stock:1",
+            "block:7",
+            "redis_locks:7",
+            "order_lock:7",
+        ];
         others.iter().for_each(|name| assert!(!is_lock(name), "{name}"));
         assert!(!breaks(&checks, "lock:1", |record| record.expires_at = Some(Millis(1))));
     }

@@ -19,7 +19,8 @@ use crate::policy::evidence::Secrets;
 use crate::policy::forest::{Forest, PatternNode, PatternSums};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{
-    Breach, BuiltRule, ConcernedKeys, DetailField, DetailValue, Known, Need, PatternRule, Rule, RuleMeta, Severity, Text, Unit,
+    Breach, BuiltRule, ConcernedKeys, DetailField, DetailValue, Known, Need, PatternRule, Rule, RuleMeta, Severity,
+    Text, Unit,
 };
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::policy::sensitive::{FIELDS, Inspection, NAMES, SensitiveKind, SensitiveKinds};

@@ -1,0 +1,156 @@
+//! Tests: which names and values are locks.
+
+use super::*;
+use crate::policy::testing::record;
+use crate::rdb::template::Templates;
+use crate::rdb::value_type::ValueType;
+use crate::units::Millis;
+
+fn string(name: &str, value: &str, expires: bool) -> bool {
+    let length = u32::try_from(value.len()).unwrap();
+    let bytes = [&[0x80], &length.to_be_bytes()[..], value.as_bytes()].concat();
+    let raw = Some(RawValue { value_type: ValueType::String, bytes: &bytes, templates: Templates::NONE });
+    let expires_at = expires.then_some(Millis(30_000));
+    may_be_lock(&Record { raw, length: Some(u64::from(length)), expires_at, ..record(name.as_bytes()) })
+}
+
+fn hash(name: &str, pairs: &[(&str, &str)]) -> bool {
+    let text = |text: &str| [&[u8::try_from(text.len()).unwrap()], text.as_bytes()].concat();
+    let pairs_of = pairs.iter().flat_map(|(field, value)| [text(field), text(value)].concat());
+    let bytes: Vec<u8> = std::iter::once(u8::try_from(pairs.len()).unwrap()).chain(pairs_of).collect();
+    let raw = Some(RawValue { value_type: ValueType::Hash, bytes: &bytes, templates: Templates::NONE });
+    may_be_lock(&Record { raw, kind: Kind::Hash, length: Some(pairs.len() as u64), ..record(name.as_bytes()) })
+}
+
+#[test]
+fn helpers_of_a_lock_are_no_locks() {
+    let is_lock = |name: &str| may_be_lock(&record(name.as_bytes()));
+    assert!(is_lock("lock:order:1") && is_lock("lock:rwlock_timeout"));
+    assert!(!is_lock("{mall:lock:rw:1}:8d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f:31:rwlock_timeout:1"));
+}
+
+#[test]
+fn strings_are_locks_whatever_their_token_is() {
+    for value in [
+        "1",
+        "",
+        "locked",
+        "order-service",
+        "12345678901234567890",
+        "1700000000",
+        "42",
+        "8d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f",
+        "2024-11-04 12:00:00",
+        "{\"owner\":\"3f9ac1d27be04568\",\"at\":1700000000}",
+        "处理中",
+        "{}",
+    ] {
+        for name in ["lock:order:7", "shop:lock:order:7", "{tag}:lock:x", "{lock:order}:7"] {
+            assert!(string(name, value, false) && string(name, value, true), "{name} {value}");
+        }
+    }
+    let uuid = "8d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f";
+    for name in ["user:lock:7", "shop:lock:list", "user:login:lock:7"] {
+        assert!(string(name, uuid, true) && string(name, uuid, false), "{name}");
+    }
+    assert!(string("shop:lock:config", "1", true) && string("shop:lock:stock:7", "1", false));
+    assert!(
+        string("shop:order:lock:7", "1", true)
+            && string("shop:stock:lock:7", "1", true)
+            && string("lock:7", "0", false)
+    );
+    // The lock that never expires.
+    assert!(string("order:lock:7", "1", false) && string("job:lock:daily", "locked", false));
+    assert!(string("user:lock:7", "1", true));
+    assert!(string("shop:lock:order:7", "processing", false) && string("shop:lock:order:7", "scheduler", true));
+    assert!(string("cinema:lock:screen:7", "1", true) && string("shop:lock:order:7", "OrderService", false));
+    assert!(string("lock:user:7", "12", false) && string("shop:lock:order:7", "47", true));
+}
+
+#[test]
+fn names_of_distributed_locks_need_no_other_evidence() {
+    for name in ["distlock:order:7", "redis_lock:7", "shop:RedisLock:stock:7", "app:distributed-lock:7", "redlock:7"] {
+        for value in ["1", "order-service", "8d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f"] {
+            assert!(string(name, value, false) && string(name, value, true), "{name} {value}");
+        }
+    }
+    assert!(!string("redis_lock:7", "{\"name\":\"door lock\",\"price\":12}", false));
+}
+
+#[test]
+fn a_lock_behind_its_subject_is_told_by_what_only_a_holder_writes() {
+    let uuid = "8d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f";
+    let holder = "8d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f:42";
+    for name in ["order:7:lock", "shop:lock", "订单:7:LOCK", "order:7:redis_lock"] {
+        assert!(string(name, uuid, false) && string(name, holder, true), "{name}");
+        assert!(hash(name, &[(holder, "1")]), "{name}");
+        for value in ["1", "", "true", "order-service", "d41d8cd98f00b204e9800998ecf8427e", "1700000000", "ann"] {
+            assert!(!string(name, value, false) && !string(name, value, true), "{name} {value}");
+        }
+        for pairs in [&[("owner", "ann")][..], &[("08:30", "1")], &[("host-7:221", "1")]] {
+            assert!(!hash(name, pairs), "{name} {pairs:?}");
+        }
+        assert!(!may_be_lock(&record(name.as_bytes())), "{name}");
+    }
+    for name in ["room:12:lock", "iot:device:7:lock", "公寓:门锁:lock", "npm:left-pad:lock"] {
+        assert!(!string(name, uuid, false), "{name}");
+    }
+    assert!(!string("order:7:lock", &format!("{{\"order\":\"{uuid}\",\"price\":1}}"), false));
+    assert!(string("order:7:lock", &format!("{{\"owner\":\"{uuid}\"}}"), false));
+}
+
+#[test]
+fn strings_that_show_something_else_are_none() {
+    for (name, value) in [
+        ("product:lock:7", "{\"name\":\"door lock\",\"price\":12}"),
+        ("lock:7", "{\"name\":\"door lock\",\"price\":12}"),
+        ("product:lock:7", "[{\"name\":\"door lock\"}]"),
+        ("product:lock:7", "door lock of brushed steel"),
+        ("user:lock:7", "1"),
+        ("user:login:lock:ann", "5"),
+        ("iot:device:lock:7", "true"),
+        ("stock:lock:sku:7", "12"),
+        ("acct:lock:list", "1,2,3,4,5,6"),
+        ("game:lock:config", "on"),
+        ("user:lock:status:7", "1"),
+        ("chat:room:lock:7", "0"),
+        ("shop:lock:order:7", "false"),
+        ("shop:seat:lock:7", "1007"),
+        ("fund:lock:period:7", "20241104-20251104"),
+        ("shop:lock:screen:7", "wallpaper-3"),
+        ("shop:lock:screen:7", "pattern"),
+        ("shop:lock:screen:7", "1"),
+        ("app:lock:screen:user:7", "3"),
+        ("app:lock:theme:user:7", "dark-blue"),
+        ("game:lock:chest:7", "Gold"),
+        ("app:lock:gesture", "face"),
+    ] {
+        assert!(!string(name, value, false), "{name} {value}");
+    }
+    assert!(!string("product:lock:7", &"x".repeat(600), true) && !string("wms:stock:lock:7", "5", true));
+    assert!(!string("iot:door:lock:7", "closed", true));
+}
+
+#[test]
+fn hashes_are_locks_if_they_name_a_holder() {
+    for pairs in [
+        &[("8d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f:1", "1")][..],
+        &[("mode", "write"), ("8d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f:1:write", "1"), ("host-7:221", "2")],
+        &[("host-7:221", "1")],
+        &[("8d9f2c7151a34b0c9d3f6b7a1c2d3e4f", "1")],
+        &[("owner", "order-service"), ("hostname", "1")],
+        &[("lockOwner", "a"), ("expireAt", "1700000000"), ("count", "1")],
+    ] {
+        assert!(hash("iot:lock:7", pairs) && hash("lock:7", pairs), "{pairs:?}");
+    }
+    for pairs in [
+        &[("name", "door"), ("battery", "88")][..],
+        &[("name", "door"), ("owner", "ann")],
+        &[("sn", "8d9f2c7151a34b0c9d3f6b7a1c2d3e4f")],
+        &[("status", "1")],
+        &[("count", "1"), ("time", "2")],
+        &[("08:30", "1"), ("22:00", "0")],
+    ] {
+        assert!(!hash("iot:lock:7", pairs) && !hash("lock:7", pairs), "{pairs:?}");
+    }
+}
