@@ -345,7 +345,7 @@ mod tests {
         assert!(shown.chars().all(|c| c == '你' || c == '…'), "cut between characters");
         key(&vec![0x80; 3 * END_BYTES]);
         let kept = format!("x{}", "你".repeat(20_000));
-        let shown = shown(&Key::beginning_of(kept.as_bytes(), 1 << 20));
+        let shown = super::shown(&Key::beginning_of(kept.as_bytes(), 1 << 20));
         assert!(shown.ends_with("你…") && !shown.contains('\\'), "cut between characters");
     }
 
