@@ -347,6 +347,7 @@ fn every_json_field_is_documented_and_every_documented_field_exists() {
     let mut fields = BTreeSet::new();
     let mut insisted = sample::full();
     insisted.options.allow_same = true;
+    insisted.options.inputs = vec!["nights/".to_owned()];
     insisted.patterns.list[0].example.key = Key::beginning_of(b"blob:xxx", 5_000);
     insisted.source.files[0].salvage = Some(sample::salvage());
     for report in [insisted, what_if::asked()] {

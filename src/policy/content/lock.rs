@@ -121,7 +121,25 @@ const COUNTED: [&[u8]; 12] = [
 ];
 
 /// Segments after `lock`, before nothing but ids, that make it a property of something.
-const PROPERTIES: [&[u8]; 53] = [
+const PROPERTIES: [&[u8]; 71] = [
+    b"ringtone",
+    b"timeout",
+    b"biometric",
+    b"biometrics",
+    b"fingerprint",
+    b"face",
+    b"gesture",
+    b"pattern",
+    b"passcode",
+    b"serial",
+    b"sn",
+    b"duration",
+    b"limit",
+    b"threshold",
+    b"interval",
+    b"color",
+    b"colour",
+    b"font",
     b"list",
     b"lists",
     b"status",
@@ -176,6 +194,9 @@ const PROPERTIES: [&[u8]; 53] = [
     "配置".as_bytes(),
     "原因".as_bytes(),
 ];
+
+/// Segments before `lock` of settings, which the word is one of.
+const SETTINGS: [&[u8]; 7] = [b"setting", b"settings", b"config", b"conf", b"pref", b"prefs", b"preferences"];
 
 /// Segments that make one word with `lock` before them, whatever follows: settings of the screen that is shown while it is locked.
 const COMPOUNDS: [&[u8]; 5] = [b"screen", b"screens", b"wallpaper", b"screensaver", "屏幕".as_bytes()];
@@ -315,7 +336,7 @@ struct LockPlace {
     is_inner: bool,
     /// True if the segment before it names something that can be locked.
     of_lockable: bool,
-    /// True if it names a person.
+    /// True if it names a person, or a thing with a lock, either of which may stay locked.
     of_person: bool,
     /// True if a segment names something that is counted.
     of_counted: bool,
@@ -348,10 +369,12 @@ impl LockPlace {
                 return LockPlace {
                     is_inner: true,
                     of_lockable: is_one_of(before, &LOCKABLE),
-                    of_person: is_one_of(before, &PEOPLE),
+                    of_person: is_one_of(before, &PEOPLE) || is_one_of(before, &THINGS),
                     of_counted: segments().any(|segment| is_one_of(segment, &COUNTED)),
                     of_stock: is_one_of(before, &COUNTED),
-                    is_property: is_one_of(after, &COMPOUNDS) || is_one_of(after, &PROPERTIES) && rest.all(follows),
+                    is_property: is_one_of(before, &SETTINGS)
+                        || is_one_of(after, &COMPOUNDS)
+                        || is_one_of(after, &PROPERTIES) && rest.all(follows),
                     ..LockPlace::default()
                 };
             }

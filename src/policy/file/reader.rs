@@ -125,8 +125,7 @@ impl<'t> PolicyReader<'t> {
     pub fn budget(&self, table: &TomlTable<'_>, key: &str) -> Result<Option<u64>, PolicyFault> {
         let budget = self.read(table, key, "a number of bytes such as 10240, \"10KB\" or \"1MB\"", bytes)?;
         if budget == Some(0) {
-            let remedy =
-                "write at least 1, or leave it out for no budget; `key.registered` rejects keys that must not exist";
+            let remedy = "write a size above 0, or remove the budget";
             return Err(PolicyFault::at(self.line_of(table, key), format!("{key:?} is 0"), remedy));
         }
         Ok(budget)

@@ -25,7 +25,7 @@ pub use form::{Form, Forms};
 pub use headline::{Headline, Highlight, Tile};
 pub use more::More;
 pub use pictures::{ClassBar, Classes, Range, Scale, Split, Strip, StripRange, TrendChart};
-pub use prose::{Part, Prose, inline, inline_key, inline_visible};
+pub use prose::{Part, Prose, inline, inline_key, inline_pattern, inline_visible};
 pub use table::{Column, Table, TableOf, TableRow, Tone};
 pub use tree::Tree;
 

@@ -63,6 +63,11 @@ pub fn inline(name: &str) -> String {
     if name.is_empty() { inline_key(&Key::default()) } else { inline_visible(&key_text::text(name)) }
 }
 
+/// Returns a pattern for use within a sentence, in the form that it has in tables.
+pub fn inline_pattern(pattern: &str) -> String {
+    inline_visible(&key_text::pattern(pattern))
+}
+
 /// Returns the name of a key for use within a sentence.
 pub fn inline_key(key: &Key) -> String {
     inline_visible(&key_text::shown(key))

@@ -18,8 +18,14 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
         types.iter().flat_map(|of_type| of_type.list.iter().take(ROWS_OF_A_TYPE.min(scope.rows))).collect();
     let mut table = keys::table(title, report, &shown, usize::MAX).folded(title);
     // More than these are only in JSON.
-    let keys_of = |kind| report.types.iter().filter(|row| row.kind == kind).map(|row| row.keys).sum::<u64>();
-    let most = |of_type: &TopOfType| keys_of(of_type.kind).max(of_type.list.len() as u64).min(ROWS_OF_A_TYPE as u64);
+    // A report with fewer rows than these says by its counts how many there are.
+    let is_cut = report.options.top < ROWS_OF_A_TYPE;
+    let keys_of = |kind| report.types.iter().find(|row| row.kind == kind).map_or(0, |row| row.keys);
+    let most = |of_type: &TopOfType| {
+        let listed = of_type.list.len() as u64;
+        let all = if is_cut { keys_of(of_type.kind).max(listed) } else { listed };
+        all.min(ROWS_OF_A_TYPE as u64)
+    };
     table.hidden = types.iter().map(most).sum::<u64>().saturating_sub(shown.len() as u64);
     Some(Section::new("by-type", title).with(table))
 }

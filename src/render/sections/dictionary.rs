@@ -2,7 +2,7 @@
 
 use super::known_memory;
 use crate::render::Lang;
-use crate::render::document::{Block, Cell, Column, Scope, Section, Table, inline};
+use crate::render::document::{Block, Cell, Column, Scope, Section, Table, inline_pattern};
 use crate::render::words::{heads, leads, others};
 use crate::report::{EntryRow, Report};
 
@@ -30,7 +30,7 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
 
 /// Names entries.
 fn named(label: &'static str, entries: &[String], lang: Lang) -> Option<Block> {
-    let mut names: Vec<String> = entries.iter().take(NAMED_ENTRIES).map(|entry| inline(entry)).collect();
+    let mut names: Vec<String> = entries.iter().take(NAMED_ENTRIES).map(|entry| inline_pattern(entry)).collect();
     if let Some(more) = entries.len().checked_sub(NAMED_ENTRIES).filter(|more| *more > 0) {
         names.push(others(more, lang));
     }

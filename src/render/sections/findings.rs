@@ -3,7 +3,9 @@
 use serde_json::Value as Json;
 
 use super::command::keys_breaking;
-use crate::render::document::{Block, Cell, Column, FindingBlock, Forms, More, Prose, Scope, Section, Table, inline};
+use crate::render::document::{
+    Block, Cell, Column, FindingBlock, Forms, More, Prose, Scope, Section, Table, inline_pattern,
+};
 use crate::render::words::{heads, known, nouns, others, say};
 use crate::render::{Lang, human, key_text, passage};
 use crate::report::{Detail, DetailPart, DetailValue, Finding, FindingPattern, Findings, Report, Weight, Worst};
@@ -238,7 +240,7 @@ fn places(report: &Report, finding: &Finding, scope: &Scope) -> Table {
 /// Details of a row, after its pattern.
 fn details(row: &FindingPattern, lang: Lang) -> Option<Prose> {
     let facts: Vec<String> = row.details.iter().filter_map(|(name, detail)| detail_text(name, detail, lang)).collect();
-    let pattern = row.pattern.as_deref().map_or_else(String::new, |pattern| format!("{}: ", inline(pattern)));
+    let pattern = row.pattern.as_deref().map_or_else(String::new, |pattern| format!("{}: ", inline_pattern(pattern)));
     let facts_text = facts.join(lang.of("; ", "；"));
     (!facts.is_empty()).then(|| format!("{pattern}{}", key_text::text(&facts_text)).into())
 }

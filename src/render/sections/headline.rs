@@ -6,7 +6,8 @@ use super::problems::problems;
 use super::server::is_sized;
 use super::{expiry, growth, known_memory, short, trend, what_if};
 use crate::render::document::{
-    Cell, Column, Headline, Highlight, Name, Prose, Scope, Table, Tile, Tone, inline, inline_key, inline_visible,
+    Cell, Column, Headline, Highlight, Name, Prose, Scope, Table, Tile, Tone, inline, inline_key, inline_pattern,
+    inline_visible,
 };
 use crate::render::words::{heads, known, nouns, say};
 use crate::render::{Lang, human, key_text};
@@ -317,7 +318,7 @@ impl Words<'_> {
             self.lang,
             "The prefix {} is the heaviest: {} with {}, {} of the memory.",
             "前缀 {} 占用内存最多：{}，{}，占内存 {}。",
-            inline(&node.prefix),
+            inline_pattern(&node.prefix),
             human::counted(node.keys, nouns::KEY, self.lang),
             human::bytes(node.memory.0),
             self.of_memory(node.memory),
@@ -355,7 +356,7 @@ impl Words<'_> {
             self.lang,
             "Of the memory that never expires, {} has most: {}.",
             "永不过期的内存中，{} 最多：{}。",
-            inline(&row.pattern),
+            inline_pattern(&row.pattern),
             human::bytes(row.memory.0),
         ))
     }

@@ -71,7 +71,7 @@ fn facts(&ShownKey { found, value, omitted }: &ShownKey<'_>, lang: Lang) -> Vec<
     let (disk, offset) = (human::counted(found.disk.0, nouns::BYTE, lang), found.offset);
     facts.push((lang.of("on disk", "磁盘"), say!(lang, "{disk} at byte {offset:#x}", "{disk}，自偏移 {offset:#x} 起")));
     if let Some(KeyFacts { pattern, judgement, .. }) = more {
-        facts.push((lang.of("pattern", "模式"), key_text::text(pattern).into_owned()));
+        facts.push((lang.of("pattern", "模式"), key_text::pattern(pattern).into_owned()));
         let owner = judgement.owner.as_deref().map(key_text::text);
         let contact = judgement.contact.as_deref().map(key_text::text);
         let contact = contact.map(|contact| say!(lang, " ({contact})", "（{contact}）")).unwrap_or_default();

@@ -124,6 +124,11 @@ fn strings_that_show_something_else_are_none() {
         ("app:lock:theme:user:7", "dark-blue"),
         ("game:lock:chest:7", "Gold"),
         ("app:lock:gesture", "face"),
+        ("phone:lock:ringtone", "marimba-2"),
+        ("app:settings:lock:user:7", "30"),
+        ("app:lock:biometric", "face-id"),
+        ("door:lock:serial:7", "SN-2024-0017"),
+        ("hotel:lock:room:12", "4711"),
     ] {
         assert!(!string(name, value, false), "{name} {value}");
     }
