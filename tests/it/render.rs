@@ -370,8 +370,8 @@ fn collect_fields(value: &Value, fields: &mut BTreeSet<String>) {
         Value::Object(members) => {
             for (name, member) in members {
                 fields.insert(name.clone());
-                // Details differ by rule.
-                if name != "details" {
+                // Details differ by rule, and settings go by rule.
+                if !["details", "settings"].contains(&name.as_str()) {
                     collect_fields(member, fields);
                 }
             }

@@ -22,7 +22,7 @@ pub fn baseline() -> Baseline {
         first_evaluated: vec![BaselineRow { rule: "memory.headroom".into(), ..row(None, None) }],
         worse: vec![row(Some("user:{int}:feed"), Some(before))],
         fixed: vec![row(None, None)],
-        other_policy: Vec::new(),
+        other_policy: vec![BaselineRow { rule: "key.levels".into(), ..row(Some("shop:{int}"), None) }],
     }
 }
 
