@@ -7,7 +7,7 @@ use rdblens::internals::render::{Extent, Format, Lang, TableOptions, key_text};
 use rdblens::report::Report;
 
 use crate::common::dump::Dump;
-use crate::common::program::{run_args, stdout_of};
+use crate::common::program::{rdblens, run, run_args, stdout_of};
 use crate::common::reports::{odd, sample};
 use crate::common::{dumps, golden};
 
@@ -179,4 +179,38 @@ fn a_full_report_goes_through_the_pager_on_a_terminal_only() {
     // One that is left early, or that there is not, changes nothing else.
     assert_eq!(on_terminal(&format!("{full}; echo status $?"), "head -1").lines().last(), Some("status 0"));
     assert!(on_terminal(&full, "no-such-pager").contains("testdata/dumps/shop.rdb"));
+}
+
+#[test]
+fn printed_commands_name_inputs_as_they_were_given_and_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let shards = folder.path().join("it's six! shards");
+    std::fs::create_dir(&shards).unwrap();
+    for shard in 0..6 {
+        std::fs::copy(SHOP, shards.join(format!("-{shard}.rdb"))).unwrap();
+    }
+    let args = ["analyze", "it's six! shards", "--allow-same", "--policy", "none"];
+    let report = run(rdblens().args(args).args(["--full", "--lang", "en"]).current_dir(&folder));
+    let text = String::from_utf8(report.stdout).unwrap();
+    let (_, next) = text.split_once("── What next").unwrap();
+    let next = next.replace("\\\n   ", "");
+    let commands: Vec<&str> = next.lines().filter(|line| line.starts_with("rdblens ")).collect();
+    assert!(commands.len() >= 3 && !next.contains("FILE"), "{next}");
+    for command in commands {
+        let command = command.split("  #").next().unwrap();
+        let program = rdblens().get_program().to_str().unwrap().to_owned();
+        let line = command.replacen("rdblens", &format!("'{program}'"), 1);
+        let output = run(std::process::Command::new("sh").args(["-c", &line]).current_dir(&folder));
+        assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+#[test]
+fn the_heaviest_of_each_type_say_what_a_small_top_leaves_out() {
+    let of = |top: &str| {
+        let output = run(rdblens().args(["analyze", SHOP, "--section", "by-type", "--lang", "en", "--top", top]));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert!(of("1").contains("… 12 more with --top 20"), "{}", of("1"));
+    assert!(!of("3").contains("more with"), "{}", of("3"));
 }

@@ -121,7 +121,7 @@ fn entry(
 fn kind(name: &str, line: usize) -> Result<Kind, PolicyFault> {
     Kind::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| {
         let names = Kind::ALL.map(Kind::name);
-        let hint = suggestion(name, &names);
+        let hint = suggestion(name, names);
         PolicyFault::at(line, format!("{name:?} is not a type"), format!("{hint}the types are {}", names.join(", ")))
     })
 }
