@@ -15,14 +15,7 @@ pub struct Inputs {
     /// Files and folders to read.
     pub inputs: Vec<PathBuf>,
     /// Folders of archives; removed when this is dropped.
-    folders: Vec<TemporaryFolder>,
-}
-
-impl Inputs {
-    /// Returns whether there was an archive.
-    pub fn had_archives(&self) -> bool {
-        !self.folders.is_empty()
-    }
+    _folders: Vec<TemporaryFolder>,
 }
 
 /// Unpacks the archives among `arguments`, and has `plan` show their folders by the names of the archives.
@@ -53,5 +46,5 @@ pub fn unpacked(arguments: &[PathBuf], plan: &mut ReadPlan, quiet: bool) -> Resu
             folders.push(folder);
         }
     }
-    Ok(Inputs { inputs, folders })
+    Ok(Inputs { inputs, _folders: folders })
 }

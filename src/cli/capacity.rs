@@ -8,7 +8,7 @@ use super::archives::unpacked;
 use super::args::{CapacityArgs, CapacityFormat};
 use super::compare::snapshot;
 use super::delivery::{bom_without_csv, labels_without_metrics, names_without_page, wrong_ending};
-use super::given::{GivenFlags, of_reading};
+use super::given::{GivenFlags, READING};
 use super::message::notice;
 use super::output::{Outlet, Output};
 use super::sources::{Reads, names_stdout};
@@ -109,7 +109,7 @@ fn earlier(
     let unpacked = unpacked(&args.earlier, &mut plan.read, args.input.quiet)?;
     let files = files(&unpacked.inputs)?;
     if are_stored(args) && files.iter().all(|file| file.dump.is_none()) {
-        given.refuse_for_reports(of_reading(unpacked.had_archives()), "all inputs")?;
+        given.refuse_for_reports(READING, "all inputs")?;
     }
     let read = |file: &NightFile| {
         let mut named = snapshot(&file.path, plan, args.input.quiet)?;

@@ -6,34 +6,10 @@ use clap::{ArgMatches, CommandFactory};
 use super::args::Cli;
 use crate::error::{Error, Result};
 
-/// Flags that say how to read snapshots and what to compute of them. Stored reports have been computed already.
-pub(super) const READING: [&str; 17] = [
-    "no_checksum",
-    "no_mmap",
-    "max_memory",
-    "threads",
-    "salvage",
-    "db",
-    "kinds",
-    "globs",
-    "regex",
-    "no_expired",
-    "limit",
-    "server",
-    "allocator",
-    "server_config",
-    "at",
-    "temp_dir",
-    "max_temp",
-];
-
-/// Flags among these that apply to the unpacking of archives, too.
-const UNPACKING: [&str; 2] = ["temp_dir", "max_temp"];
-
-/// Returns the flags of reading that have no effect without a snapshot; those of unpacking have one if there are archives.
-pub fn of_reading(has_archives: bool) -> impl Iterator<Item = &'static str> {
-    READING.into_iter().filter(move |flag| !(has_archives && UNPACKING.contains(flag)))
-}
+/// Flags that select what is read of snapshots and computed of it. Stored reports have been computed already. Flags that change
+/// no result, such as `--threads`, are not among them: scripts may always give them.
+pub(super) const READING: [&str; 11] =
+    ["salvage", "db", "kinds", "globs", "regex", "no_expired", "limit", "server", "allocator", "server_config", "at"];
 
 /// Flags of a command line, by argument and as they are written.
 #[derive(Debug, Default)]
@@ -96,7 +72,13 @@ mod tests {
     }
 
     /// Flags that apply to stored reports, to the comparison or plan, or to the output.
-    const OF_REPORTS: [&str; 43] = [
+    const OF_REPORTS: [&str; 49] = [
+        "no_checksum",
+        "max_memory",
+        "max_temp",
+        "no_mmap",
+        "temp_dir",
+        "threads",
         "allow_missing",
         "bom",
         "color",

@@ -10,7 +10,7 @@ use crate::analyze::nights::{Night, Nights, nights};
 use crate::analyze::{self, InputCheck, Plan};
 use crate::cli::archives::unpacked;
 use crate::cli::args::CompareArgs;
-use crate::cli::given::{GivenFlags, of_reading};
+use crate::cli::given::{GivenFlags, READING};
 use crate::cli::message::notice;
 use crate::cli::progress::ProgressLine;
 use crate::cli::{hints, plan};
@@ -35,7 +35,7 @@ pub(super) fn series(args: &CompareArgs, given: &GivenFlags, mut plan: Plan, row
     let unpacked = unpacked(&args.read.input.inputs, &mut plan.read, quiet)?;
     let Nights { list, grouped } = nights(&unpacked.inputs, &plan.read, args.allow_missing)?;
     if list.iter().all(|night| night.stored) {
-        let flags = OF_SNAPSHOTS.into_iter().chain(of_reading(unpacked.had_archives()));
+        let flags = OF_SNAPSHOTS.into_iter().chain(READING);
         given.refuse_for_reports(flags, "all inputs")?;
     }
     let mut series = Series { grouped, ..Series::new(plan) };
