@@ -277,7 +277,7 @@ mod tests {
     #[test]
     fn names_that_are_cut_are_marked_with_the_length_of_the_whole() {
         let long = format!("sms:13812345678:{}", "你".repeat(100));
-        let example = sample(&[long.clone()]).evidence()[0].example().key;
+        let example = sample(std::slice::from_ref(&long)).evidence()[0].example().key;
         assert!(example.as_text().unwrap().starts_with("sms:138****5678:你") && example.0.len() <= LONGEST_NAME);
         assert_eq!(example.whole_bytes(), Some(long.len() as u64));
         // Of a name that is longer than what is inspected, the rest is unknown however short the mask is.
