@@ -76,9 +76,12 @@ pub struct KeySide {
     pub files: Vec<SourceFile>,
 }
 
+/// Size, number of keys and RDB version of a file.
+type FileIdentity = (u64, u64, u32);
+
 impl KeySide {
     /// Returns what tells one snapshot from another: time, and size and number of keys of each file. `None` without a time.
-    fn identity(&self) -> Option<(Millis, Vec<(u64, u64, u32)>)> {
+    fn identity(&self) -> Option<(Millis, Vec<FileIdentity>)> {
         let mut files: Vec<_> =
             self.files.iter().map(|file| (file.bytes.0, file.keys_read, file.rdb_version)).collect();
         files.sort_unstable();
