@@ -51,6 +51,9 @@ pub const MAX_NAMED_ERRORS: usize = 10;
 /// Size of a batch: large enough to make scheduling negligible, small enough to keep all workers busy.
 pub const BATCH_BYTES: usize = 4 << 20;
 
+/// Capacity asked for a pipe on standard input: what Linux allows every user.
+pub const PIPE_BYTES: usize = 1 << 20;
+
 /// Maximum number of keys in a batch: a worker's output (rows, patterns) grows with keys, not with bytes.
 pub const BATCH_KEYS: usize = 16 << 10;
 

@@ -47,7 +47,7 @@ pub use state::OpenedFile;
 pub use stream::Window;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::limits::Budget;
+use crate::limits::{self, Budget};
 use crate::wording::wording;
 use container::ContainerStep;
 use decompress::Decompressed;
@@ -148,7 +148,10 @@ impl Input {
         let opened = match &self.location {
             Location::Stdin => match redirected() {
                 Some(file) => open_file(file, &self.location, options),
-                None => open_reader(io::stdin(), None, options),
+                None => {
+                    widen_pipe();
+                    open_reader(io::stdin(), None, options)
+                }
             },
             Location::File(path) => {
                 File::open(path).map_err(Error::from).and_then(|file| open_file(file, &self.location, options))
@@ -199,6 +202,13 @@ fn redirected() -> Option<File> {
 #[cfg(not(unix))]
 fn redirected() -> Option<File> {
     None
+}
+
+/// Lets a pipe hold more bytes, so that the program that writes them and this one wait for each other less often. Does nothing if
+/// standard input is no pipe, or where the system allows no more.
+fn widen_pipe() {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::pipe::fcntl_setpipe_size(io::stdin(), limits::PIPE_BYTES);
 }
 
 /// Returns the metadata of the regular file that standard input is redirected to.

@@ -62,6 +62,9 @@ pub struct Batches {
     stopped: Option<Error>,
     start: u64,
     batch_bytes: usize,
+    /// Bytes that the next batch will probably have: fewer than `batch_bytes` if keys are small. What a stream reads beyond its
+    /// batch has to be copied.
+    expected: usize,
     salvaged: Option<SalvagedBatches>,
 }
 
@@ -126,6 +129,7 @@ impl Batches {
             stopped: None,
             start,
             batch_bytes: limits::BATCH_BYTES,
+            expected: limits::BATCH_BYTES,
             salvaged: None,
         })
     }
@@ -146,6 +150,7 @@ impl Batches {
             stopped: fault,
             start: map.start() as u64,
             batch_bytes: limits::BATCH_BYTES,
+            expected: limits::BATCH_BYTES,
             body: Body::Mapped(map.clone()),
             salvaged: Some(SalvagedBatches { map, survey, next: 0 }),
         }
@@ -168,6 +173,7 @@ impl Batches {
     #[must_use]
     pub fn with_batch_bytes(mut self, bytes: usize) -> Self {
         self.batch_bytes = bytes.max(1);
+        self.expected = self.batch_bytes;
         self
     }
 
@@ -258,11 +264,12 @@ impl Batches {
         if self.ended {
             return None;
         }
-        let mut wanted = self.batch_bytes as u64;
+        let mut wanted = self.expected as u64;
         loop {
             let more = self.fill(wanted);
             let base = self.body.offset();
             let cut = self.scan_batch(value);
+            self.expect_like(&cut);
             match cut.reason {
                 CutReason::Full => return self.emit(cut.end, cut.state, cut.templates),
                 CutReason::End => return self.finish(cut.end, cut.templates),
@@ -283,6 +290,15 @@ impl Batches {
         }
     }
 
+    /// Expects the next batch to have as many bytes as one that was full of keys, until one has much fewer.
+    fn expect_like(&mut self, cut: &BatchCut) {
+        if cut.keys >= limits::BATCH_KEYS {
+            self.expected = cut.end.min(self.batch_bytes);
+        } else if cut.keys < limits::BATCH_KEYS / 2 {
+            self.expected = self.batch_bytes;
+        }
+    }
+
     /// Scans from the last boundary until a batch is full, the file ends or an item cannot be read.
     fn scan_batch(&mut self, value: &mut impl ReadValue) -> BatchCut {
         let skip = self.skip();
@@ -290,15 +306,15 @@ impl Batches {
         let cursor = Cursor::new(items, self.body.offset() + skip as u64);
         let mut scanner =
             Scanner::new(cursor, self.state).with_templates(Templates::before(self.header()), self.templates.clone());
-        let mut cut = BatchCut { end: skip, state: self.state, templates: None, reason: CutReason::Full };
+        let mut cut = BatchCut { end: skip, keys: 0, state: self.state, templates: None, reason: CutReason::Full };
         let first = skip;
-        let mut keys = 0;
         // Total decoded key bytes: an LZF key takes a few bytes here but may expand to megabytes in a worker's output.
         let mut names: u64 = 0;
-        while cut.end - first < self.batch_bytes && keys < limits::BATCH_KEYS && names < limits::BATCH_BYTES as u64 {
+        while cut.end - first < self.batch_bytes && cut.keys < limits::BATCH_KEYS && names < limits::BATCH_BYTES as u64
+        {
             match step(&mut scanner, &mut self.about, value) {
                 Ok(ScanStep::Key(name)) => {
-                    keys += 1;
+                    cut.keys += 1;
                     names = names.saturating_add(name);
                 }
                 Ok(ScanStep::Other) if scanner.at_boundary() => {}
@@ -414,6 +430,7 @@ impl SalvagedBatches {
 struct BatchCut {
     /// Last record boundary, as an index into the window.
     end: usize,
+    keys: usize,
     /// Scanner state at that boundary.
     state: ScanState,
     /// Hash templates read so far.

@@ -3,10 +3,14 @@ use crate::input::Window;
 use crate::input::source::Plain;
 
 fn batches(bytes: Vec<u8>) -> Batches {
+    batches_within(1 << 20, bytes)
+}
+
+fn batches_within(window: usize, bytes: Vec<u8>) -> Batches {
     let options = OpenOptions {
         mmap: false,
         spool_dir: std::env::temp_dir(),
-        window: 1 << 20,
+        window,
         budget: limits::Budget::default(),
         inflaters: 1,
     };
@@ -38,4 +42,26 @@ fn batches_cover_file_up_to_checksum() {
     assert_eq!(sizes.len(), 3);
     assert_eq!(sizes.iter().sum::<usize>(), file.len() - 12);
     assert_eq!((ending.bytes, ending.trailing, ending.stored_checksum), (file.len() as u64 - 4, 4, Some(0)));
+}
+
+#[test]
+fn a_stream_of_small_keys_is_not_read_far_ahead() {
+    let key = |size: u8| [&b"\x00\x01k\x40"[..], &[size], &vec![b'v'; usize::from(size)]].concat();
+    let (small, large) = (key(120), key(255));
+    let file = [&b"REDIS0011"[..], &small.repeat(6 * limits::BATCH_KEYS), &large.repeat(60_000), b"\xff", &[0; 8]];
+    let mut batches = batches_within(64 << 20, file.concat());
+    let mut sizes = Vec::new();
+    while let Some(batch) = batches.next_batch() {
+        sizes.push(batch.bytes.len());
+        let ahead = batches.body.bytes().len();
+        // The first batch is not known to be short, and what was read beyond it is the second one.
+        assert!(ahead < batch.bytes.len() / 8 || sizes.len() == 1, "batch {}: {ahead} bytes ahead", sizes.len());
+        if sizes.len() == 6 {
+            break;
+        }
+    }
+    assert!(sizes.iter().all(|size| size.abs_diff(small.len() * limits::BATCH_KEYS) < 100_000), "{sizes:?}");
+    // Larger keys fill a batch with fewer: it takes all bytes that it may have again.
+    let sizes: Vec<usize> = std::iter::from_fn(|| batches.next_batch()).map(|batch| batch.bytes.len()).collect();
+    assert!(sizes.iter().any(|size| *size > 3 << 20), "{sizes:?}");
 }
