@@ -26,7 +26,8 @@ pub struct ServerConfig {
     /// `cluster-enabled`, if given.
     pub(crate) cluster: Option<bool>,
     pub(crate) maxmemory: u64,
-    pub(crate) maxmemory_policy: String,
+    /// `None` unless it was given: a server has `noeviction` then.
+    pub(crate) maxmemory_policy: Option<String>,
     /// Redis from 8.10 on: least number of fields of hashes that become compact when they are written; 0: none. Loading a file
     /// converts nothing.
     pub(crate) hash_template_min: u64,
@@ -56,7 +57,7 @@ impl Default for ServerConfig {
             list_value: 64,
             cluster: None,
             maxmemory: 0,
-            maxmemory_policy: "noeviction".to_owned(),
+            maxmemory_policy: None,
             hash_template_min: 0,
             hash_template_max: 0,
             hash_rdb_load_min: 0,
@@ -123,7 +124,7 @@ impl ServerConfig {
             "list-max-ziplist-entries" => self.list_entries = amount(name, value)?,
             "list-max-ziplist-value" => self.list_value = amount(name, value)?,
             "maxmemory" => self.maxmemory = amount(name, value)?,
-            "maxmemory-policy" => self.maxmemory_policy = policy(name, value)?,
+            "maxmemory-policy" => self.maxmemory_policy = Some(policy(name, value)?),
             "set-max-intset-entries" => self.set_intset_entries = amount(name, value)?,
             "set-max-listpack-entries" => self.set_entries = amount(name, value)?,
             "set-max-listpack-value" => self.set_value = amount(name, value)?,
@@ -146,7 +147,8 @@ impl ServerConfig {
 
     /// Returns whether eviction tracks usage per object (LRU, LFU), which rules out shared objects.
     pub(crate) fn evicts_by_use(&self) -> bool {
-        self.maxmemory > 0 && ["lru", "lfu"].iter().any(|way| self.maxmemory_policy.ends_with(way))
+        let policy = self.maxmemory_policy.as_deref().unwrap_or_default();
+        self.maxmemory > 0 && ["lru", "lfu"].iter().any(|way| policy.ends_with(way))
     }
 
     /// Reads a `redis.conf` or `valkey.conf`, ignoring unsupported directives, `include` among them.
@@ -168,9 +170,9 @@ impl ServerConfig {
         (self.maxmemory > 0).then_some(Bytes(self.maxmemory))
     }
 
-    /// Returns `maxmemory-policy`, if it is not the default `noeviction`.
+    /// Returns `maxmemory-policy`, if it was given.
     pub fn maxmemory_policy(&self) -> Option<String> {
-        (self.maxmemory_policy != "noeviction").then(|| self.maxmemory_policy.clone())
+        self.maxmemory_policy.clone()
     }
 
     /// Returns whether hashes become compact when they are written.
@@ -251,7 +253,7 @@ impl ServerConfig {
             self.list_entries.to_string(),
             self.list_value.to_string(),
             self.maxmemory.to_string(),
-            self.maxmemory_policy.clone(),
+            self.maxmemory_policy.clone().unwrap_or_else(|| "noeviction".to_owned()),
             self.set_intset_entries.to_string(),
             self.set_entries.to_string(),
             self.set_value.to_string(),

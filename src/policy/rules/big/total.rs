@@ -37,6 +37,11 @@ static META: RuleMeta = RuleMeta {
             default: ParamDefault::Bytes(1 << 20),
         },
         ParamSpec {
+            name: "strings",
+            what: Text { en: "true if strings count, too", zh: "为 true 时也包括 String" },
+            default: ParamDefault::Flag(true),
+        },
+        ParamSpec {
             name: "streams",
             what: Text { en: "true if streams count, too", zh: "为 true 时也包括 Stream" },
             default: ParamDefault::Flag(true),
@@ -51,7 +56,8 @@ static META: RuleMeta = RuleMeta {
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(params: &Params) -> Result<BuiltRule, String> {
-    Ok(BuiltRule::Key(Box::new(BigTotal { max: params.number("max"), streams: params.flag("streams") })))
+    let (strings, streams) = (params.flag("strings"), params.flag("streams"));
+    Ok(BuiltRule::Key(Box::new(BigTotal { max: params.number("max"), strings, streams })))
 }
 
 /// Limits the payload of a key.
@@ -59,6 +65,8 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
 pub struct BigTotal {
     /// Maximum payload in bytes.
     pub max: u64,
+    /// True if strings count.
+    pub strings: bool,
     /// True if streams count.
     pub streams: bool,
 }
@@ -77,10 +85,9 @@ impl KeyRule for BigTotal {
     }
 
     fn kinds(&self) -> &'static [Kind] {
-        match self.streams {
-            true => &[Kind::String, Kind::List, Kind::Set, Kind::Zset, Kind::Hash, Kind::Array, Kind::Stream],
-            false => &[Kind::String, Kind::List, Kind::Set, Kind::Zset, Kind::Hash, Kind::Array],
-        }
+        let all = &[Kind::String, Kind::List, Kind::Set, Kind::Zset, Kind::Hash, Kind::Array, Kind::Stream];
+        let (from, to) = (usize::from(!self.strings), all.len() - usize::from(!self.streams));
+        &all[from..to]
     }
 
     fn size_test(&self, kind: Kind) -> Option<SizeTest> {
@@ -101,22 +108,27 @@ mod tests {
     use crate::units::Bytes;
 
     fn check(record: &Record<'_>) -> Option<Violation> {
-        check_record(&BigTotal { max: 10_240, streams: true }, record, &Context::default())
+        check_record(&BigTotal { max: 10_240, strings: true, streams: true }, record, &Context::default())
     }
 
     #[test]
-    fn streams_count_only_where_the_policy_says_so() {
+    fn strings_and_streams_count_only_where_the_policy_says_so() {
         use crate::policy::testing::{breaks, checks, facts};
         let value = facts(ValueFacts { payload: Some(Payload::at_least(2 << 20)), ..ValueFacts::NONE });
-        for (streams, broken) in [("", true), ("streams = false", false)] {
-            let checks = checks(&format!("[rules.\"big.total\"]\nseverity = \"must\"\n{streams}"));
+        for (kinds, broken) in [
+            ("", [true, true, true]),
+            ("streams = false", [true, true, false]),
+            ("strings = false", [false, true, true]),
+            ("strings = false\nstreams = false", [false, true, false]),
+        ] {
+            let checks = checks(&format!("[rules.\"big.total\"]\nseverity = \"must\"\n{kinds}"));
             let breaks = |kind| {
                 breaks(&checks, "log:app", |record| {
-                    (record.kind, record.memory) = (kind, Bytes(2 << 20));
+                    (record.kind, record.memory, record.length) = (kind, Bytes(2 << 20), Some(2 << 20));
                     record.value = value;
                 })
             };
-            assert_eq!((breaks(Kind::Stream), breaks(Kind::List)), (broken, true), "{streams}");
+            assert_eq!([Kind::String, Kind::List, Kind::Stream].map(breaks), broken, "{kinds}");
         }
     }
 
@@ -149,7 +161,7 @@ mod tests {
             report.types = vec![row];
             let context = Context::default();
             let known = Known { context: &context, report: Some(&report), strings: StoredStrings::default() };
-            BigTotal { max: 10_240, streams: true }.needs(&known)
+            BigTotal { max: 10_240, strings: true, streams: true }.needs(&known)
         };
         assert_eq!(lacks(Kind::Module, 10_240, 0), None);
         assert_eq!(lacks(Kind::Module, 10_241, 0), Some(Need::ModuleContent));

@@ -11,7 +11,7 @@ use crate::policy::rule::{
 };
 use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
 use crate::record::Kind;
-use crate::report::Report;
+use crate::report::{Report, SourceFile, Weight};
 use crate::units::Bytes;
 
 const TEN_MIB: SampleFacts = SampleFacts { maxmemory: Some(10 << 20), ..SampleFacts::NONE };
@@ -61,17 +61,20 @@ impl SnapshotRule for HeadroomRule {
     fn judge(&self, report: &Report, context: &Context) -> Vec<Breach> {
         let Some(limit) = context.maxmemory.filter(|limit| limit.0 > 0) else { return Vec::new() };
         let files = &report.source.files;
-        let loads: Vec<(Option<String>, u64, Bytes)> = if files.len() > 1 {
-            files.iter().map(|file| (Some(file.name.clone()), file.keys, file.memory)).collect()
+        // What counts is all that a server needs; a finding has the memory of keys, as all findings have.
+        let loads: Vec<(Option<String>, Weight, Bytes)> = if files.len() > 1 {
+            let of_file = |file: &SourceFile| Weight { keys: file.keys, memory: file.memory };
+            files.iter().map(|file| (Some(file.name.clone()), of_file(file), file.memory)).collect()
         } else {
-            vec![(None, report.totals.keys, estimated_memory(report))]
+            let totals = &report.totals;
+            vec![(None, Weight { keys: totals.keys, memory: totals.memory }, estimated_memory(report))]
         };
-        let full = loads.into_iter().filter(|(_, _, memory)| exceeds(memory.0, limit.0, self.max));
-        full.map(|(pattern, keys, memory)| Breach {
+        let full = loads.into_iter().filter(|(_, _, needed)| exceeds(needed.0, limit.0, self.max));
+        full.map(|(pattern, Weight { keys, memory }, needed)| Breach {
             pattern,
             keys,
             memory,
-            measured: Some(permille(memory.0, limit.0)),
+            measured: Some(permille(needed.0, limit.0)),
             allowed: Some(self.max),
             details: [MAXMEMORY.with(DetailValue::Bytes(limit))].into(),
             ..Breach::default()
@@ -90,7 +93,6 @@ impl SnapshotRule for HeadroomRule {
 mod tests {
     use super::*;
     use crate::analyze::examples::{empty_report, source_file};
-    use crate::report::SourceFile;
 
     #[test]
     fn each_shard_is_compared_with_the_limit() {

@@ -95,7 +95,7 @@ impl SnapshotRule for UpgradeRule {
         let list = others.iter().map(part).collect();
         vec![Breach {
             keys: report.totals.keys,
-            memory: now,
+            memory: report.totals.memory,
             measured: Some(permille(saved, now.0)),
             allowed: Some(self.saves),
             saves: Some(Bytes(saved)),

@@ -1,8 +1,10 @@
 //! `memory.volatile-policy`: under a `volatile-*` policy, nearly all memory can be evicted.
 //!
 //! Measured: memory of keys without expiry in thousandths of all memory, rounded up. Checked only if `--maxmemory-policy`
-//! states that the server evicts only keys with an expiry. Keys of TTL classes that may live forever count, too, since the
-//! server cannot evict them either.
+//! states that the server evicts only keys with an expiry. Where `ttl.missing` is in force, only keys that it counts are measured: the
+//! standards demand an expiry of cached data, and let configuration and counters live forever.
+
+use std::cmp::Reverse;
 
 use crate::policy::Context;
 use crate::policy::capacity::{exceeds, permille};
@@ -10,8 +12,10 @@ use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{
     Breach, BuiltRule, DetailField, DetailValue, Known, Need, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit,
 };
+use crate::policy::rules::ttl::missing;
 use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
-use crate::report::{DetailPart, PatternWeight, Report};
+use crate::report::{DetailPart, Report, Weight};
+use crate::sorting::CompactSort;
 
 /// Maximum number of patterns in a finding.
 const NAMED: usize = 5;
@@ -23,17 +27,17 @@ static META: RuleMeta = RuleMeta {
     id: "memory.volatile-policy",
     severity: Severity::Must,
     problem: Text {
-        en: "more than `max` of the memory without TTL under maxmemory-policy volatile-*",
-        zh: "使用 volatile-* 淘汰策略，但无 TTL 的内存超过 max",
+        en: "more than `max` of the memory lacks a TTL under maxmemory-policy volatile-*",
+        zh: "使用 volatile-* 淘汰策略，但缺少 TTL 的内存超过 max",
     },
     what: Text {
-        en: "at most `max` of the memory without TTL under maxmemory-policy volatile-*",
-        zh: "使用 volatile-* 淘汰策略时，无 TTL 的内存不超过 max",
+        en: "at most `max` of the memory lacks a TTL under maxmemory-policy volatile-*",
+        zh: "使用 volatile-* 淘汰策略时，缺少 TTL 的内存不超过 max",
     },
     why: Text {
         en: "Under volatile-* a server evicts only keys with a TTL. Keys without one stay forever; once they fill the memory, \
-             everything else has been evicted and writes fail.",
-        zh: "volatile-* 策略只淘汰设置了 TTL 的 key，无 TTL 的数据会成为“永久数据”，永远不被回收；它们占满内存后，其他数据都已被淘汰，写入也会失败（OOM）。",
+             everything else has been evicted and writes fail. Keys that may live forever by `ttl.missing` do not count.",
+        zh: "volatile-* 策略只淘汰设置了 TTL 的 key，无 TTL 的数据会成为“永久数据”，永远不被回收；它们占满内存后，其他数据都已被淘汰，写入也会失败（OOM）。按 `ttl.missing` 可以永久保存的 key 不计。",
     },
     fix: Text {
         en: "set a TTL on cached data, move permanent data to a separate instance, or use an allkeys-* policy",
@@ -76,19 +80,11 @@ impl SnapshotRule for VolatilePolicy {
         let Some(policy) = context.maxmemory_policy.as_deref().filter(|policy| policy.starts_with("volatile-")) else {
             return Vec::new();
         };
-        let (forever, all) = (report.totals.without_ttl, report.totals.memory);
+        let (Lasting { weight: forever, patterns }, all) = (Lasting::of(report), report.totals.memory);
         // Shares of known memory are not those of all memory.
         if !report.totals.unknown.is_none() || !exceeds(forever.memory.0, all.0, self.max) {
             return Vec::new();
         }
-        let heaviest = report.no_ttl.patterns.iter().take(NAMED);
-        let part = |row: &PatternWeight| DetailPart {
-            name: row.pattern.clone(),
-            keys: Some(row.keys),
-            memory: Some(row.memory),
-            ..DetailPart::default()
-        };
-        let patterns = heaviest.map(part).collect();
         vec![Breach {
             keys: forever.keys,
             memory: forever.memory,
@@ -108,12 +104,47 @@ impl SnapshotRule for VolatilePolicy {
     }
 }
 
+/// Keys that lack an expiry.
+struct Lasting {
+    weight: Weight,
+    /// Their heaviest patterns.
+    patterns: Vec<DetailPart>,
+}
+
+impl Lasting {
+    fn of(report: &Report) -> Lasting {
+        let part = |name: &str, keys, memory| DetailPart {
+            name: name.to_owned(),
+            keys: Some(keys),
+            memory: Some(memory),
+            ..DetailPart::default()
+        };
+        if !report.findings.checked.iter().any(|rule| *rule == missing::ID) {
+            let heaviest = report.no_ttl.patterns.iter().take(NAMED);
+            let patterns = heaviest.map(|row| part(&row.pattern, row.keys, row.memory)).collect();
+            return Lasting { weight: report.totals.without_ttl, patterns };
+        }
+        let (mut weight, mut rows) = (Weight::default(), Vec::new());
+        for finding in report.findings.list.iter().filter(|finding| finding.rule == missing::ID) {
+            weight.merge(Weight { keys: finding.keys, memory: finding.memory });
+            rows.extend(
+                finding.patterns.iter().filter_map(|row| Some((row.pattern.as_deref()?, row.keys, row.memory))),
+            );
+        }
+        rows.compact_sort_by_key(|&(pattern, _, memory)| (Reverse(memory), pattern.to_owned()));
+        let patterns =
+            rows.into_iter().take(NAMED).map(|(pattern, keys, memory)| part(pattern, keys, memory)).collect();
+        Lasting { weight, patterns }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::analyze::examples::empty_report;
-    use crate::report::Weight;
+    use crate::report::Finding;
     use crate::units::Bytes;
+    use crate::wording::Wording;
 
     #[test]
     fn only_keys_that_a_volatile_policy_cannot_evict_count() {
@@ -127,5 +158,33 @@ mod tests {
         let volatile = ["volatile-lru", "volatile-lfu", "volatile-random", "volatile-ttl"];
         assert!(volatile.into_iter().all(|policy| under(Some(policy)) == 1));
         assert!([None, Some("allkeys-lfu"), Some("noeviction")].into_iter().all(|policy| under(policy) == 0));
+    }
+
+    #[test]
+    fn keys_that_may_live_forever_do_not_count() {
+        let mut report = empty_report();
+        report.totals.memory = Bytes(1000);
+        report.totals.without_ttl = Weight { keys: 9, memory: Bytes(900) };
+        report.findings.checked.push(missing::ID.into());
+        let context = Context { maxmemory_policy: Some("volatile-lru".to_owned()), ..Context::default() };
+        assert!(VolatilePolicy { max: 100 }.judge(&report, &context).is_empty());
+        let finding = |memory| Finding {
+            rule: missing::ID.into(),
+            severity: Severity::Must,
+            problem: Wording::default(),
+            demand: Wording::default(),
+            fix: Wording::default(),
+            source: None,
+            unit: None,
+            keys: 2,
+            memory: Bytes(memory),
+            saves: None,
+            distinct_patterns: 1,
+            worst: None,
+            patterns: Vec::new(),
+        };
+        report.findings.list = vec![finding(60), finding(41)];
+        let [breach] = &VolatilePolicy { max: 100 }.judge(&report, &context)[..] else { panic!() };
+        assert_eq!((breach.keys, breach.memory, breach.measured), (4, Bytes(101), Some(101)));
     }
 }

@@ -8,9 +8,12 @@ use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{BuiltRule, KeyRule, Known, Lifetime, Need, Rule, RuleMeta, Severity, Text, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 
+/// Id of the rule.
+pub const ID: &str = "ttl.missing";
+
 /// Description of the rule.
 static META: RuleMeta = RuleMeta {
-    id: "ttl.missing",
+    id: ID,
     severity: Severity::Should,
     problem: Text { en: "key without expiry", zh: "key 未设置过期时间" },
     what: Text {
