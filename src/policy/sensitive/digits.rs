@@ -1,8 +1,8 @@
 //! Detection of mobile numbers, identity card numbers and bank card numbers.
 //!
 //! A number is a run of digits that is not adjacent to letters, digits or a decimal point with digits, so digits inside
-//! tokens, hashes and decimals do not count. Mobile numbers may be grouped 3-4-4 and card numbers in fours, by blanks or
-//! hyphens.
+//! tokens, hashes and decimals do not count. Mobile numbers may be grouped 3-4-4, also behind `+86` or `0086`, and card numbers
+//! in fours, by blanks or hyphens.
 //!
 //! Numbers of the right length that do not match are reported as near misses ([`MatchStrength::Near`]). They tell chance
 //! matches apart: of sequential ids, one in three looks like a mobile number, and one in ten passes the checksum of cards.
@@ -145,13 +145,21 @@ fn grouped(
     if touched_behind(text, last) {
         return None;
     }
+    let abroad = match *groups {
+        [2, 3, 4, 4] if text.get(..start)?.ends_with(b"+") => digits.strip_prefix(b"86"),
+        [4, 3, 4, 4] => digits.strip_prefix(b"0086"),
+        _ => None,
+    };
     let kind = match *groups {
         [3, 4, 4] if is_mobile(&digits) => SensitiveKind::Phone,
+        [_, 3, 4, 4] if abroad.is_some_and(is_mobile) => SensitiveKind::Phone,
         [4, 4, 4, 4] | [4, 4, 4, 4, _] if is_of_an_issuer(&digits) && passes_luhn(&digits) => SensitiveKind::BankCard,
         _ => return None,
     };
+    // Without the code of the country and the separator behind it.
+    let from = abroad.map_or(start, |_| start + groups[0] + 1);
     wanted.has(kind).then(|| {
-        see(MatchStrength::Found, kind, start..last);
+        see(MatchStrength::Found, kind, from..last);
         last
     })
 }
@@ -246,6 +254,12 @@ mod tests {
             "008613812345678",
             "138 1234 5678",
             "138-1234-5678",
+            "+86 138 1234 5678",
+            "+86-138-1234-5678",
+            "(+86 138 1234 5678)",
+            "0086 138 1234 5678",
+            "0086-138-1234-5678",
+            "+86 138-1234-5678",
             "tel:19912345678",
             "手机13812345678。",
             "{\"mobile\":\"15912345678\"}",
@@ -278,6 +292,17 @@ mod tests {
             "138-1234-5678-9",
             "550e8400-e29b-41d4-a716-446655440000",
             "138 1234-5678",
+            "86 138 1234 5678",
+            "+85 138 1234 5678",
+            "+186-138-1234-5678",
+            "+86-128-1234-5678",
+            "+86-138-0000-0000",
+            "+86-138-1234-5678-9",
+            "+86-138-1234-567",
+            "0087-138-1234-5678",
+            "12-0086-138-1234-5678",
+            "a0086-138-1234-5678",
+            "0086-1381-1234-5678",
             "192.168.100.200",
             "",
         ] {

@@ -331,9 +331,27 @@ mod tests {
     #[test]
     fn hostile_texts_take_linear_time() {
         let start = std::time::Instant::now();
-        for piece in
-            ["1", "1 ", "1111-", "a@", "@", "eyJ.", "eyJ", "-----BEGIN ", "\"", "\"a\":\"", "\\\"", "1.", "138 1234 "]
-        {
+        for piece in [
+            "1",
+            "1 ",
+            "1111-",
+            "a@",
+            "@",
+            "eyJ.",
+            "eyJ",
+            "-----BEGIN ",
+            "\"",
+            "\"a\":\"",
+            "\\\"",
+            "1.",
+            "138 1234 ",
+            "\\",
+            "\"a\":1",
+            "\\\"a\\\":\\\"",
+            "\\\\\"",
+            "\\\\\\\"a\\\\\\\":\\\\\\\"",
+            "+86 138 ",
+        ] {
             found(&piece.repeat((1 << 20) / piece.len()));
         }
         // Quadratic time would take hours.

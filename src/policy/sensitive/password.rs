@@ -1,8 +1,10 @@
-//! Detection of password fields with a value, in hashes and in JSON objects within any text.
+//! Detection of password fields with a value, in hashes and in JSON objects within any text, also in objects that are encoded
+//! as a string of JSON, once or twice.
 //!
 //! A field matches a word if its name, in lower case and without `_`, `-`, `.` and blanks, ends with it. Empty and masked
 //! values (`null`, `****`) do not count, nor do hashed and encrypted passwords, as the standards demand them: digests and
-//! ciphertexts in hexadecimal or base64, and formats such as `$2a$…`.
+//! ciphertexts in hexadecimal or base64, and formats such as `$2a$…`. A number in JSON counts if it is as long as a password:
+//! shorter ones are flags, counts and times, longer ones ids.
 
 use std::ops::Range;
 
@@ -26,6 +28,10 @@ const LONGEST_FIELD: usize = 64;
 /// Length of the shortest digest or block of ciphertext, in hexadecimal and in base64.
 const SHORTEST_HEX: usize = 32;
 const SHORTEST_BASE64: usize = 24;
+/// Digits of a number that is a password.
+const NUMBER: std::ops::RangeInclusive<usize> = 6..=12;
+/// Most backslashes before a quote: two encodings.
+const DEEPEST: usize = 3;
 
 /// Returns the word that the field of a pair matches, if its value is a plain-text secret.
 pub(super) fn word<'w>(field: &[u8], value: &[u8], words: &'w [String]) -> Option<&'w str> {
@@ -77,41 +83,85 @@ pub(super) fn scan<'w>(text: &[u8], words: &'w [String], mut see: impl FnMut(&'w
     while let Some(open) = quote_from(text, from) {
         let Some(close) = quote_from(text, open + 1) else { return };
         from = close;
-        let Some(value_open) = value_quote(text, close + 1) else { continue };
-        let field = text.get(open + 1..close).unwrap_or_default();
-        let value_end = string_end(text, value_open + 1);
-        let range = value_open + 1..value_end;
-        if let Some(word) = word(field, text.get(range.clone()).unwrap_or_default(), words) {
+        let escape = backslashes(text, open + 1, close);
+        let Some(start) = value_start(text, close + 1) else { continue };
+        let range = match value_quote(text, start, escape) {
+            Some(quote) => quote + 1..string_end(text, quote + 1, escape),
+            None => start..number_end(text, start),
+        };
+        let field = text.get(open + 1..close - escape).unwrap_or_default();
+        let value = text.get(range.clone()).unwrap_or_default();
+        let is_number = range.start == start;
+        if let Some(word) = word(field, value, words)
+            && (!is_number || is_numeric_password(word, value))
+        {
+            from = if is_number { range.end } else { range.end + escape + 1 };
             see(word, range);
         }
-        from = value_end + 1;
+        // The string of another field may hold an encoded object: it is searched, too.
     }
+}
+
+/// Returns whether a number in JSON is a password: neither a flag nor a time, nor how long a token lives.
+fn is_numeric_password(word: &str, digits: &[u8]) -> bool {
+    let is_of_program = ["token", "key", "secret"].iter().any(|end| word.ends_with(end));
+    let is_time = digits.len() == 10 && digits.first() == Some(&b'1');
+    !is_of_program && NUMBER.contains(&digits.len()) && !is_time
+}
+
+/// Returns the number of backslashes between `start` and `end` that stand right before `end`.
+fn backslashes(text: &[u8], start: usize, end: usize) -> usize {
+    let before = text.get(start..end).unwrap_or_default();
+    before.iter().rev().take_while(|byte| **byte == b'\\').count()
 }
 
 fn quote_from(text: &[u8], at: usize) -> Option<usize> {
     memchr::memchr(b'"', text.get(at..)?).map(|found| at + found)
 }
 
-/// Returns the opening quote of the value, if the string that ends here is the name of a member.
-fn value_quote(text: &[u8], behind: usize) -> Option<usize> {
+/// Returns where the value begins, if the string that ends here is the name of a member.
+fn value_start(text: &[u8], behind: usize) -> Option<usize> {
     let colon = behind + text.get(behind..)?.iter().take(4).position(|byte| !byte.is_ascii_whitespace())?;
     if text.get(colon) != Some(&b':') {
         return None;
     }
-    let quote = colon + 1 + text.get(colon + 1..)?.iter().take(4).position(|byte| !byte.is_ascii_whitespace())?;
-    (text.get(quote) == Some(&b'"')).then_some(quote)
+    Some(colon + 1 + text.get(colon + 1..)?.iter().take(4).position(|byte| !byte.is_ascii_whitespace())?)
 }
 
-/// Returns the end of a JSON string: its closing quote, or the end of the text.
-fn string_end(text: &[u8], start: usize) -> usize {
+/// Returns the opening quote of a value that begins here. It has as many backslashes before it as the name has: of one encoding
+/// one, of two three.
+fn value_quote(text: &[u8], start: usize, escape: usize) -> Option<usize> {
+    let is_escape = escape <= DEEPEST && (escape + 1).is_power_of_two();
+    let quote = start + text.get(start..)?.iter().take(DEEPEST + 1).position(|byte| *byte != b'\\')?;
+    (is_escape && quote - start == escape && text.get(quote) == Some(&b'"')).then_some(quote)
+}
+
+/// Returns the end of a JSON string whose quotes have this many backslashes before them: at its closing quote without these, at a
+/// quote of the string around it, or at the end of the text.
+///
+/// The strings of one encoding do not overlap, so all of a text take linear time.
+fn string_end(text: &[u8], start: usize, escape: usize) -> usize {
     let mut at = start;
-    while let Some(found) = text.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
-        if text.get(at + found) == Some(&b'"') {
-            return at + found;
+    while let Some(quote) = quote_from(text, at) {
+        let found = backslashes(text, at, quote);
+        // Each encoding doubles the backslashes of the characters `"` and `\`.
+        if found < escape || found % (2 * (escape + 1)) == escape {
+            return quote - found.min(escape);
         }
-        at += found + 2;
+        at = quote + 1;
     }
     text.len()
+}
+
+/// Returns the end of a whole number that is the value of a member: behind it, only the end of the value follows.
+fn number_end(text: &[u8], start: usize) -> usize {
+    let rest = text.get(start..).unwrap_or_default();
+    let length = rest.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(rest.len());
+    // Fastjson marks a long.
+    let behind = rest.get(length..).unwrap_or_default();
+    let behind = behind.strip_prefix(b"L").unwrap_or(behind);
+    let ends = behind.first().is_some_and(|byte| byte.is_ascii_whitespace() || matches!(byte, b',' | b'}'));
+    if ends { start + length } else { start }
 }
 
 fn is_nothing(value: &[u8]) -> bool {
@@ -259,18 +309,84 @@ mod tests {
         }
     }
 
+    /// Returns what is found in a text.
+    fn ranges(text: &str) -> Vec<String> {
+        let words: Vec<String> = FIELDS.iter().chain(&["token", "pin"]).map(|word| (*word).to_owned()).collect();
+        let mut found = Vec::new();
+        scan(text.as_bytes(), &words, |_, range| found.push(text[range].to_owned()));
+        found
+    }
+
     #[test]
     fn members_of_json_objects_are_found_by_their_quotes() {
-        let words: Vec<String> = FIELDS.iter().map(|word| (*word).to_owned()).collect();
-        let ranges = |text: &str| {
-            let mut found = Vec::new();
-            scan(text.as_bytes(), &words, |_, range| found.push(text[range].to_owned()));
-            found
-        };
         assert_eq!(ranges(r#"{"id":1,"password":"a\"b","pwd" : "c"}"#), [r#"a\"b"#, "c"]);
         assert_eq!(ranges(r#"{"name":"password","x":"y"}"#), [""; 0]);
         assert_eq!(ranges(r#"{"password":null,"pwd":"","secret":7}"#), [""; 0]);
         assert_eq!(ranges(r#"{"password":"cut of"#), ["cut of"]);
+        assert_eq!(ranges(r#"{"password":"a\\","pwd":"b\\\"c"}"#), [r"a\\", r#"b\\\"c"#]);
         assert_eq!(ranges(r#""""""""""password":""#), [""; 0]);
+    }
+
+    #[test]
+    fn numbers_in_json_are_passwords_if_they_are_as_long() {
+        for (text, number) in [
+            (r#"{"password":123456}"#, "123456"),
+            (r#"{"pwd" : 888888, "id":1}"#, "888888"),
+            (r#"{"id":1,"密码":13812345678}"#, "13812345678"),
+            (r#"{"@type":"com.shop.User","password":123456L}"#, "123456"),
+            (r#"{"data":"{\"password\":20240101}"}"#, "20240101"),
+            (r#"{"pin":123456}"#, "123456"),
+        ] {
+            assert_eq!(ranges(text), [number], "{text}");
+        }
+        for text in [
+            r#"{"password":0,"pwd":1}"#,
+            r#"{"password":true}"#,
+            r#"{"password":8}"#,
+            r#"{"password":12345}"#,
+            r#"{"password":-123456}"#,
+            r#"{"password":123456.5}"#,
+            r#"{"password":123456e3}"#,
+            r#"{"password":123456abc}"#,
+            r#"{"password":123456"#,
+            r#"{"password":1700000000}"#,
+            r#"{"password":1700000000123}"#,
+            r#"{"password":1789012345678901234}"#,
+            r#"{"passwordChangedAt":20240101,"pwdCount":123456}"#,
+            r#"{"accessToken":604800,"refreshToken":2592000,"token":604800,"secret":123456,"apiKey":123456}"#,
+        ] {
+            assert_eq!(ranges(text), [""; 0], "{text}");
+        }
+    }
+
+    #[test]
+    fn objects_encoded_as_strings_are_searched() {
+        let object = r#"{"id":"1","password":"h\"unter\\","pwd":"c"}"#;
+        let quoted = |text: &str| serde_json::to_string(text).unwrap();
+        let once = quoted(object);
+        assert_eq!(ranges(object), [r#"h\"unter\\"#, "c"]);
+        for text in [once.clone(), format!("{{\"data\":{once},\"n\":1}}"), format!("[1,{once}]")] {
+            assert_eq!(ranges(&text), [r#"h\\\"unter\\\\"#, "c"], "{text}");
+        }
+        for text in [quoted(&once), quoted(&format!("{{\"data\":{once}}}"))] {
+            assert_eq!(ranges(&text).len(), 2, "{text}");
+            assert_eq!(ranges(&text)[1], "c", "{text}");
+        }
+        assert_eq!(ranges(r#"{"a":"{\"password\":\"x9","b":"{\"pwd\":\"cut"#), ["x9", "cut"]);
+        assert_eq!(ranges(r#"{"a":"say \"hi\"","password":"p1","b":"x"}"#), ["p1"]);
+    }
+
+    #[test]
+    fn encoded_flags_hashes_and_placeholders_are_none() {
+        let bcrypt = "$2a$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy";
+        for value in ["", "****", "${DB_PASSWORD}", "<password>", "null", bcrypt, "5f4dcc3b5aa765d61d8327deb882cf99"] {
+            let object = format!("{{\"password\":\"{value}\",\"x\":\"y\"}}");
+            let once = serde_json::to_string(&object).unwrap();
+            let twice = serde_json::to_string(&once).unwrap();
+            for text in [object, format!("{{\"data\":{once}}}"), once, twice] {
+                assert_eq!(ranges(&text), [""; 0], "{text}");
+            }
+        }
+        assert_eq!(ranges(r#"{"data":"{\"name\":\"password\",\"x\":\"y\",\"password\":true}"}"#), [""; 0]);
     }
 }
