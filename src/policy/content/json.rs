@@ -1,6 +1,7 @@
 //! Recognition of JSON that holds objects: an object with members, an array of objects, or a JSON string that holds one of
 //! these, as clients that encode twice write it. An object or array may have the name of its Java class in front, as Jackson
-//! writes it: `["com.shop.User",{"id":1}]`, `["java.util.ArrayList",[{"id":1}]]`.
+//! writes it: `["com.shop.User",{"id":1}]`, `["java.util.ArrayList",[{"id":1}]]`. Values may be as Fastjson writes them with
+//! the names of classes: numbers with a letter for their type (`1001L`) and sets (`Set["a"]`).
 //!
 //! The beginning of the text must follow the grammar of JSON, and its last character must be the one that ends such a value.
 //! Texts up to [`EXAMINED`] bytes are parsed completely. Templates, log lines and configuration files that begin with a brace
@@ -199,12 +200,17 @@ impl<'t> Json<'t> {
             b'{' => self.members(),
             b'[' => self.elements(),
             b'"' => self.string(),
-            b'-' | b'0'..=b'9' => self.number(),
+            b'-' if self.rest.first() == Some(&b'I') => self.word(b"Infinity"),
+            digit @ (b'-' | b'0'..=b'9') => self.number(digit),
             b't' => self.word(b"rue"),
             b'f' => self.word(b"alse"),
             b'n' => self.word(b"ull"),
             // Written by Python.
             b'N' => self.word(b"aN"),
+            b'I' => self.word(b"nfinity"),
+            // Written by Fastjson.
+            b'S' => self.word(b"et[").and_then(|()| self.elements()),
+            b'T' => self.word(b"reeSet[").and_then(|()| self.elements()),
             _ => Err(Stop::Malformed),
         }
     }
@@ -267,11 +273,15 @@ impl<'t> Json<'t> {
         }
     }
 
-    /// Parses the rest of a number.
-    fn number(&mut self) -> Result<(), Stop> {
+    /// Parses the rest of a number, and the letter of its type in Java.
+    fn number(&mut self, first: u8) -> Result<(), Stop> {
         let belongs = |byte: &u8| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-');
         let end = self.rest.iter().position(|byte| !belongs(byte)).ok_or(Stop::Cut)?;
-        self.rest = self.rest.get(end..).unwrap_or_default();
+        let (number, rest) = self.rest.split_at_checked(end).ok_or(Stop::Cut)?;
+        self.rest = match rest {
+            [b'B' | b'S' | b'L' | b'F' | b'D', rest @ ..] if number.last().unwrap_or(&first).is_ascii_digit() => rest,
+            rest => rest,
+        };
         Ok(())
     }
 
@@ -323,7 +333,12 @@ mod tests {
             r#"{"a":1}"#,
             "{\n  \"a\" : [1, -2.5e3, true, false, null, {}, []],\n\t\"b\": \"\\\"\\u4e2d\"\n}\n",
             r#"  {"a":{"b":{"c":[[{}]]}}}"#,
-            r#"{"a":NaN}"#,
+            r#"{"a":NaN,"b":Infinity,"c":[-Infinity,-1]}"#,
+            r#"{"@type":"com.shop.user.entity.User","age":19,"id":1001L,"name":"tom"}"#,
+            r#"{"@type":"com.shop.A","a":12.50B,"b":1S,"c":-3.0D,"d":2.5F,"e":1.0E10D,"f":[1L,2B]}"#,
+            r#"{"@type":"com.shop.A","a":Set["a","b"],"b":TreeSet[1L],"c":Set[]}"#,
+            r#"[{"@type":"com.shop.A","id":1L}]"#,
+            r#""{\"@type\":\"com.shop.A\",\"id\":1L}""#,
             r#"[{"a":1}]"#,
             r#" [ {} , {"a":1} ]"#,
             r#"{"@class":"com.shop.User","id":1}"#,
@@ -373,6 +388,17 @@ mod tests {
             r#"["a","b",{"id":1}]"#,
             r#"[{"a":1}"#,
             r#"{"a":1}]"#,
+            r#"{"a":1LL}"#,
+            r#"{"a":1X}"#,
+            r#"{"a":-L}"#,
+            r#"{"a":1 L}"#,
+            r#"{"a":1.L}"#,
+            r#"{"a":Set}"#,
+            r#"{"a":Set "b"}"#,
+            r#"{"a":Settings["b"]}"#,
+            r#"{"a":TreeMap["b"]}"#,
+            r#"{"a":Inf}"#,
+            r#"{"a":-Infinite}"#,
             r#"{"a":1} trailing"#,
             r#"{"a":1}{"b":2}"#,
             "{\"a\":1}\n{\"b\":2}\n",
