@@ -6,7 +6,8 @@
 //!
 //! The standards speak of cached results, so keys count whose TTL class holds something else: classes of `except`, and those
 //! that may live forever, such as counters and configuration. Keys without a class count, since not every cache is named so,
-//! unless a segment of their name is a word of `except`: a policy need not have a class for each of them.
+//! unless a segment of their name is a word of `except`: a policy need not have a class for each of them. Nor do the empty
+//! strings by which Spring Session is told that a session expires: their names have a form of their own in any namespace.
 //!
 //! Measured: remaining milliseconds at the reference time. The snapshot does not contain the original TTL, which was at least
 //! that long. A marker without expiry breaks the rule, too, and measures nothing.
@@ -23,11 +24,17 @@ use crate::record::Kind;
 /// Longest marker, in bytes: lengths are bits of a word, the last of which is that of [`SPRING`] as well.
 const LONGEST: usize = 63;
 
+/// Length of a UUID as text.
+const UUID: usize = 36;
+
 /// Spring's marker, serialized by Java.
 const SPRING: &[u8; 64] = b"\xac\xed\0\x05sr\0+org.springframework.cache.support.NullValue\0\0\0\0\0\0\0\x01\x02\0\0xp";
 
 /// Spring's marker as one of its serializers of JSON writes it.
 pub const SPRING_NULL: &str = "{\"@class\":\"org.springframework.cache.support.NullValue\"}";
+
+/// End of the names of Spring Session's empty strings, before the id of the session.
+const SPRING_SESSION: &[u8] = b":sessions:expires:";
 
 /// Default markers: of databases, JSON, Lua and Python, and the empty values of JSON; last, Spring's in JSON.
 const MARKERS: [&str; 13] = [
@@ -77,8 +84,9 @@ static META: RuleMeta = RuleMeta {
         ParamSpec {
             name: "except",
             what: Text {
-                en: "keys that are no cached results: ttl classes, and segments of keys without a class",
-                zh: "不属于缓存结果的 key：ttl 类别名，或不属于任何类别的 key 中的一段",
+                en: "keys that are no cached results: ttl classes, and segments of keys without a class; those of Spring \
+                     Session never count",
+                zh: "不属于缓存结果的 key：ttl 类别名，或不属于任何类别的 key 中的一段；Spring Session 的 key 一律不计",
             },
             default: ParamDefault::Words(&["session", "lock", "queue", "counter", "rate", "tmp"]),
         },
@@ -144,7 +152,7 @@ impl NullMarker {
             Some(_) => u64::try_from(key.left()?).ok()?,
             None => u64::MAX,
         };
-        let exceeds = measured > self.max && self.is_marker(key) && self.is_cached(key);
+        let exceeds = measured > self.max && self.is_marker(key) && self.is_cached(key) && !is_spring_session(key);
         // No number expresses a life without end.
         let measured = if measured == u64::MAX { self.max } else { measured };
         exceeds.then_some(Violation { measured, allowed: self.max })
@@ -165,6 +173,18 @@ impl NullMarker {
         let value = key.record.raw.and_then(|raw| raw.short_string(SPRING.len()));
         value.is_some_and(|value| *value == SPRING[..] || self.markers.iter().any(|marker| **marker == *value))
     }
+}
+
+/// Returns whether a key is the empty string by which Spring Session learns that a session expires:
+/// `{namespace}:sessions:expires:{uuid}`.
+fn is_spring_session(key: &KeyView<'_>) -> bool {
+    let Some((name, id)) = key.record.key.split_last_chunk::<UUID>() else { return false };
+    let is_uuid = id.iter().enumerate().all(|(at, byte)| match at {
+        8 | 13 | 18 | 23 => *byte == b'-',
+        _ => byte.is_ascii_hexdigit(),
+    });
+    let namespace = name.strip_suffix(SPRING_SESSION);
+    key.record.length == Some(0) && is_uuid && namespace.is_some_and(|namespace| !namespace.is_empty())
 }
 
 #[cfg(test)]
@@ -208,6 +228,30 @@ mod tests {
         }
         for name in ["sessions:car:1", "shop:car:1", "cache:session:1"] {
             assert_eq!(plain(&checks, name, "{}", Some(60_001)), Some((60_001, 60_000)), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_sessions_of_spring_have_a_form_of_their_own_in_any_namespace() {
+        let checks = rule("max = \"60s\"");
+        let id = "0f4a3c9e-2b61-4d3f-9a57-c1d2e3f4a5b6";
+        for namespace in ["shop", "shop:web", "spring:session", "{shop}", "cache:shop"] {
+            let name = format!("{namespace}:sessions:expires:{id}");
+            assert_eq!(plain(&checks, &name, "", Some(1_800_000)), None, "{name}");
+        }
+        for (name, value) in [
+            (format!("shop:sessions:expires:{id}"), "null"),
+            (format!("shop:sessions:{id}"), ""),
+            (format!("shop:sessions:expired:{id}"), ""),
+            (format!("sessions:expires:{id}"), ""),
+            (format!("shop:mysessions:expires:{id}"), ""),
+            (format!("shop:sessions:expires:{id}:x"), ""),
+            (format!("shop:sessions:expires:x{id}"), ""),
+            (format!(":sessions:expires:{id}"), ""),
+            ("shop:sessions:expires:1001".to_owned(), ""),
+            (format!("shop:sessions:expires:{}", id.replace('-', "a")), ""),
+        ] {
+            assert!(plain(&checks, &name, value, Some(1_800_000)).is_some(), "{name}");
         }
     }
 
