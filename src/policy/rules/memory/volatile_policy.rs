@@ -149,6 +149,7 @@ mod tests {
     #[test]
     fn only_keys_that_a_volatile_policy_cannot_evict_count() {
         let mut report = empty_report();
+        report.findings.checked.clear();
         report.totals.memory = Bytes(1000);
         report.totals.without_ttl = Weight { keys: 3, memory: Bytes(101) };
         let under = |policy: Option<&str>| {
@@ -165,7 +166,7 @@ mod tests {
         let mut report = empty_report();
         report.totals.memory = Bytes(1000);
         report.totals.without_ttl = Weight { keys: 9, memory: Bytes(900) };
-        report.findings.checked.push(missing::ID.into());
+        report.findings.checked = vec![missing::ID.into()];
         let context = Context { maxmemory_policy: Some("volatile-lru".to_owned()), ..Context::default() };
         assert!(VolatilePolicy { max: 100 }.judge(&report, &context).is_empty());
         let finding = |memory| Finding {
