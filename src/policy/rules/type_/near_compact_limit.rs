@@ -32,9 +32,10 @@ static META: RuleMeta = RuleMeta {
         zh: "服务器把小集合存放在一块连续内存中（listpack、ziplist、intset）。元素个数一旦超过配置上限，每个元素都要单独分配内存和指针，占用增至数倍。",
     },
     fix: Text {
-        en: "raise hash-max-listpack-entries, zset-max-listpack-entries, set-max-listpack-entries or \
-             set-max-intset-entries slightly (before 7.0: -ziplist-) and watch the CPU usage, or split the collections",
-        zh: "适当调高 hash-max-listpack-entries、zset-max-listpack-entries、set-max-listpack-entries 或 set-max-intset-entries（7.0 之前为 -ziplist-）并观察 CPU 开销，或拆分集合",
+        en: "raise hash-max-listpack-entries, zset-max-listpack-entries (before 7.0: -ziplist-) or set-max-intset-entries \
+             slightly, for sets of texts set-max-listpack-entries (only from 7.2 on), and watch the CPU usage, or split the \
+             collections",
+        zh: "适当调高 hash-max-listpack-entries、zset-max-listpack-entries（7.0 之前为 -ziplist-）或 set-max-intset-entries，元素不全为整数的 Set 调高 set-max-listpack-entries（7.2 起才有），并观察 CPU 开销，或拆分集合",
     },
     params: &[ParamSpec {
         name: "factor",
@@ -137,6 +138,12 @@ mod tests {
         assert_eq!(check(Kind::Set, 200, Encoding::Listpack), Some(128));
         assert_eq!(check(Kind::Set, 200, Encoding::Intset), None);
         assert_eq!(check(Kind::Set, 600, Encoding::Intset), Some(512));
+    }
+
+    #[test]
+    fn the_remedy_says_since_when_sets_have_listpacks() {
+        assert!(META.fix.en.contains("set-max-listpack-entries (only from 7.2 on)"));
+        assert!(META.fix.zh.contains("set-max-listpack-entries（7.2 起才有）"));
     }
 
     #[test]
