@@ -56,7 +56,9 @@ pub fn found(
         .collect();
     let mut judging = BreachCollector::new(checks, classifier, top);
     for check in &checks.patterns {
-        list.extend(judging.finding(check, check.rule.judge(forest, &checks.context)));
+        let mut breaches = check.rule.judge(forest, &checks.context);
+        check.rule.complete(&mut breaches, forest, checks, classifier);
+        list.extend(judging.finding(check, breaches));
     }
     let mut exempted = exempted(checks, violations);
     exempted.extend(judging.exempted());

@@ -206,6 +206,27 @@ impl Checks {
         entry.and_then(|entry| self.policy.entries.get(usize::from(entry)))
     }
 
+    /// Returns whether keys of pattern `new` match the same patterns of the policy as those of `old`, in the same order, and
+    /// break no rule about names that those keep.
+    pub fn demands_no_more(
+        &self,
+        old: &str,
+        new: &str,
+        mut kinds: impl Iterator<Item = Kind>,
+        classifier: &Classifier,
+    ) -> bool {
+        let judge = |text: &str| {
+            let (mut buf, mut targets) = (PatternBuf::default(), Vec::new());
+            classifier.read_pattern(text, &mut buf);
+            let name = KeyName::from(&buf);
+            self.matcher.find(&name, &mut targets);
+            (targets, self.names.broken(&name))
+        };
+        let ((old_targets, before), (new_targets, after)) = (judge(old), judge(new));
+        let breaks_no_more = |kind| self.names.broken_as(&after, kind) & !self.names.broken_as(&before, kind) == 0;
+        old_targets == new_targets && kinds.all(breaks_no_more)
+    }
+
     /// Returns whether a rule needs expiry times.
     pub fn wants_expiries(&self) -> bool {
         self.patterns.iter().any(|check| check.rule.wants_expiries())

@@ -10,6 +10,7 @@
 //! Each rule is one file under `rules/` whose path is its id. To add one, write that file, list it in the [`registry`],
 //! and enable it in the presets whose standard demands it.
 
+mod abbreviations;
 pub mod capacity;
 pub mod checks;
 pub mod content;

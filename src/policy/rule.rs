@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::checks::Checks;
 use super::context::Context;
 use super::forest::Forest;
 use super::key_view::KeyView;
@@ -14,6 +15,7 @@ use super::sample::RuleSample;
 use super::sensitive::{Inspection, SensitiveKinds};
 use super::type_words::TypeWords;
 use super::word_set::WordSet;
+use crate::pattern::classify::Classifier;
 use crate::record::{Kind, Record};
 pub use crate::report::{DetailField, DetailValue, Severity, Text, Unit};
 use crate::report::{Details, Example, Report};
@@ -289,6 +291,9 @@ pub struct LockTest {
 pub trait PatternRule: fmt::Debug + Send + Sync {
     /// Returns all violations, in any order.
     fn judge(&self, forest: &Forest<'_>, context: &Context) -> Vec<Breach>;
+
+    /// Adds what depends on the other rules and on the patterns of the policy, such as names that a remedy suggests.
+    fn complete(&self, _found: &mut [Breach], _forest: &Forest<'_>, _checks: &Checks, _classifier: &Classifier) {}
 
     /// Returns what the rule lacks to be evaluated, like [`KeyRule::needs`].
     fn needs(&self, _known: &Known<'_>) -> Option<Need> {

@@ -11,6 +11,7 @@ mod classes;
 mod lifetime;
 mod locks;
 mod snapshot;
+mod suggested;
 mod values;
 
 use rdblens::internals::analyze::{BigLimits, Plan, PolicySource, ReadPlan, Unwatched, analyze};

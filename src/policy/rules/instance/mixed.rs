@@ -149,6 +149,11 @@ const ENVIRONMENTS: [&str; 19] = [
     "local",
 ];
 
+/// Returns whether a first segment is usually no business, in whatever case: the next one is.
+pub fn is_usual_prefix(segment: &str) -> bool {
+    INFRASTRUCTURE.iter().chain(&ENVIRONMENTS).any(|word| segment.eq_ignore_ascii_case(word))
+}
+
 /// Largest level of a business.
 const MOST_LEVELS: u64 = 3;
 

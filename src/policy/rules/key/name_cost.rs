@@ -3,17 +3,28 @@
 //! Measured: share of names in the bytes of names and values of a pattern. The size of a value is the length of a string;
 //! for collections, the bytes of the key in the dump without its name.
 //!
-//! Saving: every fixed segment of more than two characters is shortened to two, such as
-//! `user:{uid}:friends:messages:{mid}` to `us:{uid}:fr:me:{mid}`. The estimate is the number of bytes saved per name, before
-//! rounding by the allocator. Ids, classes and segments with a brace are kept.
+//! Suggested name: words have their usual [abbreviations](crate::policy::abbreviations), such as `user:{int}:messages` to
+//! `user:{int}:msgs`. The saving is the number of bytes per name, before rounding by the allocator. Left alone are segments
+//! that have a meaning of their own: prefixes such as `cache`, the business, the module if a further name follows, words of types
+//! at the end. A suggestion matches the same patterns of the policy and breaks no further rule about names, and under one first
+//! segment no abbreviation stands for two words or equals another segment. Names with hash tags get none: patterns do not
+//! show the braces, and another content of the tag would be another slot.
 
-use crate::policy::Context;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use crate::pattern::classify::Classifier;
+use crate::pattern::slot::has_tag;
+use crate::policy::abbreviations::abbreviated;
+use crate::policy::content::lock::is_lock_name;
 use crate::policy::forest::{Forest, PatternNode, PatternSums};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{
     Breach, BuiltRule, DetailField, DetailValue, Known, Need, PatternRule, Rule, RuleMeta, Severity, Text, Unit,
 };
+use crate::policy::rules::instance::mixed::is_usual_prefix;
+use crate::policy::rules::key::type_suffix::is_usual_word;
 use crate::policy::sample::{RuleSample, SampleKey};
+use crate::policy::{Checks, Context};
 use crate::record::Kind;
 use crate::units::Bytes;
 
@@ -35,9 +46,11 @@ static META: RuleMeta = RuleMeta {
         zh: "每个 key 名都与值一起常驻内存。当值只是数字或标志时，占内存的主要是 key 名，固定段的每个字节都按 key 数重复。",
     },
     fix: Text {
-        en: "shorten the fixed segments (`user:{uid}:friends:messages:{mid}` to `u:{uid}:fr:m:{mid}`), or put small \
-             values into hashes that share a name",
-        zh: "缩短固定的段（`user:{uid}:friends:messages:{mid}` 简化为 `u:{uid}:fr:m:{mid}`），或将小值合并到 Hash 中共用一个 key 名",
+        en: "abbreviate long words behind the business prefix (`user:{uid}:friends:messages:{mid}` to \
+             `user:{uid}:friends:msgs:{mid}`) as far as names stay readable and distinct, or put small values into hashes \
+             that share a name",
+        zh: "在可读、不重名的前提下，业务前缀之后的长单词改用常见缩写（`user:{uid}:friends:messages:{mid}` 简化为 \
+             `user:{uid}:friends:msgs:{mid}`），或将小值合并到 Hash 中共用一个 key 名",
     },
     params: &[
         ParamSpec {
@@ -67,9 +80,6 @@ const NAME_BYTES: DetailField = DetailField::new("name_bytes", "name bytes", "ke
 const VALUE_BYTES: DetailField = DetailField::new("value_bytes", "value bytes", "value 占用");
 const SHORTENED: DetailField = DetailField::new("shortened", "shortened", "缩短后");
 
-/// Length of a shortened segment, in characters.
-const LEFT: usize = 2;
-
 /// Limits the share of names.
 #[derive(Debug, Clone, Copy)]
 pub struct NameCost {
@@ -81,8 +91,12 @@ pub struct NameCost {
 
 impl PatternRule for NameCost {
     fn judge(&self, forest: &Forest<'_>, _: &Context) -> Vec<Breach> {
-        let of = |(node, sums): (&PatternNode<'_>, &PatternSums)| self.of_pattern(forest, node, sums);
+        let of = |(node, sums): (&PatternNode<'_>, &PatternSums)| self.of_pattern(node, sums);
         forest.patterns().filter(|(_, sums)| sums.keys >= self.keys.max(1)).filter_map(of).collect()
+    }
+
+    fn complete(&self, breaches: &mut [Breach], forest: &Forest<'_>, checks: &Checks, classifier: &Classifier) {
+        suggest(breaches, forest, checks, classifier);
     }
 
     fn needs(&self, known: &Known<'_>) -> Option<Need> {
@@ -91,13 +105,12 @@ impl PatternRule for NameCost {
 }
 
 impl NameCost {
-    fn of_pattern(&self, forest: &Forest<'_>, node: &PatternNode<'_>, sums: &PatternSums) -> Option<Breach> {
+    fn of_pattern(&self, node: &PatternNode<'_>, sums: &PatternSums) -> Option<Breach> {
         let (Bytes(names), Bytes(values)) = (sums.name_bytes, value_bytes(sums));
         let all = u128::from(names) + u128::from(values);
         if u128::from(names) * 1000 <= all * u128::from(self.share) {
             return None;
         }
-        let (shortened, per_key) = shortened(forest, node);
         let permille = u128::from(names) * 1000 / all.max(1);
         let mut breach = Breach {
             pattern: Some(node.text.clone()),
@@ -106,7 +119,6 @@ impl NameCost {
             // At most 1000, so it fits.
             measured: u64::try_from(permille).ok(),
             allowed: Some(self.share),
-            saves: Some(Bytes(per_key.saturating_mul(sums.keys))),
             examples: sums.example.clone().into_iter().collect(),
             ..Breach::default()
         };
@@ -114,9 +126,6 @@ impl NameCost {
             NAME_BYTES.with(DetailValue::Bytes(sums.name_bytes)),
             VALUE_BYTES.with(DetailValue::Bytes(value_bytes(sums))),
         ]);
-        if per_key > 0 {
-            breach.details.extend([SHORTENED.with(DetailValue::Pattern(shortened))]);
-        }
         Some(breach)
     }
 }
@@ -129,25 +138,142 @@ fn value_bytes(sums: &PatternSums) -> Bytes {
     }
 }
 
-/// Returns the pattern with shortened segments, and the bytes saved per name.
-fn shortened(forest: &Forest<'_>, node: &PatternNode<'_>) -> (String, u64) {
-    let mut path = vec![node];
-    while let Some(above) = path.last().and_then(|node| forest.nodes.get(node.parent?)) {
-        path.push(above);
+/// Suggests a name for each pattern that can have one.
+fn suggest(breaches: &mut [Breach], forest: &Forest<'_>, checks: &Checks, classifier: &Classifier) {
+    let broken: BTreeSet<&str> = breaches.iter().filter_map(|breach| breach.pattern.as_deref()).collect();
+    let concerned = forest.patterns().filter(|(node, _)| broken.contains(node.text.as_str()));
+    let paths: Vec<Path<'_, '_>> = concerned.map(|(node, sums)| Path::to(forest, node, sums)).collect();
+    let unique = unique(&paths, forest);
+    let mut suggested = BTreeMap::new();
+    for path in &paths {
+        let name = path.suggestion(&unique, checks, classifier);
+        suggested.extend(name.map(|name| (path.text().to_owned(), name)));
     }
-    let (mut text, mut saved, mut above) = (String::new(), 0u64, 0);
-    for node in path.into_iter().rev() {
-        let own = node.text.get(above..).unwrap_or_default();
-        above = node.text.len();
-        let rest = own.get(node.segment.len()..).unwrap_or_default();
-        let end = node.segment.char_indices().nth(LEFT).map(|(at, _)| at);
-        let stays = node.varies || node.segment.contains(['{', '}', '\\']);
-        let kept = end.filter(|_| !stays).and_then(|end| node.segment.get(..end)).unwrap_or(node.segment);
-        saved += (node.segment.len() - kept.len()) as u64;
-        text.push_str(kept);
-        text.push_str(rest);
+    for breach in breaches {
+        let Some((old, new)) = breach.pattern.as_ref().and_then(|old| suggested.get_key_value(old)) else { continue };
+        let saved = (old.len() - new.len()) as u64;
+        breach.saves = Some(Bytes(saved.saturating_mul(breach.keys)));
+        breach.details.extend([SHORTENED.with(DetailValue::Pattern(new.clone()))]);
     }
-    (text, saved)
+}
+
+/// Segments of a pattern from the first to the last.
+struct Path<'f, 'a> {
+    nodes: Vec<&'f PatternNode<'a>>,
+    sums: &'f PatternSums,
+}
+
+/// First segment of a pattern and abbreviation of another one.
+type Abbreviation<'f> = (&'f str, String);
+
+/// Returns the abbreviations that patterns could use and that stand for one segment only below their first segment.
+fn unique<'f>(paths: &[Path<'f, '_>], forest: &'f Forest<'_>) -> HashMap<Abbreviation<'f>, &'f str> {
+    let mut unique = HashMap::new();
+    for path in paths {
+        let Some(root) = path.nodes.first() else { continue };
+        unique.extend(
+            path.abbreviable().filter_map(|(_, node)| Some(((root.segment, abbreviated(node.segment)?), node.segment))),
+        );
+    }
+    if unique.is_empty() {
+        return unique;
+    }
+    // Parents stand before their children.
+    let mut roots: Vec<&str> = Vec::with_capacity(forest.nodes.len());
+    for node in &forest.nodes {
+        let root = node.parent.and_then(|parent| roots.get(parent).copied()).unwrap_or(node.segment);
+        roots.push(root);
+        let segment = node.segment;
+        for name in [Some(segment.to_owned()), abbreviated(segment)].into_iter().flatten() {
+            let name = (root, name);
+            if unique.get(&name).is_some_and(|whole| *whole != segment) {
+                unique.remove(&name);
+            }
+        }
+    }
+    // The names behind `{*}` are not known: one of them may be the abbreviation of its neighbour.
+    let crowded = forest.nodes.iter().filter(|node| node.varies && node.segment == "{*}");
+    let crowded: BTreeSet<_> = crowded.map(|node| node.parent).collect();
+    for (node, root) in forest.nodes.iter().zip(roots).filter(|(node, _)| crowded.contains(&node.parent)) {
+        if let Some(short) = abbreviated(node.segment) {
+            unique.remove(&(root, short));
+        }
+    }
+    unique
+}
+
+impl<'f, 'a> Path<'f, 'a> {
+    fn to(forest: &'f Forest<'a>, node: &'f PatternNode<'a>, sums: &'f PatternSums) -> Self {
+        let mut nodes = vec![node];
+        while let Some(above) = nodes.last().and_then(|node| forest.nodes.get(node.parent?)) {
+            nodes.push(above);
+        }
+        nodes.reverse();
+        Path { nodes, sums }
+    }
+
+    fn text(&self) -> &'f str {
+        self.nodes.last().map_or("", |node| &node.text)
+    }
+
+    /// Returns the segments that may be abbreviated, with their places.
+    fn abbreviable(&self) -> impl Iterator<Item = (usize, &'f PatternNode<'a>)> {
+        let is_prefix = |node: &&&PatternNode<'_>| is_usual_prefix(node.segment);
+        let business = self.nodes.iter().take_while(is_prefix).count();
+        let last = self.nodes.len().saturating_sub(1);
+        let is_type = move |at: usize, node: &PatternNode<'_>| at == last && is_usual_word(node.segment);
+        let names = self.nodes.iter().enumerate().skip(business + 1);
+        let mut names = names.filter(move |(at, node)| !node.varies && !is_type(*at, node));
+        // Behind the business, a segment that further names follow is the module.
+        let has_module = names.clone().next().is_some_and(|(at, _)| at == business + 1) && names.clone().count() > 1;
+        if has_module {
+            names.next();
+        }
+        names.filter(|(_, node)| !is_lock_name(node.segment.as_bytes())).map(|(at, node)| (at, *node))
+    }
+
+    /// Returns a shorter name that demands nothing else.
+    fn suggestion(
+        &self,
+        unique: &HashMap<Abbreviation<'_>, &str>,
+        checks: &Checks,
+        classifier: &Classifier,
+    ) -> Option<String> {
+        let root = self.nodes.first()?.segment;
+        if self.sums.example.as_ref().is_none_or(|example| has_tag(&example.key.0)) {
+            return None;
+        }
+        let kinds = || Kind::ALL.into_iter().zip(self.sums.kinds).filter(|(_, keys)| *keys > 0).map(|(kind, _)| kind);
+        let mut segments: Vec<&str> = self.nodes.iter().map(|node| node.segment).collect();
+        let mut best = None;
+        let short: Vec<_> =
+            self.abbreviable().filter_map(|(at, node)| Some((at, abbreviated(node.segment)?))).collect();
+        for (at, short) in &short {
+            let is_unique = unique.contains_key(&(root, short.clone()));
+            if !is_unique || classifier.pattern_text(short.as_bytes()) != *short {
+                continue;
+            }
+            let before = std::mem::replace(&mut segments[*at], short);
+            let name = self.joined(&segments);
+            match checks.demands_no_more(self.text(), &name, kinds(), classifier) {
+                true => best = Some(name),
+                false => segments[*at] = before,
+            }
+        }
+        best
+    }
+
+    /// Joins segments with the separators of the pattern.
+    fn joined(&self, segments: &[&str]) -> String {
+        let (mut text, mut above) = (String::new(), 0);
+        for (node, segment) in self.nodes.iter().zip(segments) {
+            let own = node.text.get(above..).unwrap_or_default();
+            above = node.text.len();
+            text.push_str(segment);
+            text.push_str(own.get(node.segment.len()..).unwrap_or_default());
+        }
+        text
+    }
 }
 
 #[cfg(test)]
@@ -195,12 +321,105 @@ mod tests {
         NameCost { keys: 1000, share: 500 }.judge(&Forest { nodes }, &Context::default())
     }
 
+    /// Returns the suggested names of patterns, one line each, `-` for none. A name in brackets has a tag.
+    fn suggested(preset: &str, names: &[&str]) -> Vec<String> {
+        suggested_by(&format!("extends = \"{preset}\"\n"), names)
+    }
+
+    fn suggested_by(policy: &str, names: &[&str]) -> Vec<String> {
+        let mut nodes: Vec<PatternNode<'_>> = Vec::new();
+        for name in names {
+            let is_tagged = name.starts_with('[');
+            let name = name.trim_matches(['[', ']']);
+            let (mut parent, mut start) = (None, 0);
+            for segment in name.split(':') {
+                let end = (start + segment.len() + 1).min(name.len());
+                let text = &name[..end];
+                let known = nodes.iter().position(|node| node.text == text);
+                if known.is_none() {
+                    nodes.push(node(text, segment, parent, None));
+                }
+                (parent, start) = (known.or(Some(nodes.len() - 1)), end);
+            }
+            let key = if is_tagged { format!("{{{name}}}") } else { name.replace("{int}", "7") };
+            let key = crate::report::Key::from(key.as_bytes());
+            let mut facts = sums(Kind::String, 1000, 20_000, 5_000, 90_000);
+            facts.example = Some(crate::report::Example { db: 0, key, memory: None });
+            nodes[parent.unwrap()].facts = Some(facts);
+        }
+        let forest = Forest { nodes };
+        let classifier = Classifier::default();
+        let checks = crate::policy::testing::checks(policy);
+        let rule = NameCost { keys: 1000, share: 500 };
+        let mut found = rule.judge(&forest, &checks.context);
+        rule.complete(&mut found, &forest, &checks, &classifier);
+        let of = |name: &&str| {
+            let name = name.trim_matches(['[', ']']);
+            let breach = found.iter().find(|breach| breach.pattern.as_deref() == Some(name)).unwrap();
+            match breach.details.get("shortened").map(|detail| &detail.value) {
+                Some(DetailValue::Pattern(short)) => {
+                    assert_eq!(breach.saves, Some(Bytes(1000 * (name.len() - short.len()) as u64)), "{name}");
+                    short.clone()
+                }
+                _ => {
+                    assert_eq!(breach.saves, None, "{name}");
+                    "-".to_owned()
+                }
+            }
+        };
+        names.iter().map(of).collect()
+    }
+
     #[test]
-    fn fixed_segments_shrink_to_two_characters() {
-        let found = judge(sums(Kind::String, 1000, 20_000, 5_000, 90_000));
-        assert_eq!(found.len(), 1);
-        assert_eq!(found[0].details["shortened"].value, DetailValue::Pattern("us:{int}:ä_b{int}:nä".into()));
-        assert_eq!((found[0].measured, found[0].saves), (Some(800), Some(Bytes(4_000))));
+    fn suggestions_keep_what_each_segment_means() {
+        for preset in ["default", "service", "hzero", "platform", "strict", "aliyun"] {
+            for (name, short) in [
+                ("user:basic.information:{int}:string", "user:basic.info:{int}:string"),
+                ("user:{int}:friends:messages:{int}", "user:{int}:friends:msgs:{int}"),
+                ("cache:user:information:{int}", "cache:user:info:{int}"),
+                ("lock:task:processing:{int}", "lock:task:proc:{int}"),
+                ("hpfm:lov:description:{int}", "hpfm:lov:desc:{int}"),
+                ("session:token:{int}", "-"),
+                ("message:information:messages:{int}", "message:information:msgs:{int}"),
+                ("prod:cache:message:{int}", "-"),
+                ("counter:api:rate:user:{int}", "-"),
+                ("messages:{int}", "-"),
+                ("u:{int}:f:m:x", "-"),
+                ("用户:资料:昵称:{int}", "-"),
+                ("[user:profile:{int}:message:count]", "-"),
+            ] {
+                assert_eq!(suggested(preset, &[name]), [short], "{preset}: {name}");
+            }
+        }
+    }
+
+    #[test]
+    fn suggestions_stay_distinct() {
+        let collide = ["user:follow:list:{int}", "user:folder:limit:{int}", "usage:follow:list:{int}"];
+        assert_eq!(suggested("hzero", &collide), ["-", "-", "-"]);
+        // Another segment has the abbreviation; it stands for two segments; unknown names may have it.
+        for other in ["user:{int}:msgs:x", "user:msgs:{int}", "user:{int}:{*}", "user:{*}:messages"] {
+            let expected = if other == "user:{*}:messages" { "user:{int}:msgs" } else { "-" };
+            assert_eq!(suggested("hzero", &["user:{int}:messages", other])[0], expected, "{other}");
+        }
+        let plain = suggested("hzero", &["user:{int}:messages", "shop:{int}:msgs", "user:{int}:a:messages:x"]);
+        assert_eq!(plain, ["user:{int}:msgs", "-", "user:{int}:a:msgs:x"]);
+    }
+
+    #[test]
+    fn suggestions_match_the_same_patterns_of_the_policy() {
+        let name = "user:{int}:friends:messages";
+        for (list, short) in [
+            ("[[dictionary]]\npattern = \"user:{int}:friends:messages\"\n", "-"),
+            ("[[dictionary]]\npattern = \"user:{int}:friends:msgs\"\n", "-"),
+            ("[[dictionary]]\npattern = \"user:{int}:friends:*\"\n", "user:{int}:friends:msgs"),
+            ("[[ttl_class]]\nname = \"long\"\npatterns = [\"**:messages\"]\n", "-"),
+            ("[[expected]]\npattern = \"**:msgs\"\ntypes = [\"list\"]\n", "-"),
+            ("[[budget]]\npattern = \"user:**\"\nmemory = \"1GB\"\n", "user:{int}:friends:msgs"),
+            ("[[exempt]]\npattern = \"user:{int}:friends:messages\"\nrules = [\"ttl.missing\"]\nreason = \"-\"\n", "-"),
+        ] {
+            assert_eq!(suggested_by(&format!("extends = \"hzero\"\n{list}"), &[name]), [short], "{list}");
+        }
     }
 
     #[test]

@@ -85,6 +85,13 @@ impl TypeSuffix {
     }
 }
 
+/// Returns whether a segment is a word for a type unless a policy sets others, in whatever case.
+pub fn is_usual_word(segment: &str) -> bool {
+    let ParamDefault::Words(lines) = META.params[0].default else { return false };
+    let words = lines.iter().filter_map(|line| line.split_once('=')).flat_map(|(_, words)| words.split(','));
+    words.into_iter().any(|word| word.eq_ignore_ascii_case(segment))
+}
+
 /// Types that can have words.
 const KINDS: [Kind; 7] = [Kind::String, Kind::List, Kind::Set, Kind::Zset, Kind::Hash, Kind::Stream, Kind::Array];
 
