@@ -60,6 +60,8 @@ enum PatternTarget {
     Budget(u16),
     Exemption(u16),
     Expected(u16),
+    /// Another spelling of the pattern of expected types, which counts if the policy file itself expects nothing of the key.
+    ExpectedSpelling(u16),
     Lock,
     /// Rule that recognises its keys by a word in the name, as its bit.
     Rule(u8),

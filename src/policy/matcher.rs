@@ -85,6 +85,15 @@ impl PolicyPattern {
         }
     }
 
+    /// Returns the pattern that begins with another name.
+    pub fn with_first_name(&self, name: String) -> PolicyPattern {
+        let mut pattern = self.clone();
+        if let Some(first) = pattern.segments.first_mut() {
+            *first = SegmentPattern::Name(name);
+        }
+        pattern
+    }
+
     /// Returns true if some key could match both and neither takes precedence.
     ///
     /// A pattern without a leading `**` takes precedence over one with it. Of two with it, the leftmost match does, so they

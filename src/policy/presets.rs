@@ -51,7 +51,10 @@ pub fn load(name: &str, syntax: PatternSyntax<'_>) -> Result<Policy> {
         Error::usage(format!("there is no policy {name:?}"))
             .with_hint(format!("{near}use a preset ({all}) or a file that ends in .toml"))
     })?;
-    file::parse(preset.text, preset.name, preset_syntax(syntax))
+    let mut policy = file::parse(preset.text, preset.name, preset_syntax(syntax))?;
+    policy.classes.iter_mut().for_each(|class| class.line = 0);
+    policy.expected.iter_mut().for_each(|expected| expected.line = 0);
+    Ok(policy)
 }
 
 /// Loads all presets except `none`, in the order of [`PRESETS`].

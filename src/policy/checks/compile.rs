@@ -5,6 +5,7 @@ use super::{BudgetLine, Checks, MOST_KEY_CHECKS, PatternTarget, RuleCheck};
 use crate::pattern::classify::Classifier;
 use crate::policy::content::lock::is_lock_name;
 use crate::policy::context::Context;
+use crate::policy::dictionary::ExpectedTypes;
 use crate::policy::digest::digests;
 use crate::policy::matcher::{Matcher, PolicyPattern};
 use crate::policy::name_pass::NamePass;
@@ -156,6 +157,9 @@ impl Checks {
         }
         for (place, expected) in policy.expected.iter().enumerate() {
             self.matcher.add(&expected.pattern, PatternTarget::Expected(number(place)));
+            for pattern in other_spellings(expected) {
+                self.matcher.add(&pattern, PatternTarget::ExpectedSpelling(number(place)));
+            }
         }
         for (place, exemption) in policy.exemptions.iter().enumerate() {
             self.matcher.add(&exemption.pattern, PatternTarget::Exemption(number(place)));
@@ -200,6 +204,21 @@ fn patterns_of(word: &str) -> impl Iterator<Item = PolicyPattern> {
         let last = may_be_last.then(|| PolicyPattern::last_word(&word, &classifier));
         std::iter::once(PolicyPattern::word(&word, &classifier)).chain(last)
     })
+}
+
+/// Returns other spellings of a pattern of expected types in a preset: with its first word in capitals and, if any type is allowed,
+/// with a capital first.
+///
+/// A capital alone may be the name of a class, which object mappers such as Ohm use as prefix: `Queue:7` is a hash, `Queue:all` a
+/// set. Policy files write all spellings that they mean.
+fn other_spellings(expected: &ExpectedTypes) -> impl Iterator<Item = PolicyPattern> {
+    let word = expected.pattern.first_name().filter(|_| expected.line == 0).unwrap_or_default();
+    let is_meant = |other: &String| other != word && (expected.kinds.is_empty() || *other == word.to_uppercase());
+    spellings(word)
+        .filter(is_meant)
+        .collect::<Vec<_>>()
+        .into_iter()
+        .map(|other| expected.pattern.with_first_name(other))
 }
 
 /// Returns a word as written, in lower case, in capitals and with a capital first.

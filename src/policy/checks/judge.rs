@@ -275,7 +275,7 @@ impl Checks {
     fn match_pattern(&self, name: &KeyName<'_>, named: &mut NameJudged) {
         named.unmatch();
         self.matcher.find(name, &mut named.targets);
-        let (matched, mut class) = (&mut named.matched, None);
+        let (matched, mut class, mut is_spelling) = (&mut named.matched, None, false);
         // The first target of each list takes precedence.
         for target in &named.targets {
             match *target {
@@ -283,9 +283,16 @@ impl Checks {
                 PatternTarget::Class(of_class) => _ = class.get_or_insert(of_class),
                 PatternTarget::Budget(budget) => _ = matched.budget.get_or_insert(budget),
                 PatternTarget::Expected(expected) => {
+                    let is_own = self.policy.expected[usize::from(expected)].line > 0;
+                    if is_own && is_spelling {
+                        (matched.expected, is_spelling) = (None, false);
+                    }
                     matched.expected.get_or_insert(expected);
-                    matched.rules |= self.expecting;
                 }
+                PatternTarget::ExpectedSpelling(expected) if matched.expected.is_none() => {
+                    (matched.expected, is_spelling) = (Some(expected), true);
+                }
+                PatternTarget::ExpectedSpelling(_) => {}
                 PatternTarget::Lock => matched.lock = true,
                 PatternTarget::Rule(bit) => matched.rules |= 1 << (usize::from(bit) % MOST_KEY_CHECKS),
                 PatternTarget::Exemption(exemption) if named.exemptions.contains(&exemption) => {}
@@ -295,10 +302,10 @@ impl Checks {
                 }
             }
         }
-        let of_any_type = |place: u16| self.policy.expected[usize::from(place)].kinds.is_empty();
-        if matched.expected.is_some_and(of_any_type) {
-            matched.expected = None;
-            matched.rules &= !self.expecting;
+        let of_any_type = |place: &u16| self.policy.expected[usize::from(*place)].kinds.is_empty();
+        matched.expected = matched.expected.filter(|place| !of_any_type(place));
+        if matched.expected.is_some() {
+            matched.rules |= self.expecting;
         }
         let entry = matched.entry.map(usize::from);
         matched.class = entry.and_then(|entry| self.context.entries.get(entry)?.class).or(class);

@@ -1,6 +1,6 @@
 //! `type.expected`: keys have the types that the policy expects of their pattern.
 //!
-//! The types are those of the `[[expected]]` entry that a key matches. Keys that match none are not judged, nor are those whose
+//! The types are those of the `[[expected]]` entry that a key matches; those of a preset also mean their word in capitals. Keys that match none are not judged, nor are those whose
 //! entry of the data dictionary states a type and an owner: `key.registered` judges them. A draft without owners excuses nothing.
 
 use crate::policy::KeyView;
@@ -67,9 +67,10 @@ impl KeyRule for ExpectedType {
 
 #[cfg(test)]
 mod tests {
+    use super::META;
     use crate::policy::checks::Checks;
-    use crate::policy::testing::{breaks, checks};
-    use crate::record::Kind;
+    use crate::policy::testing::{breaks, checks, record};
+    use crate::record::{Kind, Record};
 
     const POLICY: &str = "[rules]\n\"type.expected\" = \"should\"\n\
          [[expected]]\npattern = \"**:queue:**\"\ntypes = [\"list\", \"stream\"]\n\
@@ -104,6 +105,34 @@ mod tests {
         assert_eq!(allowed(&checks, "queue:index:7"), Kind::ALL);
         assert_eq!(allowed(&checks, "queue:a:7"), [Kind::List, Kind::Stream]);
         assert_eq!(allowed(&checks, "queue:draft:7"), [Kind::List, Kind::Stream]);
+    }
+
+    #[test]
+    fn presets_mean_other_spellings_of_their_words_too() {
+        let service = |more: &str| checks(&format!("extends = \"service\"\n{more}"));
+        let judged = |checks: &Checks, name: &str| {
+            let mut pattern = crate::pattern::PatternBuf::default();
+            crate::pattern::classify::Classifier::default().classify(name.as_bytes(), &mut pattern);
+            let record = Record { kind: Kind::Set, ..record(name.as_bytes()) };
+            checks.broken_by(&record, &pattern).into_iter().any(|(rule, _)| rule == META.id)
+        };
+        let preset = service("");
+        for name in ["queue:a:b", "QUEUE:a:b", "shop:QUEUE:a", "LOCK:a:b", "RATE:a:b", "REDISSON_LOCK_QUEUE:{a}:b"] {
+            assert!(judged(&preset, name), "{name}");
+        }
+        // Prefixes of what may be anything, and names of classes.
+        for name in
+            ["CACHE:queue:a", "Cache:queue:a", "Session:QUEUE:a", "Queue:all", "Counter:all", "qUEUE:a:b", "QUEUES:a:b"]
+        {
+            assert!(!judged(&preset, name), "{name}");
+        }
+        // What a policy file says goes before.
+        let own = service("[[expected]]\npattern = \"**:QUEUE:ids:*\"\ntypes = [\"set\"]\n");
+        assert!(judged(&own, "QUEUE:mail:a") && !judged(&own, "QUEUE:ids:a"));
+        let own = service("[[expected]]\npattern = \"queue:**\"\ntypes = [\"set\"]\n");
+        assert!(!judged(&own, "queue:a:b") && judged(&own, "QUEUE:a:b"));
+        let own = service("[[expected]]\npattern = \"**:queue:**\"\ntypes = [\"set\"]\n");
+        assert!(!judged(&own, "queue:a:b") && !judged(&own, "QUEUE:a:b"), "it replaces the entry of the preset");
     }
 
     #[test]
