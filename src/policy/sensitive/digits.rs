@@ -147,7 +147,8 @@ fn grouped(
     }
     let abroad = match *groups {
         [2, 3, 4, 4] if text.get(..start)?.ends_with(b"+") => digits.strip_prefix(b"86"),
-        [4, 3, 4, 4] => digits.strip_prefix(b"0086"),
+        // Behind a hyphen it is a part of a serial number.
+        [4, 3, 4, 4] if !text.get(..start)?.ends_with(b"-") => digits.strip_prefix(b"0086"),
         _ => None,
     };
     let kind = match *groups {
@@ -302,6 +303,7 @@ mod tests {
             "0087-138-1234-5678",
             "12-0086-138-1234-5678",
             "a0086-138-1234-5678",
+            "SN-0086-138-1234-5678",
             "0086-1381-1234-5678",
             "192.168.100.200",
             "",
