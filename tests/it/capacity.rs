@@ -377,7 +377,7 @@ fn memory_that_shrinks_is_not_followed_to_nothing() {
     fs::write(&earlier, report.to_string()).unwrap();
     let args = ["capacity", &shop(), "--node-memory", "1MB", "--earlier", &earlier, "--until", "2028-01-01"];
     let text = stdout_of(&args);
-    assert!(text.contains("Memory shrinks: at this rate nothing would be left on 2026-11-22"), "{text}");
+    assert!(text.contains("Memory shrinks: at this rate it reaches zero on 2026-11-22"), "{text}");
     assert!(!text.contains("2028"), "{text}");
     assert!(stdout_of(&[&args[..], &["--lang", "zh"]].concat()).contains("内存在缩小"));
     let page = stdout_of(&[&args[..], &["--format", "html"]].concat());

@@ -20,7 +20,7 @@ const AHEAD: [u64; 4] = [30, 90, 180, 365];
 pub struct Demand {
     /// Dates, ascending; the first is that of the snapshot, null if it has none.
     pub dates: Vec<Option<Millis>>,
-    /// Date at which shrinking memory would come to nothing: the line says nothing from then on, and there are no later dates. Null if
+    /// Date at which shrinking memory would reach zero: there is no forecast from then on, and there are no later dates. Null if
     /// memory does not shrink, or not within a hundred years, or growth is not known.
     pub nothing_at: Option<Millis>,
     /// The deployment as it is, then each what-if question in the order asked.
@@ -96,7 +96,7 @@ pub(super) fn demand(
     Demand { dates: days.iter().map(|day| date(*day)).collect(), nothing_at, scenarios }
 }
 
-/// Returns the days until a line that falls comes to nothing. It is the same under each question, as growth is scaled with the memory.
+/// Returns the days until a falling line reaches zero. It is the same under each question, as growth is scaled with the memory.
 fn days_to_nothing(total: Bytes, trend: Option<&Trend>) -> Option<f64> {
     let shrinks = trend.filter(|trend| trend.per_day < 0)?.per_day.unsigned_abs();
     Some(total.0 as f64 / shrinks as f64)

@@ -98,7 +98,7 @@ fn a_line_that_falls_ends_before_nothing_is_left() {
         planned(&[server("n", now, DAY)], &[server("n", 1000, 0)], asked).demand
     };
     let days = |demand: &Demand| -> Vec<i64> { demand.dates.iter().map(|it| it.unwrap().0 / 1000 / DAY).collect() };
-    // 100 a day of 900: nothing would be left after nine days.
+    // 100 a day of 900: zero is reached after nine days.
     let demand = shrinking(900, 8);
     assert_eq!((days(&demand), demand.nothing_at), (vec![1, 8], Some(Millis(10 * DAY * 1000))));
     assert_eq!(demand.scenarios[0].needs[1].total, Bytes(200));

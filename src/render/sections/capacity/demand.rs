@@ -47,7 +47,7 @@ pub(super) fn section(plan: &Capacity, lang: Lang) -> Section {
     if let Some(slot) = too_heavy {
         section = section.lead(say!(
             lang,
-            "The numbers of nodes are of all memory together: slot {slot} fits on none of them.",
+            "The numbers of nodes follow from the memory alone: slot {slot} fits on no node.",
             "节点数按全部内存合计得出：槽 {slot} 放不进其中任何一个。"
         ));
     }
@@ -86,7 +86,7 @@ fn shrinks(plan: &Capacity, lang: Lang) -> Option<String> {
     let date = day(plan.demand.nothing_at?);
     Some(say!(
         lang,
-        "Memory shrinks: at this rate nothing would be left on {date}, so the line says nothing from then on.",
+        "Memory shrinks: at this rate it reaches zero on {date}, so there is no forecast from then on.",
         "内存在缩小：按此趋势到 {date} 将归零，因此该日期及之后的推算没有意义。"
     ))
 }
