@@ -1,6 +1,6 @@
 //! The command `analyze`: one report on one snapshot.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -61,10 +61,10 @@ pub fn analyze<P: AsRef<Path>>(inputs: &[P], plan: &Plan, progress: &dyn Progres
 
 /// Returns the arguments as given, if they name others than the files of a report: directories, patterns, prefixes of objects.
 fn given<P: AsRef<Path>>(arguments: &[P], report: &Report, plan: &Plan) -> Vec<String> {
-    let names: Vec<&str> = report.source.files.iter().map(|file| file.name.as_str()).collect();
+    let names: HashSet<&str> = report.source.files.iter().map(|file| file.name.as_str()).collect();
     let given: Vec<String> =
         arguments.iter().map(|argument| plan.read.shown(shown_argument(argument.as_ref()))).collect();
-    let are_files = given.iter().all(|argument| argument == "-" || names.contains(&argument.as_str()));
+    let are_files = given.iter().all(|argument| argument == "-" || names.contains(argument.as_str()));
     if are_files { Vec::new() } else { given }
 }
 

@@ -1,9 +1,8 @@
 //! Flags that were given on the command line: those that have no effect on the inputs are refused, not ignored.
 
 use clap::parser::ValueSource;
-use clap::{ArgMatches, CommandFactory};
+use clap::{ArgMatches, Command};
 
-use super::args::Cli;
 use crate::error::{Error, Result};
 
 /// Flags that select what is read of snapshots and computed of it. Stored reports have been computed already. Flags that change
@@ -17,10 +16,9 @@ pub struct GivenFlags(Vec<(String, String)>);
 
 impl GivenFlags {
     /// Returns the flags that are on the command line; defaults are not among them.
-    pub fn of(matches: &ArgMatches) -> GivenFlags {
-        let program = Cli::command();
+    pub fn of(program: &Command, matches: &ArgMatches) -> GivenFlags {
         let Some((name, matches)) = matches.subcommand() else { return GivenFlags::default() };
-        let arguments = program.find_subcommand(name).into_iter().flat_map(clap::Command::get_arguments);
+        let arguments = program.find_subcommand(name).into_iter().flat_map(Command::get_arguments);
         let flag = |argument: &clap::Arg| {
             let (id, long) = (argument.get_id().as_str(), argument.get_long()?);
             let is_given = matches.try_contains_id(id).is_ok_and(|there| there)
@@ -52,11 +50,16 @@ impl GivenFlags {
 mod tests {
     use std::collections::BTreeSet;
 
+    use clap::CommandFactory;
+
     use super::*;
+    use crate::cli::args::Cli;
     use crate::cli::{capacity, compare};
 
     fn given(line: &str) -> GivenFlags {
-        GivenFlags::of(&Cli::command().try_get_matches_from(line.split(' ')).unwrap())
+        let mut program = Cli::command();
+        let matches = program.try_get_matches_from_mut(line.split(' ')).unwrap();
+        GivenFlags::of(&program, &matches)
     }
 
     #[test]

@@ -101,7 +101,7 @@ fn parsed(arguments: &[OsString]) -> std::result::Result<(Cli, GivenFlags), clap
     let mut program = Cli::command();
     let matches = program.try_get_matches_from_mut(arguments)?;
     let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut program))?;
-    Ok((cli, GivenFlags::of(&matches)))
+    Ok((cli, GivenFlags::of(&program, &matches)))
 }
 
 /// Prints the error that ends the program, and returns its exit status.
