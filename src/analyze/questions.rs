@@ -12,11 +12,12 @@ use crate::error::{Error, Result};
 use crate::memory::WhatIf;
 use crate::pattern::classify::Classifier;
 use crate::pattern::segment::Separators;
-use crate::policy::digest::digests;
+use crate::policy::digest::digest;
 use crate::policy::earlier::EarlierPatterns;
 use crate::policy::file::PatternSyntax;
 use crate::policy::need::Need;
 use crate::policy::rules::memory::upgrade;
+use crate::policy::rules::value::sensitive;
 use crate::policy::sensitive::Inspection;
 use crate::policy::{self, Checks, Context, Policy};
 use crate::report::BigRules;
@@ -101,7 +102,8 @@ impl LoadedPolicy {
 /// Derives the settings of a plan; expiries are compared with `reference`.
 pub(super) fn questions_with(plan: &Plan, standard: LoadedPolicy, reference: Option<Millis>) -> Result<Questions> {
     let LoadedPolicy { mut policy, separators, classifier } = standard;
-    let mut demanded = digests(&policy);
+    // The policy forgets the rule if values are not looked into.
+    let of_values = digest(&policy, sensitive::RULE.meta.id);
     let unread = policy.look_into_values(plan.inspect_values);
     let big = plan.big.over(&policy);
     let config = plan.read.config.clone();
@@ -121,7 +123,7 @@ pub(super) fn questions_with(plan: &Plan, standard: LoadedPolicy, reference: Opt
     let mut checks = Checks::new(policy, context).map_err(Error::usage)?;
     if let Some((rule, severity)) = unread {
         checks.disable(rule, severity, Need::Values);
-        checks.digests.extend(demanded.remove_entry(rule));
+        checks.digests.extend(of_values.map(|digest| (rule, digest)));
     }
     let rule = |check: &policy::checks::RuleCheck<dyn policy::KeyRule>| RuleBit {
         id: check.meta.id,

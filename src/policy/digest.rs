@@ -1,6 +1,6 @@
 //! Digests of the rules in force. Two reports that have the same digest of a rule checked it with the same settings.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
@@ -12,23 +12,30 @@ use crate::record::Kind;
 /// Bytes of SHA-256 that a digest consists of: settings differ by accident, not on purpose.
 const LENGTH: usize = 8;
 
-/// Returns a digest of each enabled rule: of its severities, limits and exemptions, and of the declarations that it depends on.
+/// Returns the digest of each enabled rule.
 pub fn digests(policy: &Policy) -> BTreeMap<&'static str, String> {
-    let mut facts: BTreeMap<&'static str, Facts> = BTreeMap::new();
-    for setting in &policy.settings {
-        let own = facts.entry(setting.rule.meta.id).or_default();
-        own.fact("limit", [setting.severity.name()]);
-        setting.params.iter().for_each(|(name, value)| own.fact(name, [format!("{value:?}")]));
+    let rules: BTreeSet<&'static str> = policy.settings.iter().map(|setting| setting.rule.meta.id).collect();
+    rules.into_iter().filter_map(|rule| Some((rule, digest(policy, rule)?))).collect()
+}
+
+/// Returns the digest of a rule: of its severities, limits and exemptions, and of the declarations that it depends on. `None` if it is
+/// not enabled.
+pub fn digest(policy: &Policy, rule: &str) -> Option<String> {
+    let mut facts = Facts::default();
+    for setting in policy.settings.iter().filter(|setting| setting.rule.meta.id == rule) {
+        facts.fact("limit", [setting.severity.name()]);
+        setting.params.iter().for_each(|(name, value)| facts.fact(name, [format!("{value:?}")]));
     }
-    for (id, own) in &mut facts {
-        for exemption in &policy.exemptions {
-            if exemption.rules.is_empty() || exemption.rules.iter().any(|rule| rule == id) {
-                own.fact("exempt", [&exemption.pattern.text]);
-            }
+    if facts.0.is_empty() {
+        return None;
+    }
+    for exemption in &policy.exemptions {
+        if exemption.rules.is_empty() || exemption.rules.iter().any(|exempt| exempt == rule) {
+            facts.fact("exempt", [&exemption.pattern.text]);
         }
-        declarations(policy, id, own);
     }
-    facts.into_iter().map(|(id, facts)| (id, facts.digest())).collect()
+    declarations(policy, rule, &mut facts);
+    Some(facts.digest())
 }
 
 /// Adds the declarations of a policy that a rule depends on.
