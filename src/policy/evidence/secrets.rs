@@ -85,6 +85,7 @@ impl Secrets {
     #[inline]
     pub fn observe(&mut self, record: &Record<'_>, inspection: &Inspection, room: &mut PeekBuffers) -> usize {
         self.seen = self.seen.saturating_add(1);
+        self.drop_matching();
         let hash = hash(record.key) >> KIND_BITS;
         let enters = self.lowest.highest().is_none_or(|highest| hash <= highest >> KIND_BITS);
         if enters { self.inspect(hash, record, inspection, room) } else { 0 }
@@ -98,10 +99,9 @@ impl Secrets {
         let ValueVerdict { found, near, evidence } = inspection.inspect(record, shown, room);
         let entry = hash << KIND_BITS | u64::from(found.bits()) << 8 | u64::from(near.bits());
         self.lowest.offer(entry);
-        if !found.is_empty() {
+        if !found.is_empty() && self.is_complete() {
             self.matching.entry(found.bits()).or_default().add(record.memory);
         }
-        self.drop_matching();
         if evidence.is_empty() {
             self.drop_evidence();
             return self.heap_bytes().saturating_sub(before); // the common case
@@ -147,8 +147,9 @@ impl Secrets {
     }
 
     /// Drops the counts of matching keys once there are keys that were not inspected.
+    #[inline]
     fn drop_matching(&mut self) {
-        if !self.is_complete() {
+        if !self.is_complete() && !self.matching.is_empty() {
             self.matching = BTreeMap::new();
         }
     }
@@ -264,6 +265,12 @@ mod tests {
         assert_eq!(few.holding(of(SensitiveKind::Jwt)).unwrap().keys, 0);
         let many = sample(&names(63));
         assert!(many.holding(SensitiveKinds::ALL).is_none() && many.matching.is_empty() && many.sampled() == 64);
+        // Whichever key comes last, and whether it enters the sample or not.
+        let mut all = names(63);
+        for _ in 0..all.len() {
+            all.rotate_left(1);
+            assert!(sample(&all).matching.is_empty(), "{:?}", all.last());
+        }
     }
 
     #[test]
