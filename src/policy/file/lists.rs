@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::reader::{PolicyFault, PolicyReader, TomlTable, suggestion};
+use super::reader::{PolicyFault, PolicyReader, TomlTable, question, suggestion};
 use crate::policy::dictionary::{DictionaryEntry, Exemption, ExpectedTypes, MemoryBudget, TtlClass};
 use crate::policy::matcher::PolicyPattern;
 use crate::policy::registry;
@@ -166,9 +166,7 @@ fn exemption(reader: &PolicyReader<'_>, table: &TomlTable<'_>, line: usize) -> R
     let rules = reader.some_texts(table, "rules", remedy)?.unwrap_or_default();
     if let Some(unknown) = rules.iter().find(|id| registry::find(id).is_none()) {
         let line = reader.line_of(table, "rules");
-        let hint = registry::suggestions(unknown);
-        let hint = hint.first().map_or_else(String::new, |nearest| format!("did you mean {nearest:?}? "));
-        let remedy = format!("{hint}`rdblens rules` lists all rules");
+        let remedy = format!("{}`rdblens rules` lists all rules", question(&registry::suggestions(unknown)));
         return Err(PolicyFault::at(line, format!("there is no rule {unknown:?}"), remedy));
     }
     reader.filled(table, "reason", "state why these keys are exempt: reports show it")?;

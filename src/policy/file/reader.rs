@@ -198,7 +198,11 @@ impl<'t> PolicyReader<'t> {
 /// Returns the "did you mean" question for a name that is not known, followed by a blank; empty if no known one is near.
 pub fn suggestion(name: &str, known: impl IntoIterator<Item = impl AsRef<str> + Copy>) -> String {
     let known: Vec<_> = known.into_iter().collect();
-    let near = near::names(name, known.iter().map(AsRef::as_ref));
+    question(&near::names(name, known.iter().map(AsRef::as_ref)))
+}
+
+/// Returns the question about the first of some near names.
+pub fn question(near: &[&str]) -> String {
     near.first().map_or_else(String::new, |nearest| format!("did you mean {nearest:?}? "))
 }
 

@@ -5,7 +5,7 @@
 
 use toml::de::DeValue;
 
-use super::reader::{self, PolicyFault, PolicyReader, TomlTable, TomlValue, suggestion};
+use super::reader::{self, PolicyFault, PolicyReader, TomlTable, TomlValue, question, suggestion};
 use crate::policy::checks::MOST_KEY_CHECKS;
 use crate::policy::params::{ParamDefault, ParamSpec, ParamValue};
 use crate::policy::registry;
@@ -52,8 +52,7 @@ fn unknown(id: &str, line: usize) -> PolicyFault {
             format!("put the id of a rule in quotes, as in [rules.\"{id}.…\"]; `rdblens rules` lists all rules");
         return PolicyFault::at(line, what, remedy);
     }
-    let hint =
-        registry::suggestions(id).first().map_or_else(String::new, |nearest| format!("did you mean {nearest:?}? "));
+    let hint = question(&registry::suggestions(id));
     PolicyFault::at(line, what, format!("{hint}`rdblens rules` lists all rules; put ids in quotes"))
 }
 
