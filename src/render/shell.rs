@@ -1,5 +1,5 @@
-//! Words of commands to paste into a shell. Names are quoted; what no quotes make safe, or nobody could read, has no word, and
-//! commands have a placeholder in its place.
+//! Words of commands to paste into a shell. Names are quoted. A name that quotes cannot make safe, or that cannot be read, has no
+//! word; commands show a placeholder instead.
 
 use super::key_text;
 use crate::policy::rules::key::special_chars;

@@ -11,9 +11,9 @@
 //!   or `seat`, one without expiry in a name with such a word, a property such as `lock:status` or `lock:screen`, one plain word
 //!   without expiry that says nothing of a holder (`shop:lock:theme` is `dark`).
 //!
-//! As the **last** segment (`order:7:lock`) the word is mostly a property of what stands before it. Only what nobody but the holder
-//! of a lock writes counts there: a string with a UUID, or a hash with a random holder and its count, as Redisson writes it; and no
-//! string in the name of a thing that has a lock (`room:12:lock`).
+//! As the **last** segment (`order:7:lock`) the word is mostly a property of the segment before it. There, two values are evidence of
+//! a lock: a string with a UUID, and a hash with a random holder and its count, as Redisson writes it. A string in a name with a
+//! thing that can be locked (`room:12:lock`) is none.
 //!
 //! A value that is random, or that cannot be read, is never a reason against a lock.
 

@@ -354,7 +354,7 @@ mod tests {
             ("jdbc:db2://db:50000/shop:user=u;password=hunter2;", "hunter2"),
             ("root:hunter2@tcp(10.0.0.1:3306)/shop?parseTime=true", "hunter2"),
             ("{\"dsn\":\"root:hunter2@tcp(db:3306)/shop\"}", "hunter2"),
-            ("DSN=root:hunter2@unix(/tmp/mysql.sock)/shop", "hunter2"),
+            ("DSN=root:hunter2@unix(/run/mysqld.sock)/shop", "hunter2"),
             ("mysql://root:hunter2@tcp(db:3306)/shop", "hunter2"),
             ("postgres://app:hunter2@/shop?host=/var/run", "hunter2"),
             ("mongodb+srv://app:hunter2@c.mongodb.net/shop?retryWrites=true&w=majority", "hunter2"),
