@@ -31,11 +31,15 @@ pub fn nearest<'k>(
         return Vec::new();
     }
     let short = known.into_iter().filter(|known| known.len() <= 2 * LONGEST);
-    let mut near: Vec<_> = short.map(|known| (distance(text, &known.to_lowercase()), known)).collect();
-    near.sort_unstable();
+    closest(text, short.map(|known| (distance(text, &known.to_lowercase()), known)).collect())
+}
+
+/// Returns the names that are close enough to be meant, by their distances.
+fn closest<'k>(text: &str, mut known: Vec<(usize, &'k str)>) -> Vec<&'k str> {
+    known.sort_unstable();
     // A text that differs in every character is not a typo.
-    near.retain(|(distance, known)| *distance <= tolerated(known) && *distance < text.chars().count());
-    near.into_iter().map(|(_, known)| known).take(MOST).collect()
+    known.retain(|(distance, known)| *distance <= tolerated(known) && *distance < text.chars().count());
+    known.into_iter().map(|(_, known)| known).take(MOST).collect()
 }
 
 /// Formats suggestions as an English question followed by a space; empty without any.

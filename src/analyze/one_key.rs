@@ -7,7 +7,7 @@ use super::questions::{LoadedPolicy, questions_with};
 use super::read::feed::PreparedInput;
 use super::read::file::InputFile;
 use super::read::raised_limits::RaisedLimits;
-use super::read::reader::{Continue, ReadOptions, read_batch};
+use super::read::reader::{Continue, ReadOptions, read_batch_shared};
 use super::read::snapshot::{input_file, reference};
 use super::read::tally::FileTally;
 use super::read::template_users;
@@ -73,7 +73,7 @@ pub fn facts(
     let everything = Selection::default();
     let reading = ReadOptions { selection: &everything, reference, checksum: false };
     let mut found = None;
-    read_batch(batch, file, reading, &mut FileTally::default(), |record: &Record<'_>, _| {
+    read_batch_shared(batch, file, reading, &mut FileTally::default(), &mut |record: &Record<'_>, _| {
         if record.key != key || record.db != db {
             return Continue::Yes;
         }

@@ -8,7 +8,7 @@ use super::plan::ReadPlan;
 use super::read::feed::Feed;
 use super::read::parallel::read_in_order;
 use super::read::progress::Unwatched;
-use super::read::reader::{Continue, ReadOptions, read_batch};
+use super::read::reader::{Continue, ReadOptions, read_batch_shared};
 use super::read::snapshot::{FileFacts, Snapshot};
 use super::read::tally::Tallies;
 use super::verdict;
@@ -154,7 +154,7 @@ impl Records<'_> {
             ReadOptions { selection: &self.plan.selection, reference: self.reference, checksum: self.checksum };
         let tally = self.tallies.entry(work.file.index).or_default();
         let (ready, names, left) = (&mut self.ready, &self.names, &mut self.left);
-        read_batch(&work.batch, &work.file, reading, tally, |record, _| {
+        read_batch_shared(&work.batch, &work.file, reading, tally, &mut |record, _| {
             if let Some(name) = names.get(work.file.index) {
                 ready.push_back(OwnedRecord::new(record, name));
             }

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::read::feed::Feed;
 use super::read::file::InputFile;
 use super::read::progress::Progress;
-use super::read::reader::{Continue, ReadOptions, read_batch};
+use super::read::reader::{Continue, ReadOptions, read_batch_shared};
 use super::read::tally::FileTally;
 use crate::record::Record;
 
@@ -48,7 +48,7 @@ where
             .map(|work| {
                 let (mut rows, mut count, mut room) = (make(), 0_usize, S::default());
                 let mut tally = FileTally::default();
-                read_batch(&work.batch, &work.file, reading, &mut tally, |record, _| {
+                read_batch_shared(&work.batch, &work.file, reading, &mut tally, &mut |record, _| {
                     count += usize::from(row(record, &work.file, &mut room, &mut rows));
                     // Rows of earlier batches count first, but no batch needs more rows than the limit.
                     if (count as u64) < left { Continue::Yes } else { Continue::No }

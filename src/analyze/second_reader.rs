@@ -16,7 +16,7 @@ use rdb::{RdbDecoder, RdbValue};
 use super::plan::ReadPlan;
 use super::read::feed::FileBatch;
 use super::read::progress::Unwatched;
-use super::read::reader::{Continue, ReadOptions, read_batch};
+use super::read::reader::{Continue, ReadOptions, read_batch_shared};
 use super::read::snapshot::Snapshot;
 use super::read::tally::FileTally;
 use crate::error::{Error, Result};
@@ -95,7 +95,7 @@ impl KeyFacts {
 fn compare_batch(work: &FileBatch, reading: ReadOptions<'_>, result: &mut SecondReading) {
     let mut ours = Vec::new();
     let mut tally = FileTally::default();
-    read_batch(&work.batch, &work.file, reading, &mut tally, |record, _| {
+    read_batch_shared(&work.batch, &work.file, reading, &mut tally, &mut |record, _| {
         let decoded = record.memory.0.saturating_add(record.length.unwrap_or_default().saturating_mul(ELEMENT));
         ours.push((KeyFacts::of(record), decoded));
         Continue::Yes

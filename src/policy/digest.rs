@@ -6,6 +6,8 @@ use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 
 use super::dictionary::{DictionaryEntry, TtlClass};
+use super::rules::memory::volatile_policy;
+use super::rules::ttl::missing;
 use super::settings::Policy;
 use crate::record::Kind;
 
@@ -59,6 +61,12 @@ fn declarations(policy: &Policy, rule: &str, to: &mut Facts) {
             }
             for entry in entries.iter().filter(|entry| entry.budget.is_some()) {
                 to.fact("entry", [entry.pattern.text.clone(), budget(entry.budget)]);
+            }
+        }
+        // It counts the keys that this rule finds.
+        volatile_policy::ID => {
+            if let Some(missing) = digest(policy, missing::ID) {
+                to.fact("ttl.missing", [missing]);
             }
         }
         // Every rule about lifetimes may look at the class of a key, which its dictionary entry may name.
@@ -144,11 +152,17 @@ mod tests {
             ("[[dictionary]]\npattern = \"a:*\"\nowner = \"me\"\n", &["key.registered"]),
             ("[[dictionary]]\npattern = \"a:*\"\nbudget = \"1MB\"\n", &["key.registered", "memory.budget"]),
             ("[[budget]]\npattern = \"a:*\"\nmemory = \"1MB\"\n", &["memory.budget"]),
+            (
+                "[[exempt]]\npattern = \"a:**\"\nrules = [\"ttl.missing\"]\nreason = \"old\"\n",
+                &["memory.volatile-policy", "ttl.missing"],
+            ),
         ] {
             assert_eq!(changed(addition), rules, "{addition}");
         }
         let class = changed("[[ttl_class]]\nname = \"mine\"\npatterns = [\"zz:**\"]\nmax = \"1h\"\n");
-        assert!(!class.is_empty() && class.iter().all(|rule| rule.starts_with("ttl.")), "{class:?}");
+        let (lifetimes, others): (Vec<_>, Vec<_>) = class.into_iter().partition(|rule| rule.starts_with("ttl."));
+        assert!(lifetimes.contains(&missing::ID), "{lifetimes:?}");
+        assert_eq!(others, [volatile_policy::ID]);
     }
 
     #[test]

@@ -250,7 +250,7 @@ fn skip_value<'a>(scanner: &mut Scanner<'a>, entry: &KeyEntry<'a>, steps: &mut u
             }
             None => {
                 let mut parts = Parts(0);
-                let skipped = scanner.value(entry, &mut parts);
+                let skipped = scanner.value(entry, &mut parts as &mut dyn Visit);
                 charge(steps, parts.0)?;
                 skipped.ok().map(|()| SkippedValue::Whole)
             }

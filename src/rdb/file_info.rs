@@ -135,6 +135,11 @@ impl FileInfo {
     pub fn ctime(&self) -> Option<i64> {
         self.number("ctime")
     }
+
+    /// Returns the memory that the server used when it saved, in bytes (`used-mem`).
+    pub fn used_mem(&self) -> Option<u64> {
+        self.number("used-mem").and_then(|bytes| u64::try_from(bytes).ok())
+    }
 }
 
 #[cfg(test)]

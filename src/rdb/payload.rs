@@ -20,7 +20,7 @@ use super::peek::RawValue;
 use super::string::RawString;
 use super::template::TemplateNames;
 use super::value_type::ValueType;
-use super::walk::{FieldExpiry, ListNode, ModuleItem, ScoreValue, Visit, walk};
+use super::walk::{FieldExpiry, ListNode, ModuleItem, ScoreValue, Visit, walk_seldom};
 use crate::error::Result;
 use crate::rdb::kind::Kind;
 use crate::rdb::scratch::Scratch;
@@ -101,7 +101,7 @@ impl RawValue<'_> {
         }
         let (payload, scratch) = (Payload::default(), Scratch::default());
         let mut sum = PayloadSum { value_type: self.value_type, payload, damaged: false, scratch };
-        walk(self.value_type, self.templates, &mut Cursor::new(self.bytes, 0), &mut sum).ok()?;
+        walk_seldom(self.value_type, self.templates, &mut Cursor::new(self.bytes, 0), &mut sum).ok()?;
         (!sum.damaged).then_some(sum.payload)
     }
 
@@ -109,7 +109,7 @@ impl RawValue<'_> {
     pub fn payload_at_most(&self, elements: u64) -> u64 {
         let mut blobs = BlobSizes::default();
         if !self.is_packed()
-            || walk(self.value_type, self.templates, &mut Cursor::new(self.bytes, 0), &mut blobs).is_err()
+            || walk_seldom(self.value_type, self.templates, &mut Cursor::new(self.bytes, 0), &mut blobs).is_err()
         {
             return u64::MAX;
         }
@@ -133,7 +133,7 @@ impl RawValue<'_> {
             _ => return 0,
         };
         let mut blobs = BlobSizes::default();
-        if walk(self.value_type, self.templates, &mut Cursor::new(self.bytes, 0), &mut blobs).is_err() {
+        if walk_seldom(self.value_type, self.templates, &mut Cursor::new(self.bytes, 0), &mut blobs).is_err() {
             return 0;
         }
         let lost = blobs.number.saturating_mul(EMPTY_NODE).saturating_add(elements.saturating_mul(loss));

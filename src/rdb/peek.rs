@@ -15,7 +15,7 @@ use super::packed::{intset, listpack, ziplist, zipmap};
 use super::string::RawString;
 use super::template::{TemplateNames, Templates};
 use super::value_type::ValueType;
-use super::walk::{Visit, walk};
+use super::walk::{Visit, walk_seldom};
 use crate::error::Result;
 use crate::rdb::scratch::Scratch;
 use shown::{Shown, Stride};
@@ -101,7 +101,7 @@ impl<'a> RawValue<'a> {
             }
             ValueType::HashTemplateListpack | ValueType::HashTemplateArray => {
                 let mut pairs = OwnPairs { shown, room };
-                walk(self.value_type, self.templates, input, &mut pairs)?;
+                walk_seldom(self.value_type, self.templates, input, &mut pairs)?;
             }
             ValueType::HashTemplateListpackRef => {
                 let blob = shown.expanded(input.string()?, &mut room.blob)?;

@@ -449,7 +449,7 @@ impl<'a> Scanner<'a> {
 
     /// Walks the value of `entry`, the key returned last, and reports its parts to `visit`.
     #[inline(always)]
-    pub fn value<V: Visit>(&mut self, entry: &KeyEntry<'a>, visit: &mut V) -> Result<()> {
+    pub fn value<V: Visit + ?Sized>(&mut self, entry: &KeyEntry<'a>, visit: &mut V) -> Result<()> {
         let templates = self.templates.as_deref().unwrap_or(self.no_templates);
         walk::walk(entry.value_type, templates, &mut self.cursor, visit)
     }

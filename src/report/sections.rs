@@ -195,6 +195,9 @@ pub struct SourceFile {
     pub unknown: Unknown,
     /// When the server wrote it, seconds since the epoch.
     pub ctime: Option<i64>,
+    /// `used-mem` of the server at that moment; null if the file does not say.
+    #[serde(default)]
+    pub used_mem: Option<Bytes>,
     /// Server that wrote this file; null if the file could not be read.
     #[serde(default, deserialize_with = "file::read_server")]
     pub server: Option<FileServer>,

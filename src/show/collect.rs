@@ -10,7 +10,7 @@ use crate::rdb::scratch::Scratch;
 use crate::rdb::string::RawString;
 use crate::rdb::template::{TemplateNames, Templates};
 use crate::rdb::value_type::ValueType;
-use crate::rdb::walk::{FieldExpiry, ListNode, ModuleItem, ScoreValue, Visit, walk};
+use crate::rdb::walk::{FieldExpiry, ListNode, ModuleItem, ScoreValue, Visit, walk_seldom};
 use crate::record::{Kind, ModuleName};
 use crate::units::Millis;
 use crate::wording::wording;
@@ -25,7 +25,7 @@ pub fn collect(
 ) -> Result<Value> {
     let scratch = Scratch::new(room.most());
     let mut collect = Collect { value_type, value: empty(value_type.kind()), scratch, room, fault: None };
-    walk(value_type, templates, &mut Cursor::new(bytes, offset), &mut collect)?;
+    walk_seldom(value_type, templates, &mut Cursor::new(bytes, offset), &mut collect)?;
     collect.fault.map_or(Ok(collect.value), Err)
 }
 

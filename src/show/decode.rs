@@ -15,7 +15,7 @@ use crate::rdb::kind::module;
 use crate::rdb::template::Templates;
 use crate::rdb::value_type::ValueType;
 use crate::rdb::verify::Verify;
-use crate::rdb::walk::walk;
+use crate::rdb::walk::{walk, walk_seldom};
 use crate::record::ModuleName;
 use crate::wording::wording;
 
@@ -52,7 +52,7 @@ fn decode_within(
     let mut room = Room::new(extent, offset);
     if let ValueType::Stream(_) = value_type {
         let mut decoder = StreamDecoder::new(&mut room);
-        walk(value_type, templates, &mut Cursor::new(bytes, offset), &mut decoder)?;
+        walk_seldom(value_type, templates, &mut Cursor::new(bytes, offset), &mut decoder)?;
         let stream = decoder.finish()?;
         let omitted = room.elements() - stream.entries.len();
         return Ok(Decoded { value: Value::Stream(stream), omitted });

@@ -104,6 +104,7 @@ pub fn source_file(place: usize) -> SourceFile {
         keys_read: 0,
         memory: Bytes(0),
         ctime: Some(NOW.0 / 1000),
+        used_mem: None,
         server: Some(FileServer { family: "redis".to_owned(), version: "7.2".to_owned(), guessed_from: None }),
         errors: Vec::new(),
         damaged_keys: 0,

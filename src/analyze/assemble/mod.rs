@@ -178,8 +178,7 @@ fn name_sources(report: &mut Report, outcomes: &[FileOutcome]) {
 
 /// Returns the memory that the servers of all files used together; `None` unless all of them recorded it.
 fn used_mem(outcomes: &[FileOutcome]) -> Option<Bytes> {
-    let of = |file: &FileOutcome| u64::try_from(file.about.as_ref()?.number("used-mem")?).ok().map(Bytes);
-    outcomes.iter().map(of).sum()
+    outcomes.iter().map(|file| file.row.used_mem).sum()
 }
 
 /// Returns a warning if the memory of some keys is unknown.

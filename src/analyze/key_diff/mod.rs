@@ -30,7 +30,7 @@ use super::plan::{InputCheck, MaskKey, Plan, PolicySource, ReadPlan};
 use super::read::feed::FileBatch;
 use super::read::parallel::pool;
 use super::read::progress::Progress;
-use super::read::reader::{Continue, ReadOptions, read_batch};
+use super::read::reader::{Continue, ReadOptions, read_batch_shared};
 use super::read::snapshot::Snapshot;
 use super::read::tally::{Tallies, merge_tallies};
 use super::row_filter::{RowConditions, RowSetup};
@@ -202,7 +202,7 @@ impl SideReader<'_> {
         let mut room = ContentRoom::new(work.file.budget.part());
         let tally = tallies.entry(work.file.index).or_default();
         let before = tally.keys;
-        read_batch(&work.batch, &work.file, reading, tally, |record, _| {
+        read_batch_shared(&work.batch, &work.file, reading, tally, &mut |record, _| {
             if matches!((record.expires_at, reading.reference), (Some(at), Some(reference)) if at < reference) {
                 *expired += 1;
                 return Continue::Yes;

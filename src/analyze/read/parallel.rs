@@ -6,7 +6,7 @@ use super::division::Division;
 use super::feed::Feed;
 use super::found::Collected;
 use super::progress::Progress;
-use super::reader::{Continue, ReadOptions, read_batch};
+use super::reader::{Continue, ReadOptions, read_batch_shared};
 use super::schedule::Schedule;
 use super::tally::Tallies;
 use super::workers::Workers;
@@ -49,7 +49,7 @@ pub fn read_in_order(
         let Some(work) = feed.next() else { break };
         let tally = files.entry(work.file.index).or_default();
         let before = tally.keys;
-        read_batch(&work.batch, &work.file, reading, tally, |record, _| {
+        read_batch_shared(&work.batch, &work.file, reading, tally, &mut |record, _| {
             see(record, work.file.index);
             left -= 1;
             if left > 0 { Continue::Yes } else { Continue::No }

@@ -38,15 +38,31 @@ pub(super) fn word<'w>(field: &[u8], value: &[u8], words: &'w [String]) -> Optio
     if field.is_empty() || field.len() > LONGEST_FIELD {
         return None;
     }
-    let mut name = [0; LONGEST_FIELD];
-    let mut len = 0;
-    for byte in field.iter().filter(|byte| !matches!(byte, b'_' | b'-' | b'.' | b' ')) {
-        name[len] = byte.to_ascii_lowercase();
-        len += 1;
+    let (mut name, mut len, mut rest) = ([0; LONGEST_FIELD], 0, field);
+    while let Some((byte, behind)) = rest.split_first() {
+        if let Some((letter, behind)) = escaped_letter(rest) {
+            len += letter.encode_utf8(&mut name[len..]).len();
+            rest = behind;
+            continue;
+        }
+        if !matches!(byte, b'_' | b'-' | b'.' | b' ') {
+            name[len] = byte.to_ascii_lowercase();
+            len += 1;
+        }
+        rest = behind;
     }
     let name = &name[..len];
     let word = words.iter().find(|word| name.ends_with(word.as_bytes()))?;
     (!is_harmless(word, value)).then_some(word)
+}
+
+/// Splits off the letter that a text begins with as `\uXXXX`, the form in which Python writes Chinese into JSON. Its UTF-8 is shorter.
+fn escaped_letter(text: &[u8]) -> Option<(char, &[u8])> {
+    let backslashes = text.iter().take_while(|byte| **byte == b'\\').count();
+    let (digits, behind) = text.get(backslashes..)?.strip_prefix(b"u")?.split_at_checked(4)?;
+    let is_escaped = backslashes > 0 && digits.iter().all(u8::is_ascii_hexdigit);
+    let digits = std::str::from_utf8(digits).ok().filter(|_| is_escaped)?;
+    Some((char::from_u32(u32::from_str_radix(digits, 16).ok()?)?, behind))
 }
 
 /// Returns whether a value under this word is no plain-text secret: empty, a flag, masked, hashed or encrypted. Keys and tokens
@@ -325,6 +341,11 @@ mod tests {
         assert_eq!(ranges(r#"{"password":"cut of"#), ["cut of"]);
         assert_eq!(ranges(r#"{"password":"a\\","pwd":"b\\\"c"}"#), [r"a\\", r#"b\\\"c"#]);
         assert_eq!(ranges(r#""""""""""password":""#), [""; 0]);
+        assert_eq!(ranges(r#"{"\u767b\u5f55\u5BC6\u7801":"hunter2"}"#), ["hunter2"], "登录密码");
+        let long = format!("{}name", "\\u5bc6\\u7801".repeat(5));
+        for field in ["\\u5bc6", "\\u5bc", "\\u", "\\\\ud800", "u5bc6u7801", &long, &"\\".repeat(64)] {
+            assert_eq!(given(field, "hunter2"), None, "{field}");
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::rdb::cursor::Cursor;
 use crate::wording::wording;
 
 /// Walks `n, string[n]`: lists and sets.
-pub fn walk_elements<V: Visit>(input: &mut Cursor<'_>, visit: &mut V, reading: Reading) -> Result<()> {
+pub fn walk_elements<V: Visit + ?Sized>(input: &mut Cursor<'_>, visit: &mut V, reading: Reading) -> Result<()> {
     let elements = input.count(1).within(Reading::NumberOfElements)?;
     visit.count(elements);
     let mut left = elements;
@@ -24,7 +24,7 @@ pub fn walk_elements<V: Visit>(input: &mut Cursor<'_>, visit: &mut V, reading: R
 }
 
 /// Walks a hash: `n, (field, value)[n]`.
-pub fn walk_hash<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
+pub fn walk_hash<V: Visit + ?Sized>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
     let pairs = input.count(2).within(Reading::HashSize)?;
     visit.count(pairs);
     let mut left = pairs;
@@ -41,7 +41,7 @@ pub fn walk_hash<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> 
 }
 
 /// Walks a sorted set with binary scores: `n, (member, double)[n]`.
-pub fn walk_zset_binary<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
+pub fn walk_zset_binary<V: Visit + ?Sized>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
     let members = input.count(9).within(Reading::SortedSetSize)?;
     visit.count(members);
     let mut left = members;
@@ -59,7 +59,7 @@ pub fn walk_zset_binary<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Resu
 }
 
 /// Walks a sorted set with text scores: `n, (member, u8 length, text)[n]`; lengths 253 to 255 mean NaN and infinities.
-pub fn walk_zset_text<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
+pub fn walk_zset_text<V: Visit + ?Sized>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
     let members = input.count(2).within(Reading::SortedSetSize)?;
     visit.count(members);
     let mut left = members;
@@ -87,7 +87,7 @@ fn score_text<'a>(input: &mut Cursor<'a>) -> Result<&'a [u8]> {
 }
 
 /// Walks a quicklist of ziplists: `n, ziplist[n]`.
-pub fn walk_quicklist<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
+pub fn walk_quicklist<V: Visit + ?Sized>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
     let nodes = input.count(1).within(Reading::NumberOfListNodes)?;
     visit.count(nodes);
     for _ in 0..nodes {
@@ -97,7 +97,7 @@ pub fn walk_quicklist<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result
 }
 
 /// Walks a quicklist of listpacks: `n, (container, blob)[n]`; container 1 is a plain element, 2 a listpack.
-pub fn walk_quicklist_2<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
+pub fn walk_quicklist_2<V: Visit + ?Sized>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
     let nodes = input.count(2).within(Reading::NumberOfListNodes)?;
     visit.count(nodes);
     for _ in 0..nodes {
@@ -127,7 +127,7 @@ pub enum FieldTimes {
 }
 
 /// Walks a hash with field expiries: `[earliest,] n, (time, field, value)[n]`; time 0 means none.
-pub fn walk_hash_metadata<V: Visit>(input: &mut Cursor<'_>, visit: &mut V, times: FieldTimes) -> Result<()> {
+pub fn walk_hash_metadata<V: Visit + ?Sized>(input: &mut Cursor<'_>, visit: &mut V, times: FieldTimes) -> Result<()> {
     let earliest = match times {
         FieldTimes::Absolute => 0,
         FieldTimes::SinceEarliest => {
@@ -157,7 +157,7 @@ pub fn walk_hash_metadata<V: Visit>(input: &mut Cursor<'_>, visit: &mut V, times
 }
 
 /// Walks Valkey's hash with field expiries: `n, (field, value, i64 time)[n]`; time -1 means none.
-pub fn walk_hash_2<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
+pub fn walk_hash_2<V: Visit + ?Sized>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
     let pairs = input.count(10).within(Reading::HashSize)?;
     visit.count(pairs);
     for _ in 0..pairs {
@@ -170,7 +170,7 @@ pub fn walk_hash_2<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()
 }
 
 /// Walks an array: `n, flag, [insert index], (index, tag, text or number)[n]`; servers write none without items.
-pub fn walk_array<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
+pub fn walk_array<V: Visit + ?Sized>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
     let offset = input.offset();
     let items = input.count(3).within(Reading::ArraySize)?;
     if items == 0 {
@@ -213,7 +213,7 @@ pub fn walk_array<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()>
 }
 
 /// Walks KeyDB's cron job: script, start, interval, keys, arguments.
-pub fn walk_cron<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
+pub fn walk_cron<V: Visit + ?Sized>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
     visit.module_item(ModuleItem::String(input.string().within(Reading::CronScript)?));
     for reading in [Reading::CronStart, Reading::CronInterval] {
         visit.module_item(ModuleItem::Integer(input.u64_le().within(reading)?));

@@ -21,7 +21,7 @@ fn expiry(seconds: RawString<'_>) -> Option<i64> {
 }
 
 /// Walks a hash: `n, (field, value, expiry)[n]`.
-pub fn walk_hash<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
+pub fn walk_hash<V: Visit + ?Sized>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
     let pairs = input.count(3).within(Reading::HashSize)?;
     visit.count(pairs);
     for _ in 0..pairs {
@@ -34,7 +34,7 @@ pub fn walk_hash<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> 
 }
 
 /// Walks a set: `n, (member, expiry)[n]`.
-pub fn walk_set<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
+pub fn walk_set<V: Visit + ?Sized>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
     let members = input.count(2).within(Reading::NumberOfElements)?;
     visit.count(members);
     for _ in 0..members {
@@ -46,7 +46,7 @@ pub fn walk_set<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
 }
 
 /// Walks a value of a type that is a module's elsewhere, as items of such a module.
-pub fn walk_module<V: Visit>(module: DragonflyModule, input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
+pub fn walk_module<V: Visit + ?Sized>(module: DragonflyModule, input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
     visit.module(module.id());
     match module {
         DragonflyModule::Json => string(input, visit),
@@ -76,7 +76,7 @@ pub fn walk_module<V: Visit>(module: DragonflyModule, input: &mut Cursor<'_>, vi
     }
 }
 
-fn walk_bloom<V: Visit>(module: DragonflyModule, input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
+fn walk_bloom<V: Visit + ?Sized>(module: DragonflyModule, input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
     number(input, visit)?;
     double(input, visit)?;
     double(input, visit)?;
@@ -92,7 +92,7 @@ fn walk_bloom<V: Visit>(module: DragonflyModule, input: &mut Cursor<'_>, visit: 
 }
 
 /// Walks one filter: `total, (n, bytes[n])` until the chunks add up to the total.
-fn walk_chunks<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
+fn walk_chunks<V: Visit + ?Sized>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
     let mut left = input.length().within(Reading::Sketch)?;
     while left > 0 {
         let offset = input.offset();
@@ -118,30 +118,30 @@ pub fn wrong_chunk(offset: u64, chunk: u64, left: u64) -> Error {
     )
 }
 
-fn numbers<V: Visit>(count: u32, input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
+fn numbers<V: Visit + ?Sized>(count: u32, input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
     for _ in 0..count {
         number(input, visit)?;
     }
     Ok(())
 }
 
-fn number<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<u64> {
+fn number<V: Visit + ?Sized>(input: &mut Cursor<'_>, visit: &mut V) -> Result<u64> {
     let number = input.number().within(Reading::Sketch)?;
     visit.module_item(ModuleItem::Integer(number));
     Ok(number)
 }
 
-fn double<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
+fn double<V: Visit + ?Sized>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
     visit.module_item(ModuleItem::Double(*input.array().within(Reading::Sketch)?));
     Ok(())
 }
 
-fn string<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
+fn string<V: Visit + ?Sized>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
     visit.module_item(ModuleItem::String(input.string().within(Reading::Sketch)?));
     Ok(())
 }
 
-fn raw<V: Visit>(input: &mut Cursor<'_>, visit: &mut V, bytes: u64) -> Result<()> {
+fn raw<V: Visit + ?Sized>(input: &mut Cursor<'_>, visit: &mut V, bytes: u64) -> Result<()> {
     let offset = input.offset();
     let bytes = input.take(bytes).within(Reading::Sketch)?;
     visit.module_item(ModuleItem::String(RawString { offset, form: StringForm::Plain(bytes) }));

@@ -189,7 +189,7 @@ impl Visit for Ignore {
 
 /// Walks a value of the given layout, leaving `input` at the byte after it. `templates` are those of the file.
 #[inline(always)]
-pub fn walk<V: Visit>(
+pub fn walk<V: Visit + ?Sized>(
     value_type: ValueType,
     templates: &Templates,
     input: &mut Cursor<'_>,
@@ -203,16 +203,32 @@ pub fn walk<V: Visit>(
     walk_other(value_type, templates, input, visit)
 }
 
+/// Walks a value like [`walk`], by the same code for all visitors: for those of few or single values. Code of its own takes 25 kB for
+/// each visitor.
+pub fn walk_seldom(
+    value_type: ValueType,
+    templates: &Templates,
+    input: &mut Cursor<'_>,
+    visit: &mut dyn Visit,
+) -> Result<()> {
+    walk(value_type, templates, input, visit)
+}
+
 /// Reports the start of a value and returns the visitor.
 #[inline(always)]
-fn begin<V: Visit>(value_type: ValueType, visit: &mut V) -> &mut V {
+fn begin<V: Visit + ?Sized>(value_type: ValueType, visit: &mut V) -> &mut V {
     visit.begin(value_type);
     visit
 }
 
 /// Walks a value that is a single blob.
 #[inline(always)]
-fn walk_blob<V: Visit>(value_type: ValueType, input: &mut Cursor<'_>, visit: &mut V, reading: Reading) -> Result<()> {
+fn walk_blob<V: Visit + ?Sized>(
+    value_type: ValueType,
+    input: &mut Cursor<'_>,
+    visit: &mut V,
+    reading: Reading,
+) -> Result<()> {
     begin(value_type, visit).blob(input.string().within(reading)?);
     Ok(())
 }
@@ -222,7 +238,12 @@ fn walk_blob<V: Visit>(value_type: ValueType, input: &mut Cursor<'_>, visit: &mu
 /// The layout is dispatched once, and each arm inlines its visitor calls with a constant layout. Types come in random
 /// order, so each further branch on the layout would mispredict.
 #[inline(never)]
-fn walk_other<V: Visit>(layout: ValueType, templates: &Templates, input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
+fn walk_other<V: Visit + ?Sized>(
+    layout: ValueType,
+    templates: &Templates,
+    input: &mut Cursor<'_>,
+    visit: &mut V,
+) -> Result<()> {
     use collections as c;
     match layout {
         ValueType::String => begin(layout, visit).string(input.string().within(Reading::StringValue)?),

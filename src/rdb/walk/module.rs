@@ -10,7 +10,7 @@ use crate::rdb::string::RawString;
 use crate::wording::wording;
 
 /// Walks a module's value: the module id, then the items.
-pub fn walk_module<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
+pub fn walk_module<V: Visit + ?Sized>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
     visit.module(input.number().within(Reading::ModuleId)?);
     walk_items(input, |tag, offset, item| {
         visit.module_tag(tag, offset);

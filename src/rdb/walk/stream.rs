@@ -15,7 +15,7 @@ use crate::rdb::string::StringForm;
 use crate::wording::wording;
 
 /// Walks a stream of the given layout.
-pub fn walk_stream<V: Visit>(input: &mut Cursor<'_>, visit: &mut V, layout: u8) -> Result<()> {
+pub fn walk_stream<V: Visit + ?Sized>(input: &mut Cursor<'_>, visit: &mut V, layout: u8) -> Result<()> {
     let nodes = input.count(2).within(Reading::NumberOfStreamNodes)?;
     visit.count(nodes);
     for _ in 0..nodes {
@@ -33,7 +33,7 @@ pub fn walk_stream<V: Visit>(input: &mut Cursor<'_>, visit: &mut V, layout: u8) 
     Ok(())
 }
 
-fn walk_node<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
+fn walk_node<V: Visit + ?Sized>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
     let master = input.string().within(Reading::StreamNodeId)?;
     let id = match master.form {
         StringForm::Plain(bytes) => <&[u8; 16]>::try_from(bytes).ok(),
@@ -81,7 +81,7 @@ fn walk_head(input: &mut Cursor<'_>, layout: u8) -> Result<StreamHead> {
     Ok(StreamHead { length, first_id, last_id, entries_added, max_deleted_id })
 }
 
-fn walk_group<V: Visit>(input: &mut Cursor<'_>, visit: &mut V, layout: u8) -> Result<()> {
+fn walk_group<V: Visit + ?Sized>(input: &mut Cursor<'_>, visit: &mut V, layout: u8) -> Result<()> {
     let name = input.string().within(Reading::GroupName)?;
     let last_id = id(input, Reading::GroupLastId)?;
     let entries_read = match layout {
@@ -106,7 +106,7 @@ fn walk_group<V: Visit>(input: &mut Cursor<'_>, visit: &mut V, layout: u8) -> Re
     Ok(())
 }
 
-fn walk_consumer<V: Visit>(input: &mut Cursor<'_>, visit: &mut V, layout: u8) -> Result<()> {
+fn walk_consumer<V: Visit + ?Sized>(input: &mut Cursor<'_>, visit: &mut V, layout: u8) -> Result<()> {
     let name = input.string().within(Reading::ConsumerName)?;
     let seen_at = input.i64_le().within(Reading::ConsumerTime)?;
     let active_at = match layout {
@@ -121,7 +121,7 @@ fn walk_consumer<V: Visit>(input: &mut Cursor<'_>, visit: &mut V, layout: u8) ->
     Ok(())
 }
 
-fn walk_producers<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
+fn walk_producers<V: Visit + ?Sized>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
     let duration = input.number().within(Reading::IdempotencyDuration)?;
     visit.idempotency_limits(duration, input.number().within(Reading::IdempotencyLimit)?);
     for _ in 0..input.count(2).within(Reading::NumberOfProducers)? {

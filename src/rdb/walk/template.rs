@@ -14,7 +14,7 @@ const PLAIN_NAMES: u64 = 1;
 const PACKED_NAMES: u64 = 0;
 
 /// Walks `id, value[n]`, where `n` is the number of fields of the template.
-pub fn walk_shared<V: Visit>(templates: &Templates, input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
+pub fn walk_shared<V: Visit + ?Sized>(templates: &Templates, input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
     let offset = input.offset();
     let id = input.length().within(Reading::TemplateId)?;
     let template = templates.get(id, offset).within(Reading::TemplateId)?;
@@ -32,7 +32,7 @@ pub fn walk_shared<V: Visit>(templates: &Templates, input: &mut Cursor<'_>, visi
 }
 
 /// Walks `names, listpack`.
-pub fn walk_packed<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
+pub fn walk_packed<V: Visit + ?Sized>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
     let names = match names_form(input)? {
         PACKED_NAMES => HashTemplate::of_listpack(input.string().within(Reading::TemplateFields)?)
             .within(Reading::TemplateFields)?,
@@ -43,7 +43,7 @@ pub fn walk_packed<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()
 }
 
 /// Walks `names, value[n]`.
-pub fn walk_own<V: Visit>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
+pub fn walk_own<V: Visit + ?Sized>(input: &mut Cursor<'_>, visit: &mut V) -> Result<()> {
     if names_form(input)? == PACKED_NAMES {
         let blob = input.string().within(Reading::TemplateFields)?;
         let names = HashTemplate::of_listpack(blob).within(Reading::TemplateFields)?;

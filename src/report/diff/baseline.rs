@@ -129,6 +129,10 @@ pub fn warnings(earlier: &NamedReport, report: &Report) -> Vec<Warning> {
     if !before.has_findings() {
         warn(WarningKind::BaselineWithoutFindings);
     }
+    let policies = PolicyChange::of_reports(before, report);
+    policies.as_ref().and_then(PolicyChange::warning).into_iter().for_each(&mut warn);
+    let separators = [before, report].map(|report| report.options.separators_in_order());
+    WarningKind::separators_differ(separators.iter().map(|it| &it[..])).into_iter().for_each(&mut warn);
     warnings
 }
 
@@ -302,6 +306,26 @@ mod tests {
             "findings": { "list": list }
         });
         NamedReport::read(json.to_string().as_bytes(), "old.json").unwrap()
+    }
+
+    #[test]
+    fn another_policy_and_other_separators_are_told() {
+        let told = |separator: &str, digest: &str| {
+            let mut old = earlier(Vec::new());
+            old.report.findings = findings(Vec::new());
+            let mut now = Report { findings: findings(Vec::new()), ..Report::default() };
+            for (report, separator, digest) in [(&mut old.report, ":", "a"), (&mut now, separator, digest)] {
+                report.options.separators = vec![separator.to_owned()];
+                report.findings.settings = [("key.length".into(), digest.to_owned())].into();
+            }
+            let is_asked =
+                |kind: &_| matches!(kind, WarningKind::PoliciesDiffer { .. } | WarningKind::SeparatorsDiffer { .. });
+            let warnings = warnings(&old, &now).into_iter().filter(|warning| is_asked(&warning.kind));
+            warnings.map(|warning| warning.wording.en.chars().take(52).collect::<String>()).collect::<Vec<_>>()
+        };
+        assert!(told(":", "a").is_empty());
+        assert_eq!(told("/", "a"), ["baseline old.json: names are divided at different se"]);
+        assert_eq!(told(":", "b"), ["baseline old.json: the reports were checked against "]);
     }
 
     fn patterns(rows: &[BaselineRow]) -> Vec<&str> {

@@ -12,8 +12,7 @@ use serde::Serialize;
 use super::policy_change::PolicyChange;
 use super::trend::{self, Trend};
 use super::{
-    Baseline, Condition, GateRow, Growth, NamedReport, PatternChanges, Report, TemplateChange, TypeChange, baseline,
-    growth,
+    Baseline, Condition, GateRow, Growth, NamedReport, PatternChanges, TemplateChange, TypeChange, baseline, growth,
 };
 use crate::report::{Unknown, Warning, WarningKind, Weight};
 use crate::units::{Bytes, Millis};
@@ -199,9 +198,9 @@ impl Comparer {
         let limit = plan.maxmemory.filter(|limit| limit.0 > 0).map(|limit| Bytes(limit.0.saturating_mul(servers)));
         let trend = trend::trend(&self.points, limit);
         let all = if conditions.is_empty() { plan.top } else { usize::MAX };
-        let policies = policies(&first.report, &last.report);
+        let policies = PolicyChange::of_reports(&first.report, &last.report);
         let mut warnings = warnings(&self.points, trend.is_some(), limit.is_some());
-        warnings.extend(policies.as_ref().and_then(policies_differ));
+        warnings.extend(policies.as_ref().and_then(PolicyChange::warning).map(Warning::new));
         if first.report.is_of_snapshot_of(&last.report) {
             warnings.push(Warning::about(&last.name, WarningKind::SameSnapshot { of: first.name.clone() }));
         }
@@ -245,19 +244,6 @@ pub fn compare(reports: impl IntoIterator<Item = NamedReport>, plan: &ComparePla
     comparer.finish(plan)
 }
 
-/// Compares the policies of two reports; returns `None` unless both were checked against one.
-fn policies(first: &Report, last: &Report) -> Option<PolicyChange> {
-    (first.has_findings() && last.has_findings()).then(|| PolicyChange::between(first, last))
-}
-
-fn policies_differ(change: &PolicyChange) -> Option<Warning> {
-    let rules = match change {
-        PolicyChange::Rules(rules) => rules.iter().cloned().collect(),
-        PolicyChange::Unknown => Vec::new(),
-    };
-    (!change.is_none()).then(|| Warning::new(WarningKind::PoliciesDiffer { rules }))
-}
-
 /// Notes what makes figures differ by itself, and what is missing for a trend; `wants_trend` if a forecast was asked for.
 fn warnings(points: &[Point], has_trend: bool, wants_trend: bool) -> Vec<Warning> {
     let mut warnings = Vec::new();
@@ -276,12 +262,8 @@ fn warnings(points: &[Point], has_trend: bool, wants_trend: bool) -> Vec<Warning
     if selections.len() > 1 {
         warnings.push(Warning::new(WarningKind::SelectionsDiffer));
     }
-    // Reports of the first versions do not name their separators.
-    let separators: BTreeSet<_> = points.iter().map(|point| &point.separators).filter(|it| !it.is_empty()).collect();
-    if separators.len() > 1 {
-        let separators = separators.into_iter().map(|it| it.concat()).collect();
-        warnings.push(Warning::new(WarningKind::SeparatorsDiffer { separators }));
-    }
+    let separators = points.iter().map(|point| &point.separators[..]);
+    warnings.extend(WarningKind::separators_differ(separators).map(Warning::new));
     let models: BTreeSet<_> = points.iter().map(|point| point.model.as_str()).collect();
     if models.len() > 1 {
         let models = models.into_iter().map(str::to_owned).collect();

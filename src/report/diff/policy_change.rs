@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Report;
-use crate::report::Word;
+use crate::report::{WarningKind, Word};
 
 /// Difference between the policies of two reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,7 +15,12 @@ pub(super) enum PolicyChange {
 }
 
 impl PolicyChange {
-    /// Compares the policies of two reports.
+    /// Compares the policies of two reports; returns `None` unless both were checked against one.
+    pub fn of_reports(first: &Report, last: &Report) -> Option<PolicyChange> {
+        (first.has_findings() && last.has_findings()).then(|| PolicyChange::between(first, last))
+    }
+
+    /// Compares two policies.
     pub fn between(first: &Report, last: &Report) -> PolicyChange {
         match (settings(first), settings(last)) {
             (Some(before), Some(after)) => {
@@ -34,6 +39,15 @@ impl PolicyChange {
             PolicyChange::Rules(rules) => rules.contains(rule),
             PolicyChange::Unknown => true,
         }
+    }
+
+    /// Returns the warning about policies that are not known to be the same.
+    pub fn warning(&self) -> Option<WarningKind> {
+        let rules = match self {
+            PolicyChange::Rules(rules) => rules.iter().cloned().collect(),
+            PolicyChange::Unknown => Vec::new(),
+        };
+        (!self.is_none()).then_some(WarningKind::PoliciesDiffer { rules })
     }
 
     /// Returns whether the policies are known to be the same.

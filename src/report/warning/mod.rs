@@ -2,6 +2,8 @@
 
 mod words;
 
+use std::collections::BTreeSet;
+
 #[cfg(feature = "internals")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -325,6 +327,7 @@ impl Warning {
 }
 
 impl WarningKind {
+    /// Returns whether a warning that names a report is about the baseline.
     fn is_of_a_baseline(&self) -> bool {
         use WarningKind::*;
         matches!(
@@ -334,7 +337,17 @@ impl WarningKind {
                 | BaselineOtherSelection
                 | BaselineWithoutFindings
                 | BaselineUnknownMemory { .. }
+                | PoliciesDiffer { .. }
+                | SeparatorsDiffer { .. }
         )
+    }
+
+    /// Returns the warning about separators of several reports, each in order, unless they are the same. Reports of the first
+    /// versions do not name theirs.
+    pub(crate) fn separators_differ<'a>(of_reports: impl IntoIterator<Item = &'a [String]>) -> Option<WarningKind> {
+        let distinct: BTreeSet<&[String]> = of_reports.into_iter().filter(|it| !it.is_empty()).collect();
+        let separators = || distinct.iter().map(|it| it.concat()).collect();
+        (distinct.len() > 1).then(|| WarningKind::SeparatorsDiffer { separators: separators() })
     }
 }
 

@@ -1,7 +1,8 @@
 //! `memory.headroom`: a share of `maxmemory` stays free.
 //!
-//! Measured: estimated memory in thousandths of `maxmemory`, rounded up. Without `--maxmemory` nothing is checked. Several
-//! inputs are shards on separate servers with that limit each, so each is checked on its own.
+//! Measured: memory in thousandths of `maxmemory`, rounded up: the estimate, or the `used-mem` of the file if that is more, as it
+//! includes what the server itself needs. Without `--maxmemory` nothing is checked. Several inputs are shards on separate servers
+//! with that limit each, so each is checked on its own.
 
 use crate::policy::Context;
 use crate::policy::capacity::{estimated_memory, exceeds, permille};
@@ -56,34 +57,67 @@ pub struct HeadroomRule {
 }
 
 const MAXMEMORY: DetailField = DetailField::new("maxmemory", "maxmemory", "maxmemory");
+const USED_MEM: DetailField = DetailField::new("used_mem", "used-mem", "used-mem");
+
+/// Memory of one server.
+struct Load {
+    /// File that it comes from, if there are several.
+    file: Option<String>,
+    /// What a finding counts: keys, as all findings do.
+    weight: Weight,
+    /// Memory of keys and tables.
+    estimated: Bytes,
+    /// What the server said it used, which is about all keys.
+    used: Option<Bytes>,
+}
+
+impl Load {
+    /// Returns the load of each server.
+    fn of(report: &Report) -> Vec<Load> {
+        let said = |file: &SourceFile| report.instance.as_ref().and(file.used_mem);
+        if let [file] = &report.source.files[..] {
+            let weight = Weight { keys: report.totals.keys, memory: report.totals.memory };
+            return vec![Load { file: None, weight, estimated: estimated_memory(report), used: said(file) }];
+        }
+        let of_file = |file: &SourceFile| Load {
+            file: Some(file.name.clone()),
+            weight: Weight { keys: file.keys, memory: file.memory },
+            estimated: file.memory,
+            used: said(file),
+        };
+        report.source.files.iter().map(of_file).collect()
+    }
+}
 
 impl SnapshotRule for HeadroomRule {
     fn judge(&self, report: &Report, context: &Context) -> Vec<Breach> {
         let Some(limit) = context.maxmemory.filter(|limit| limit.0 > 0) else { return Vec::new() };
-        let files = &report.source.files;
-        // What counts is all that a server needs; a finding has the memory of keys, as all findings have.
-        let loads: Vec<(Option<String>, Weight, Bytes)> = if files.len() > 1 {
-            let of_file = |file: &SourceFile| Weight { keys: file.keys, memory: file.memory };
-            files.iter().map(|file| (Some(file.name.clone()), of_file(file), file.memory)).collect()
-        } else {
-            let totals = &report.totals;
-            vec![(None, Weight { keys: totals.keys, memory: totals.memory }, estimated_memory(report))]
+        let judge = |Load { file, weight: Weight { keys, memory }, estimated, used }: Load| {
+            let used = used.filter(|used| *used > estimated);
+            let needed = used.unwrap_or(estimated);
+            let said = used.map(|used| USED_MEM.with(DetailValue::Bytes(used)));
+            exceeds(needed.0, limit.0, self.max).then(|| Breach {
+                pattern: file,
+                keys,
+                memory,
+                measured: Some(permille(needed.0, limit.0)),
+                allowed: Some(self.max),
+                details: [MAXMEMORY.with(DetailValue::Bytes(limit))].into_iter().chain(said).collect(),
+                ..Breach::default()
+            })
         };
-        let full = loads.into_iter().filter(|(_, _, needed)| exceeds(needed.0, limit.0, self.max));
-        full.map(|(pattern, Weight { keys, memory }, needed)| Breach {
-            pattern,
-            keys,
-            memory,
-            measured: Some(permille(needed.0, limit.0)),
-            allowed: Some(self.max),
-            details: [MAXMEMORY.with(DetailValue::Bytes(limit))].into(),
-            ..Breach::default()
-        })
-        .collect()
+        Load::of(report).into_iter().filter_map(judge).collect()
     }
+
     fn needs(&self, known: &Known<'_>) -> Option<Need> {
         match known.context.maxmemory {
-            Some(Bytes(1..)) => known.lacks_sums(),
+            // What the servers say includes keys whose memory is unknown.
+            Some(Bytes(1..)) => known.lacks_keys().or_else(|| {
+                known.lacks(Need::KnownMemory, |report| {
+                    let loads = Load::of(report);
+                    !report.totals.unknown.is_none() && loads.iter().any(|load| load.used.is_none())
+                })
+            }),
             Some(Bytes(0)) | None => Some(Need::Maxmemory),
         }
     }
@@ -93,6 +127,7 @@ impl SnapshotRule for HeadroomRule {
 mod tests {
     use super::*;
     use crate::analyze::examples::{empty_report, source_file};
+    use crate::report::{Instance, Unknown};
 
     #[test]
     fn each_shard_is_compared_with_the_limit() {
@@ -105,5 +140,35 @@ mod tests {
         let [breach] = &HeadroomRule { max: 800 }.judge(&report, &context(100))[..] else { panic!() };
         assert_eq!((breach.pattern.as_deref(), breach.measured), (Some("sample-1.rdb"), Some(810)));
         assert!(HeadroomRule { max: 800 }.judge(&report, &context(0)).is_empty(), "0 is no limit");
+    }
+
+    #[test]
+    fn what_the_server_used_counts_if_it_is_more_than_its_keys() {
+        let judge = |used: Option<u64>, selected: bool| {
+            let mut report = empty_report();
+            report.totals.memory = Bytes(70);
+            report.source.files = vec![SourceFile { used_mem: used.map(Bytes), ..source_file(0) }];
+            report.instance = (!selected).then(|| Instance { total: Bytes(75), ..Instance::default() });
+            let context = Context { maxmemory: Some(Bytes(100)), ..Context::default() };
+            let breaches = HeadroomRule { max: 740 }.judge(&report, &context);
+            breaches.into_iter().map(|breach| (breach.measured, breach.details.len())).collect::<Vec<_>>()
+        };
+        assert_eq!(judge(None, false), [(Some(750), 1)]);
+        assert_eq!(judge(Some(74), false), [(Some(750), 1)], "the estimate is more");
+        assert_eq!(judge(Some(91), false), [(Some(910), 2)]);
+        assert!(judge(Some(91), true).is_empty(), "it is about all keys");
+    }
+
+    #[test]
+    fn what_the_server_used_includes_keys_of_unknown_memory() {
+        let needs = |used: Option<u64>| {
+            let mut report = empty_report();
+            report.totals.unknown = Unknown { keys: 1, stored_bytes: Bytes(9) };
+            report.source.files = vec![SourceFile { used_mem: used.map(Bytes), ..source_file(0) }];
+            report.instance = Some(Instance::default());
+            let context = Context { maxmemory: Some(Bytes(100)), ..Context::default() };
+            HeadroomRule { max: 740 }.needs(&Known { report: Some(&report), ..Known::before(&context) })
+        };
+        assert!(needs(None).is_some() && needs(Some(50)).is_none());
     }
 }

@@ -133,6 +133,7 @@ fn file(name: &str, container: impl Into<Container>, bytes: u64) -> SourceFile {
         keys_read: 1_234_567,
         memory: Bytes(TOTAL),
         ctime: Some(CTIME),
+        used_mem: Some(Bytes(1_717_986_918)),
         server: Some(FileServer { family: "redis".into(), version: "7.2.6".into(), guessed_from: None }),
         errors: vec![],
         damaged_keys: 0,
