@@ -6,7 +6,6 @@ use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 
 use super::dictionary::{DictionaryEntry, TtlClass};
-use super::rules::memory::volatile_policy;
 use super::rules::ttl::missing;
 use super::settings::Policy;
 use crate::record::Kind;
@@ -64,7 +63,7 @@ fn declarations(policy: &Policy, rule: &str, to: &mut Facts) {
             }
         }
         // It counts the keys that this rule finds.
-        volatile_policy::ID => {
+        "memory.volatile-policy" => {
             if let Some(missing) = digest(policy, missing::ID) {
                 to.fact("ttl.missing", [missing]);
             }
@@ -162,7 +161,7 @@ mod tests {
         let class = changed("[[ttl_class]]\nname = \"mine\"\npatterns = [\"zz:**\"]\nmax = \"1h\"\n");
         let (lifetimes, others): (Vec<_>, Vec<_>) = class.into_iter().partition(|rule| rule.starts_with("ttl."));
         assert!(lifetimes.contains(&missing::ID), "{lifetimes:?}");
-        assert_eq!(others, [volatile_policy::ID]);
+        assert_eq!(others, ["memory.volatile-policy"]);
     }
 
     #[test]

@@ -7,6 +7,9 @@
 //!
 //! A key may match several patterns of a list. The first found wins: those that begin at the first segment, then those with a
 //! leading `**`, the leftmost match first. Two patterns that no such order tells apart must not match the same key.
+//!
+//! Some ids look like those of a narrower class by chance: of ids that count up, `200101` is a date, and of hashes in hexadecimal some
+//! have digits only. A pattern with the wider class matches them, too; one with the narrower class takes precedence.
 
 use hashbrown::HashMap;
 
@@ -153,8 +156,8 @@ fn segment(text: &str, is_last: bool, classifier: &Classifier) -> Result<Segment
             "`{text}`: `*` must be a whole segment; write ids within names as classes, such as `user_{{int}}`"
         ));
     }
-    if text.contains('{') {
-        return with_holes(text);
+    if text.contains(['{', '}']) {
+        return with_braces(text);
     }
     match classifier.pattern_text(text.as_bytes()) {
         seen if seen == text => Ok(SegmentPattern::Name(seen)),
@@ -162,18 +165,53 @@ fn segment(text: &str, is_last: bool, classifier: &Classifier) -> Result<Segment
     }
 }
 
-/// Parses a name with ids in it: every pair of braces must be a class.
-fn with_holes(text: &str) -> Result<SegmentPattern, String> {
+/// Parses a name with braces: every pair must be a class, and one that belongs to the name is doubled, as in reports.
+fn with_braces(text: &str) -> Result<SegmentPattern, String> {
     let mut rest = text;
-    while let Some(open) = rest.find('{') {
-        let known = SegmentClass::ALL.iter().find(|class| rest[open..].starts_with(class.text()));
-        let Some(class) = known else {
-            let names: Vec<_> = SegmentClass::ALL.iter().map(|class| class.text()).collect();
-            return Err(format!("`{text}`: within a name, braces may enclose only classes: {}", names.join(", ")));
+    while let Some(brace) = rest.find(['{', '}']) {
+        let class = SegmentClass::ALL.iter().find(|class| rest[brace..].starts_with(class.text()));
+        let is_doubled = rest[brace..].starts_with("{{") || rest[brace..].starts_with("}}");
+        let length = match class {
+            _ if is_doubled => 2,
+            Some(class) => class.text().len(),
+            None => {
+                let names: Vec<_> = SegmentClass::ALL.iter().map(|class| class.text()).collect();
+                let names = names.join(", ");
+                return Err(format!(
+                    "`{text}`: within a name, braces may enclose only classes: {names}; write `{{{{` and `}}}}` for those of a name"
+                ));
+            }
         };
-        rest = &rest[open + class.text().len()..];
+        rest = &rest[brace + length..];
     }
     Ok(SegmentPattern::Name(text.to_owned()))
+}
+
+/// Integers and dates within a name.
+const INT: &str = "{int}";
+const DATE: &[u8] = b"{date}";
+
+/// Returns a name with integers in place of its dates, if it has any.
+fn with_ints(name: &[u8]) -> Option<Vec<u8>> {
+    let mut dates = memchr::memmem::find_iter(name, DATE).peekable();
+    dates.peek()?;
+    let (mut ints, mut from) = (Vec::with_capacity(name.len()), 0);
+    for date in dates {
+        ints.extend_from_slice(name.get(from..date).unwrap_or_default());
+        ints.extend_from_slice(INT.as_bytes());
+        from = date + DATE.len();
+    }
+    ints.extend_from_slice(name.get(from..).unwrap_or_default());
+    Some(ints)
+}
+
+/// Returns the wider classes whose ids may look like those of this class, the narrowest first.
+fn wider(class: &[u8]) -> &'static [&'static str] {
+    match class {
+        b"{date}" => &["{int}", "{hex}"],
+        b"{int}" => &["{hex}"],
+        _ => &[],
+    }
 }
 
 impl SegmentPattern {
@@ -219,6 +257,8 @@ struct MatchState<T> {
     classes: Vec<(&'static str, u32)>,
     any_name: Option<u32>,
     any: Option<u32>,
+    /// True if a name has an integer in it, which may look like a date.
+    has_int: bool,
     /// Targets of patterns that end here.
     ends: Vec<T>,
     /// Targets of patterns with `**` from here on.
@@ -233,6 +273,7 @@ impl<T> Default for MatchState<T> {
             classes: Vec::new(),
             any_name: None,
             any: None,
+            has_int: false,
             ends: Vec::new(),
             rest: Vec::new(),
         }
@@ -359,9 +400,21 @@ impl<T: Copy> MatchTree<T> {
                 {
                     self.visit(next, left.clone(), found);
                 }
+                if state.has_int
+                    && let Some(&next) = with_ints(name).and_then(|name| state.names.get(&*name))
+                {
+                    self.visit(next, left.clone(), found);
+                }
                 state.any_name
             }
-            PartKind::Class => state.classes.iter().find(|(class, _)| class.as_bytes() == name).map(|(_, next)| *next),
+            PartKind::Class => {
+                let of = |class: &[u8]| state.classes.iter().find(|(known, _)| known.as_bytes() == class);
+                let own = of(name).into_iter();
+                for (_, next) in own.chain(wider(name).iter().filter_map(|class| of(class.as_bytes()))) {
+                    self.visit(*next, left.clone(), found);
+                }
+                None
+            }
         };
         for next in [next, state.any].into_iter().flatten() {
             self.visit(next, left.clone(), found);
@@ -374,6 +427,7 @@ impl<T: Copy> MatchTree<T> {
         let next = match segment {
             SegmentPattern::Name(name) => {
                 state.marks.add(name.as_bytes());
+                state.has_int |= name.contains(INT);
                 if at == 0 {
                     self.first.add(name.as_bytes());
                 }

@@ -12,7 +12,7 @@ use super::{Lang, human};
 use crate::policy::Policy;
 use crate::policy::file::PatternSyntax;
 use crate::policy::matcher::PolicyPattern;
-use crate::report::{PatternRow, Report};
+use crate::report::{PatternRow, Report, WarningKind};
 use crate::units::Millis;
 
 /// Classes of lifetimes that a draft suggests: the name, the longest time to live as policies write it, and in milliseconds.
@@ -42,18 +42,23 @@ impl Draft<'_> {
         self.head(report, out)?;
         let mut written: Vec<PolicyPattern> = self.known().cloned().collect();
         let mut left_out = 0;
+        let is_strict = report.warnings.iter().any(|warning| warning.kind == WarningKind::CrowdedLevels);
         for row in &report.patterns.list {
-            match PolicyPattern::parse(&row.pattern, self.syntax.separators, self.syntax.classifier) {
+            let text = match is_strict {
+                true => self.with_collapsed_levels(&row.pattern),
+                false => row.pattern.clone(),
+            };
+            match PolicyPattern::parse(&text, self.syntax.separators, self.syntax.classifier) {
                 Err(why) => {
                     left_out += 1;
-                    let (pattern, why) = (quoted(&row.pattern), one_line(&why));
+                    let (pattern, why) = (quoted(&text), one_line(&why));
                     writeln!(out, "# {}\n", say!(lang, "{pattern} has no entry: {why}", "{pattern} 没有条目：{why}"))?;
                 }
                 Ok(pattern) => match written.iter().position(|other| other.may_share(&pattern)) {
                     Some(place) if place < self.known().count() => {}
                     Some(place) => {
                         left_out += 1;
-                        let (pattern, other) = (quoted(&row.pattern), quoted(&written[place].text));
+                        let (pattern, other) = (quoted(&text), quoted(&written[place].text));
                         let line = say!(
                             lang,
                             "{pattern} has no entry: {other} can match the same keys",
@@ -62,7 +67,7 @@ impl Draft<'_> {
                         writeln!(out, "# {line}\n")?;
                     }
                     None => {
-                        self.entry(report, row, out)?;
+                        self.entry(report, row, &text, out)?;
                         written.push(pattern);
                     }
                 },
@@ -130,7 +135,26 @@ impl Draft<'_> {
         writeln!(out, "# {todo}\n[[ttl_class]]\nname = \"forever\"\nrequired = false\n")
     }
 
-    fn entry(&self, report: &Report, row: &PatternRow, out: &mut dyn Write) -> io::Result<()> {
+    /// Returns a pattern of a report whose levels are collapsed as a policy writes it: `{*}` stands for ids, too, and at the end for
+    /// all segments that follow.
+    fn with_collapsed_levels(&self, pattern: &str) -> String {
+        let is_separator = |c: char| u8::try_from(c).is_ok_and(|byte| self.syntax.separators.contains(&byte));
+        let mut rest = pattern.split_inclusive(is_separator).peekable();
+        let mut text = String::with_capacity(pattern.len());
+        while let Some(segment) = rest.next() {
+            match segment.strip_prefix("{*}") {
+                Some("") if rest.peek().is_none() => text.push_str("**"),
+                Some(separator) if separator.chars().all(is_separator) => {
+                    text.push('*');
+                    text.push_str(separator);
+                }
+                _ => text.push_str(segment),
+            }
+        }
+        text
+    }
+
+    fn entry(&self, report: &Report, row: &PatternRow, pattern: &str, out: &mut dyn Write) -> io::Result<()> {
         let expiring = row.keys.saturating_sub(row.without_ttl.keys);
         let left = time_left(row, report.expiry.reference_time);
         let lang = self.lang;
@@ -154,7 +178,7 @@ impl Draft<'_> {
             "{keys}，{memory}，平均 {mean}；{habit}{mixed}"
         );
         writeln!(out, "# {line}")?;
-        writeln!(out, "[[dictionary]]\npattern = {}", quoted(&row.pattern))?;
+        writeln!(out, "[[dictionary]]\npattern = {}", quoted(pattern))?;
         if let [only] = types.as_slice() {
             writeln!(out, "type = \"{only}\"")?;
         }
@@ -209,6 +233,22 @@ fn one_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn collapsed_levels_match_ids_and_what_follows() {
+        let (classifier, separators) = (Default::default(), b":/");
+        let syntax = PatternSyntax { separators, classifier: &classifier };
+        let draft = Draft { syntax, existing: None, lang: Lang::En };
+        for (shown, written) in [
+            ("device:{*}:{int}/{*}:{*}", "device:*:{int}/*:**"),
+            ("{*}", "**"),
+            ("a:{*}:", "a:*:"),
+            ("a:x{*}", "a:x{*}"),
+            ("a:{int}", "a:{int}"),
+        ] {
+            assert_eq!(draft.with_collapsed_levels(shown), written);
+        }
+    }
 
     #[test]
     fn strings_are_toml_whatever_is_in_them() {

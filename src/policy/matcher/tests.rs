@@ -30,6 +30,39 @@ fn keys_match_by_their_own_pattern() {
 }
 
 #[test]
+fn ids_that_look_like_those_of_a_narrower_class_match_the_wider_one() {
+    let patterns = ["user:{int}:name", "sess:{hex}", "job_{int}"];
+    for (key, pattern) in [
+        ("user:200101:name", "user:{int}:name"),
+        ("user:20991231:name", "user:{int}:name"),
+        ("sess:01234567", "sess:{hex}"),
+        ("sess:20240131", "sess:{hex}"),
+        ("sess:0123abcd", "sess:{hex}"),
+        ("job_200101", "job_{int}"),
+    ] {
+        assert_eq!(matches(&patterns, key), [pattern], "{key}");
+    }
+    for key in ["user:0123abcd:name", "job_0123abcd", "sess:alice", "jobs_200101"] {
+        assert_eq!(matches(&patterns, key), [""; 0], "{key}");
+    }
+    let both = ["rank:{int}", "rank:{date}", "rank:{hex}", "top_{int}", "top_{date}"];
+    assert_eq!(matches(&both, "rank:20240131")[0], "rank:{date}");
+    assert_eq!(matches(&both, "rank:77")[0], "rank:{int}");
+    assert_eq!(matches(&both, "top_20240131")[0], "top_{date}");
+}
+
+#[test]
+fn braces_of_a_name_are_written_as_reports_print_them() {
+    for (key, text) in [("x{a:b}:c}", "xa:b:c}}"), ("user:{}:7", "user:{{}}:{int}"), ("a{b:20", "a{{b:{int}")] {
+        assert_eq!(Classifier::default().pattern_text(key.as_bytes()), text);
+        assert_eq!(matches(&[text], key), [text], "{key}");
+    }
+    for wrong in ["c}", "a{b", "{x}y", "{a}{b}"] {
+        assert!(pattern(wrong).unwrap_err().contains("{{"), "{wrong}");
+    }
+}
+
+#[test]
 fn a_leading_double_star_matches_any_number_of_segments() {
     let patterns = ["**:lock:**", "**:config", "lock:**", "**:{int}:job", "**:*:x:y"];
     assert_eq!(matches(&patterns, "lock:a"), ["lock:**", "**:lock:**"]);

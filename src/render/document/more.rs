@@ -5,7 +5,10 @@ use crate::render::words::say;
 use crate::render::{Lang, human};
 
 /// Values of `--top` that are suggested.
-const TOPS: [u64; 9] = [20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000];
+const TOPS: [u64; 9] = [20, 50, 100, 200, 500, 1_000, 2_000, 5_000, MOST];
+
+/// Most rows that `--top` takes.
+const MOST: u64 = 10_000;
 
 /// What shows the rows that a list leaves out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -19,6 +22,12 @@ pub enum More {
     Keys(Vec<String>),
     /// JSON only.
     Json,
+}
+
+/// Says how many rows no report has room for.
+fn beyond(rows: u64, lang: Lang) -> String {
+    let (rows, most) = (human::count(rows), human::count(MOST));
+    say!(lang, "{rows} more than the {most} that a report lists", "另有 {rows} 项，报告最多列出 {most} 项")
 }
 
 impl More {
@@ -41,7 +50,10 @@ impl More {
             More::Keys(commands) => commands.iter().map(keys).find(|line| fits(line)),
             More::Json => None,
         }
-        .or_else(|| Some(with(hidden, "--format json")))
+        .or_else(|| match self {
+            More::Top | More::Open if shown as u64 >= MOST => Some(format!("… {}", beyond(hidden, lang))),
+            _ => Some(with(hidden, "--format json")),
+        })
     }
 }
 
@@ -65,7 +77,7 @@ impl More {
             More::Top | More::Open => match top(all, shown) {
                 Some((top, more)) if hidden > 0 => with(more, &format!("--format json --top {top}")),
                 Some((top, more)) => with(more, &format!("--top {top}")),
-                None => json(),
+                None => say!(lang, "{}.", "{}。", beyond(all, lang)),
             },
             More::Keys(commands) => match commands.first() {
                 Some(command) => {
@@ -123,7 +135,7 @@ mod tests {
         assert_eq!(line(&More::Top, 3, 10).as_deref(), Some("… 3 more with --top 20"));
         assert_eq!(line(&More::Top, 30, 10).as_deref(), Some("… 30 more with --top 50"));
         assert_eq!(line(&More::Top, 70_000, 10).as_deref(), Some("… 9,990 more with --top 10000"));
-        assert_eq!(line(&More::Top, 7, 10_000).as_deref(), Some("… 7 more with --format json"));
+        assert_eq!(line(&More::Top, 7, 10_000).as_deref(), Some("… 7 more than the 10,000 that a report lists"));
         assert_eq!(line(&More::Json, 7, 1).as_deref(), Some("… 7 more with --format json"));
         let keys =
             More::Keys(vec!["rdblens keys a-long-name.rdb --breaking x".to_owned(), "rdblens keys F".to_owned()]);

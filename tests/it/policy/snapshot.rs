@@ -148,10 +148,12 @@ fn a_shard_with_much_more_than_the_others_is_named() {
 
 /// Checks the shop against the platform standard, on a server that it fills to this permille.
 fn filled(permille: u64) -> Report {
-    let memory = shop_by("").totals.memory.0;
+    let report = shop_by("");
+    let used = report.source.files[0].used_mem.expect("the server says what it used");
+    assert!(used > report.instance.expect("all keys are selected").total, "it includes more than keys");
     let mut plan = Plan::new(ReadPlan { inputs: InputCheck::None, ..ReadPlan::new(std::env::temp_dir()) });
     plan.policy = PolicySource::Preset("platform".to_owned());
-    plan.read.config.set("maxmemory", &(memory * 1000 / permille).to_string()).unwrap();
+    plan.read.config.set("maxmemory", &(used.0 * 1000 / permille).to_string()).unwrap();
     judged(&plan, &[shop()])
 }
 

@@ -22,12 +22,9 @@ const NAMED: usize = 5;
 
 const VOLATILE: SampleFacts = SampleFacts { maxmemory_policy: Some("volatile-lru"), ..SampleFacts::NONE };
 
-/// Id of the rule.
-pub const ID: &str = "memory.volatile-policy";
-
 /// Description of the rule.
 static META: RuleMeta = RuleMeta {
-    id: ID,
+    id: "memory.volatile-policy",
     severity: Severity::Must,
     problem: Text {
         en: "more than `max` of the memory lacks a TTL under maxmemory-policy volatile-*",
