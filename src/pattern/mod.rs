@@ -7,6 +7,7 @@
 pub(crate) mod block;
 pub mod bypass;
 pub mod classify;
+pub mod joined;
 pub mod kept_name;
 pub mod name;
 pub mod plain;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::pattern::joined::{COLLAPSED, TreeTexts, join};
 use crate::pattern::segment::Separators;
 use crate::report::{NamedReport, PatternRow, Weight};
 use crate::units::Bytes;
@@ -15,12 +16,14 @@ pub struct EarlierPatterns {
     pub memory: Bytes,
     /// True if the memory of some of its keys is unknown.
     pub lacks_memory: bool,
+    /// True if its tree of patterns was in strict mode.
+    pub strict: bool,
     /// Keys and memory by pattern.
     patterns: BTreeMap<String, Weight>,
-    /// Those with a collapsed level.
-    collapsed: Vec<(String, Weight)>,
     /// Weight of a pattern that is not listed.
     unlisted: EarlierWeight,
+    /// Memory of all patterns that are not listed.
+    rest: Bytes,
 }
 
 /// Weight of a pattern in an earlier snapshot, as far as known.
@@ -68,10 +71,11 @@ impl EarlierPatterns {
         let patterns = report.patterns.list.iter().map(|row| (row.pattern.clone(), weight(row))).collect();
         let mut known = Self::listed(name, report.totals.memory, patterns, report.lists_all_patterns());
         known.lacks_memory = !report.totals.unknown.is_none();
+        known.strict = report.has_strict_patterns();
         if known.lacks_memory
             && let EarlierWeight::AtMost(bound) = &mut known.unlisted
         {
-            *bound = Bytes(u64::MAX);
+            (*bound, known.rest) = (Bytes(u64::MAX), Bytes(u64::MAX));
         }
         Some(known)
     }
@@ -83,9 +87,9 @@ impl EarlierPatterns {
             Some(least) => EarlierWeight::AtMost(least),
             None => EarlierWeight::Unknown,
         };
-        let collapsed = patterns.iter().filter(|(text, _)| text.contains(ANY));
-        let collapsed = collapsed.map(|(text, weight)| (text.clone(), *weight)).collect();
-        EarlierPatterns { name: name.to_owned(), memory, lacks_memory: false, patterns, collapsed, unlisted }
+        let listed: Bytes = patterns.values().map(|weight| weight.memory).sum();
+        let rest = Bytes(memory.0.saturating_sub(listed.0));
+        EarlierPatterns { name: name.to_owned(), memory, lacks_memory: false, strict: false, patterns, unlisted, rest }
     }
 
     /// Returns whether anything is known about patterns: an earlier report that lists none of several says nothing.
@@ -93,41 +97,44 @@ impl EarlierPatterns {
         self.unlisted != EarlierWeight::Unknown
     }
 
-    /// Returns the earlier weight of a pattern.
+    /// Returns the earlier weight of each of some patterns of a tree, which is in strict mode or not.
     ///
     /// A level that has since been collapsed to `{*}` is compared with the sum of all earlier patterns that it covers. A pattern
     /// below a level that was collapsed then took at most as much as that.
-    pub fn before(&self, pattern: &str, separators: &Separators) -> EarlierWeight {
-        if let Some(weight) = self.patterns.get(pattern) {
-            return EarlierWeight::Known(*weight);
-        }
-        let mut collapsed = Weight::default();
-        if pattern.contains(ANY) {
-            for (_, weight) in self.patterns.iter().filter(|(earlier, _)| covers(pattern, earlier, separators)) {
-                collapsed.merge(*weight);
+    pub fn before(&self, patterns: &[&str], strict: bool, separators: &Separators) -> Vec<EarlierWeight> {
+        let (texts, weights): (Vec<&str>, Vec<Weight>) =
+            self.patterns.iter().map(|(text, weight)| (text.as_str(), *weight)).unzip();
+        let sides = [TreeTexts { texts: &texts, strict: self.strict }, TreeTexts { texts: patterns, strict }];
+        let mut before = vec![self.unlisted; patterns.len()];
+        for row in join(sides, separators) {
+            let [then, now] = &row.members;
+            let listed: Vec<Weight> = then.iter().filter_map(|at| weights.get(*at).copied()).collect();
+            let is_whole = row.is_whole(0, sides);
+            for &at in now {
+                if let (Some(pattern), Some(before)) = (patterns.get(at), before.get_mut(at)) {
+                    *before = self.weight(*pattern == row.pattern, pattern.contains(COLLAPSED), is_whole, &listed);
+                }
             }
         }
-        if collapsed.keys > 0 {
-            return EarlierWeight::Known(collapsed);
-        }
-        let above = self.collapsed.iter().filter(|(earlier, _)| covers(earlier, pattern, separators));
-        above.map(|(_, weight)| weight.memory).max().map_or(self.unlisted, EarlierWeight::AtMost)
+        before
     }
-}
 
-/// Segment that stands for a collapsed level.
-const ANY: &str = "{*}";
-
-/// Returns whether `pattern`, whose crowded levels are collapsed, covers every key of the pattern `earlier`.
-fn covers(pattern: &str, earlier: &str, separators: &Separators) -> bool {
-    let is_separator = |c: char| u8::try_from(c).is_ok_and(|byte| separators.contains(byte));
-    let (mut one, mut other) = (pattern.split(is_separator), earlier.split(is_separator));
-    loop {
-        match (one.next(), other.next()) {
-            (None, None) => return true,
-            (Some(ANY), Some(_)) => {}
-            (Some(one), Some(other)) if one == other => {}
-            _ => return false,
+    /// Returns the earlier weight of a pattern that may have been counted under the `listed` ones: `is_row` if all of their keys
+    /// are now under it, `is_whole` if none of its keys was under another.
+    fn weight(&self, is_row: bool, is_collapsed: bool, is_whole: bool, listed: &[Weight]) -> EarlierWeight {
+        let mut sum = Weight::default();
+        listed.iter().for_each(|weight| sum.merge(*weight));
+        // A pattern without `{*}` had all its keys under one pattern.
+        let heaviest = || listed.iter().map(|weight| weight.memory).max().unwrap_or_default();
+        let bound = || if is_collapsed { sum.memory } else { heaviest() };
+        match self.unlisted {
+            _ if is_row && is_whole => EarlierWeight::Known(sum),
+            EarlierWeight::Absent if listed.is_empty() => EarlierWeight::Absent,
+            EarlierWeight::Absent if is_row => EarlierWeight::Known(sum),
+            EarlierWeight::Absent => EarlierWeight::AtMost(bound()),
+            EarlierWeight::AtMost(_) if is_collapsed => EarlierWeight::AtMost(sum.memory + self.rest),
+            EarlierWeight::AtMost(least) => EarlierWeight::AtMost(heaviest().max(least)),
+            unknown => unknown,
         }
     }
 }
@@ -142,31 +149,53 @@ mod tests {
         EarlierPatterns::listed("old", Bytes(1000), patterns.iter().map(weight).collect(), complete)
     }
 
+    fn before(earlier: &EarlierPatterns, pattern: &str) -> EarlierWeight {
+        earlier.before(&[pattern], false, &Separators::default())[0]
+    }
+
+    fn known(keys: u64, memory: u64) -> EarlierWeight {
+        EarlierWeight::Known(Weight { keys, memory: Bytes(memory) })
+    }
+
     #[test]
     fn an_unlisted_pattern_is_new_only_if_the_list_is_complete() {
         let list = [("a:{int}", 5, 500), ("b:{int}", 1, 100)];
-        let known = EarlierWeight::Known(Weight { keys: 5, memory: Bytes(500) });
-        assert_eq!(earlier(&list, true).before("a:{int}", &Separators::default()), known);
-        assert_eq!(earlier(&list, true).before("c:{int}", &Separators::default()), EarlierWeight::Absent);
-        assert_eq!(earlier(&list, false).before("c:{int}", &Separators::default()), EarlierWeight::AtMost(Bytes(100)));
-        assert_eq!(earlier(&[], false).before("c:{int}", &Separators::default()), EarlierWeight::Unknown);
+        assert_eq!(before(&earlier(&list, true), "a:{int}"), known(5, 500));
+        assert_eq!(before(&earlier(&list, false), "a:{int}"), known(5, 500));
+        assert_eq!(before(&earlier(&list, true), "c:{int}"), EarlierWeight::Absent);
+        assert_eq!(before(&earlier(&list, false), "c:{int}"), EarlierWeight::AtMost(Bytes(100)));
+        assert_eq!(before(&earlier(&[], false), "c:{int}"), EarlierWeight::Unknown);
     }
 
     #[test]
     fn a_collapsed_level_is_compared_with_the_sum_of_its_patterns() {
-        let old = earlier(&[("a:x:n", 1, 10), ("a:y:n", 2, 20), ("a:y:m", 4, 40), ("a:z", 8, 80)], true);
-        assert_eq!(
-            old.before("a:{*}:n", &Separators::default()),
-            EarlierWeight::Known(Weight { keys: 3, memory: Bytes(30) })
-        );
-        assert_eq!(old.before("b:{*}:n", &Separators::default()), EarlierWeight::Absent);
+        let list = [("a:x:n", 1, 10), ("a:y:n", 2, 20), ("a:y:m", 4, 40), ("a:{int}:n", 16, 160), ("a:z", 8, 80)];
+        assert_eq!(before(&earlier(&list, true), "a:{*}:n"), known(3, 30));
+        assert_eq!(before(&earlier(&list, true), "b:{*}:n"), EarlierWeight::Absent);
+        // All that is not listed may have been below it.
+        assert_eq!(before(&earlier(&list, false), "a:{*}:n"), EarlierWeight::AtMost(Bytes(30 + 690)));
+        let listed = [("a:{*}:n", 9, 90), ("b", 1, 10)];
+        assert_eq!(before(&earlier(&listed, false), "a:{*}:n"), known(9, 90));
+    }
+
+    #[test]
+    fn at_its_end_a_collapsed_pattern_stands_for_several_segments_in_strict_mode() {
+        let list = [("a:x:o:{int}:d:i:v1", 1, 10), ("a:y:o:{int}:d:{int}", 2, 20), ("a:y:p:{int}:d", 4, 40)];
+        let old = earlier(&list, true);
+        let strict = old.before(&["a:{*}:o:{int}:{*}"], true, &Separators::default());
+        assert_eq!(strict, [known(3, 30)]);
+        // The same text stood for fewer keys.
+        let old = earlier(&[("a:b:c:d:{*}", 1, 10), ("a:b:c:d:e:f", 2, 20)], true);
+        assert_eq!(old.before(&["a:b:c:d:{*}"], true, &Separators::default()), [known(3, 30)]);
+        assert_eq!(old.before(&["a:b:c:d:{*}"], false, &Separators::default()), [known(1, 10)]);
     }
 
     #[test]
     fn a_pattern_of_a_level_that_was_collapsed_is_not_new() {
-        let old = earlier(&[("a:{*}:n", 9, 90), ("b", 1, 10)], true);
-        assert_eq!(old.before("a:x:n", &Separators::default()), EarlierWeight::AtMost(Bytes(90)));
-        assert_eq!(old.before("a:x:m", &Separators::default()), EarlierWeight::Absent);
+        let list = [("a:{*}:n", 9, 90), ("b", 1, 10)];
+        assert_eq!(before(&earlier(&list, true), "a:x:n"), EarlierWeight::AtMost(Bytes(90)));
+        assert_eq!(before(&earlier(&list, true), "a:x:m"), EarlierWeight::Absent);
+        assert_eq!(before(&earlier(&list, false), "a:x:m"), EarlierWeight::AtMost(Bytes(10)));
     }
 
     #[test]

@@ -10,6 +10,8 @@ use crate::units::{Bytes, Millis};
 pub struct Forest<'a> {
     /// Nodes of the tree. Nodes with keys are patterns, the others are prefixes.
     pub nodes: Vec<PatternNode<'a>>,
+    /// True if the tree is in strict mode, where `{*}` also stands for ids and, at the end, for several segments.
+    pub strict: bool,
 }
 
 /// Pattern or prefix.

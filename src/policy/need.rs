@@ -52,6 +52,8 @@ pub enum Need {
     KnownMemory,
     /// Size of the content of module values.
     ModuleContent,
+    /// Names on a level that is collapsed to `{*}`.
+    DistinctNames,
 }
 
 impl Need {
@@ -87,6 +89,10 @@ impl Need {
             Need::ModuleContent => {
                 text("the size of the content of some module values is unknown", "部分模块类型 value 的内容大小未知")
             }
+            Need::DistinctNames => text(
+                "too many distinct names in a segment are counted together as {*}",
+                "某一段的不同名称过多，合并为 {*} 统计",
+            ),
         }
     }
 
@@ -138,6 +144,10 @@ impl Need {
             Need::ModuleContent => {
                 text("look at `rdblens keys --type module`", "用 `rdblens keys --type module` 逐个查看")
             }
+            Need::DistinctNames => text(
+                "begin names with a business, not with an id; owners in a [[dictionary]] tell businesses apart, too",
+                "key 名以业务而非 id 开头；在 [[dictionary]] 中写明负责人也可区分业务",
+            ),
             Need::AllKeys => text("leave out --match, --db and other selections", "去掉 --match、--db 等筛选条件"),
         }
     }
@@ -166,7 +176,8 @@ impl Need {
             | Need::AllKeys
             | Need::CompressedSizes
             | Need::KnownMemory
-            | Need::ModuleContent => None,
+            | Need::ModuleContent
+            | Need::DistinctNames => None,
         }
     }
 

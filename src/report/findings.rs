@@ -231,10 +231,13 @@ pub struct Prefixes {
     /// First segments of names, for rules and independent of `tree`: only segments with more below them, no placeholders; by name.
     #[serde(skip)]
     pub first: Vec<FirstSegment>,
+    /// Keys whose first segments, with more below them, are too many to be told apart: they are counted together as `{*}`.
+    #[serde(skip)]
+    pub crowded: Weight,
 }
 
 /// First segment of names.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FirstSegment {
     /// The first segment.
     pub segment: String,
@@ -242,6 +245,8 @@ pub struct FirstSegment {
     pub weight: Weight,
     /// Segments that follow it, under the same conditions.
     pub next: Vec<FirstSegment>,
+    /// Keys whose next segments are too many to be told apart.
+    pub crowded: Weight,
 }
 
 /// Nodes that are left out of a level because they weigh too little.

@@ -6,6 +6,7 @@ use super::counts::{LeafSums, NEVER};
 use super::facts::PatternFacts;
 use super::{BrokenPatterns, PatternSections, PatternsPlan};
 use crate::aggregate::parts::ColdKeys;
+use crate::pattern::joined::COLLAPSED;
 use crate::pattern::tree::{PatternTree, PlaceId, TreeNode};
 use crate::policy::Violation;
 use crate::policy::forest::{Forest, PatternNode, PatternSums};
@@ -37,6 +38,7 @@ pub(super) fn sections(tree: &PatternTree<PatternFacts>, plan: &PatternsPlan) ->
     };
     lists.visit(tree.root(), &mut String::new());
     let (total, unknown) = (lists.total, lists.unknown);
+    let (first, crowded) = first(tree.root(), SEGMENT_LEVELS);
     let (_, level) = PrefixCut { plan, total, unknown }.level(tree.root(), plan.depth, &mut String::new());
     let broken = lists.broken.into_iter().enumerate();
     let broken = broken.map(|(bit, BreakingPatterns { distinct, worst, best })| {
@@ -50,7 +52,8 @@ pub(super) fn sections(tree: &PatternTree<PatternFacts>, plan: &PatternsPlan) ->
             min_share: plan.min_share,
             tree: level.shown,
             hidden: level.hidden,
-            first: first(tree.root(), SEGMENT_LEVELS),
+            first,
+            crowded,
         },
         patterns: Patterns {
             distinct: lists.distinct,
@@ -66,29 +69,37 @@ pub(super) fn sections(tree: &PatternTree<PatternFacts>, plan: &PatternsPlan) ->
     }
 }
 
-/// Returns the first segments of names below a node: literal ones that other segments follow.
-fn first(node: TreeNode<'_, PatternFacts>, levels: usize) -> Vec<FirstSegment> {
-    let goes_on = |child: &TreeNode<'_, PatternFacts>| {
-        !child.varies() && !child.name().is_empty() && !child.separator().is_empty()
-    };
-    let mut first: Vec<FirstSegment> = Vec::new();
+/// Returns the first segments of names below a node: literal ones that other segments follow. The keys of those that are collapsed
+/// to `{*}` are summed up.
+fn first(node: TreeNode<'_, PatternFacts>, levels: usize) -> (Vec<FirstSegment>, Weight) {
+    let goes_on = |child: &TreeNode<'_, PatternFacts>| !child.name().is_empty() && !child.separator().is_empty();
+    let (mut first, mut collapsed): (Vec<FirstSegment>, _) = (Vec::new(), Weight::default());
     for child in children(node).into_iter().filter(goes_on) {
-        let below = all(child);
-        let next = if levels > 1 { self::first(child, levels - 1) } else { Vec::new() };
+        let below = || {
+            let LeafSums { keys, memory, .. } = all(child);
+            Weight { keys, memory }
+        };
+        if child.varies() {
+            if child.name() == COLLAPSED {
+                collapsed.merge(below());
+            }
+            continue;
+        }
+        let below = below();
+        let (next, crowded) = if levels > 1 { self::first(child, levels - 1) } else { Default::default() };
         match first.last_mut().filter(|last| last.segment == child.name()) {
             // The same segment with another separator.
             Some(last) => {
-                last.weight.merge(Weight { keys: below.keys, memory: below.memory });
+                last.weight.merge(below);
                 last.next.extend(next);
+                last.crowded.merge(crowded);
             }
-            None => first.push(FirstSegment {
-                segment: child.name().to_owned(),
-                weight: Weight { keys: below.keys, memory: below.memory },
-                next,
-            }),
+            None => {
+                first.push(FirstSegment { segment: child.name().to_owned(), weight: below, next, crowded });
+            }
         }
     }
-    first
+    (first, collapsed)
 }
 
 /// Sums up a place and everything below it. Recurses as deep as the tree, whose depth is limited.
@@ -186,7 +197,7 @@ fn pattern_findings(plan: &PatternsPlan, row: ListedPattern<'_>) -> PatternFindi
 
 /// Returns all places of the tree as a flat list.
 pub(super) fn forest(tree: &PatternTree<PatternFacts>) -> Forest<'_> {
-    let mut forest = Forest::default();
+    let mut forest = Forest { nodes: Vec::new(), strict: tree.is_strict() };
     plant(tree.root(), None, &mut String::new(), &mut forest);
     forest
 }

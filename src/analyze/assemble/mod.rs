@@ -102,7 +102,7 @@ pub(super) fn report(
     if let Some(earlier) = &plan.baseline {
         report.warnings.extend(baseline::warnings(earlier, &report));
         report.growth = Some(growth::since(earlier, &report, plan.top));
-        report.findings.baseline = Some(baseline::against(earlier, &report.findings));
+        report.findings.baseline = Some(baseline::against(earlier, &report));
     }
     let mut earlier = plan.earlier.clone();
     if let Some(baseline) = &plan.baseline {
@@ -215,6 +215,9 @@ fn warnings(
     }
     if patterns_strict {
         warnings.push(Warning::new(WarningKind::CrowdedLevels));
+    }
+    if report.prefixes.crowded.keys > 0 {
+        warnings.push(Warning::new(WarningKind::CrowdedFirstLevel));
     }
     if let Some(whole) = whole {
         warnings.extend(whole.caveats.iter().copied().map(Warning::from));

@@ -4,7 +4,7 @@
 pub(super) const LONGEST_NAME: usize = 128;
 
 /// Level from which strict mode counts classes as names: a few classes on each of many levels are many patterns.
-const CLASSES_COUNT_FROM: usize = 2;
+pub const CLASSES_COUNT_FROM: usize = 2;
 
 /// Deepest level: level numbers are bytes.
 const DEEPEST: usize = 250;
@@ -62,7 +62,7 @@ impl TreeLimits {
     }
 
     /// Returns the level on which the rest of a pattern is one name.
-    pub(super) fn last_level(&self, strict: bool) -> usize {
+    pub fn last_level(&self, strict: bool) -> usize {
         let deepest = self.deepest.min(DEEPEST);
         if strict { self.strict.len().min(deepest) } else { deepest }
     }

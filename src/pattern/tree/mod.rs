@@ -25,7 +25,7 @@ mod transplant;
 
 use hashbrown::HashSet;
 
-pub use limits::TreeLimits;
+pub use limits::{CLASSES_COUNT_FROM, TreeLimits};
 pub use stored::StoredTree;
 
 use super::PatternBuf;

@@ -7,7 +7,7 @@ use super::{expiry, findings, growth, headline, next, not_evaluated, notes, patt
 use crate::render::document::{Block, Cell, Column, Document, Form, Prose, Scope, Section, Table};
 use crate::render::words::{heads, nouns, say};
 use crate::render::{Lang, human};
-use crate::report::{KeyRow, PrefixNode, Report};
+use crate::report::{KeyRow, PrefixNode, Report, WarningKind};
 use crate::sorting::CompactSort;
 use crate::units::Bytes;
 
@@ -84,6 +84,9 @@ fn facts(report: &Report, lang: Lang) -> Vec<Prose> {
     if !totals.unknown.is_none() {
         let keys = human::counted(totals.unknown.keys, nouns::KEY, lang);
         facts.push(say!(lang, "{keys} of unknown memory", "{keys} 内存未知"));
+    }
+    if report.warnings.iter().any(|warning| warning.kind == WarningKind::CrowdedFirstLevel) {
+        facts.push(lang.of("too many first segments to tell prefixes apart", "首段过多，无法区分前缀").to_owned());
     }
     let open = report.findings.not_evaluated.len() as u64;
     if open > 0 {

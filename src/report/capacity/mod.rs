@@ -309,6 +309,9 @@ fn warnings(servers: &[NamedReport], earlier: &[&NamedReport], figure: Figure) -
     if separators.len() > 1 {
         warnings.push(Warning::new(WarningKind::SeparatorsDiffer { separators }));
     }
+    for NamedReport { name, .. } in servers.iter().filter(|named| parts::is_crowded(&named.report)) {
+        warnings.push(Warning::about(name, WarningKind::CrowdedFirstLevel));
+    }
     if figure == Figure::Keys {
         warnings.push(Warning::new(WarningKind::TablesNotCounted));
     }

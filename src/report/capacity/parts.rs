@@ -9,7 +9,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{CapacityPlan, Figure};
-use crate::report::{COLD_DAYS, ColdDivision, ColdPart, ColdStep, NamedReport, Weight};
+use crate::pattern::joined::COLLAPSED;
+use crate::report::{COLD_DAYS, ColdDivision, ColdPart, ColdStep, NamedReport, Report, Weight};
 use crate::sorting::CompactSort;
 use crate::units::Bytes;
 
@@ -99,7 +100,14 @@ fn listed(
     rows.into_iter().map(part).collect()
 }
 
+/// Returns whether a report does not tell businesses apart: too many first segments are counted together.
+pub(super) fn is_crowded(report: &Report) -> bool {
+    report.prefixes.tree.iter().any(|node| node.segment == COLLAPSED && node.prefix != node.segment)
+}
+
 fn prefixes(servers: &[NamedReport]) -> BTreeMap<String, Weight> {
+    // A business of one server may be hidden in another.
+    let servers = if servers.iter().any(|named| is_crowded(&named.report)) { &[] } else { servers };
     let nodes = servers.iter().flat_map(|named| &named.report.prefixes.tree);
     by_name(nodes.map(|node| (node.prefix.clone(), Weight { keys: node.keys, memory: node.memory })))
 }

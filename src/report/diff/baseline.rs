@@ -2,17 +2,20 @@
 //!
 //! A finding is identified by its rule, severity and pattern. Lists are cut in both reports, so three facts decide:
 //! a row that the earlier report lists is compared with it; a row heavier than the lightest row of a list that was cut has
-//! grown or is new; where rows are inconclusive, the totals of the whole finding decide, which are exact.
+//! grown or is new; where rows are inconclusive, the totals of the whole finding decide, which are exact. Patterns that only one
+//! report has collapsed to `{*}` are compared with the sum of those of the other report that they stand for.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 #[cfg(feature = "internals")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::policy_change::PolicyChange;
+use super::row_groups::{self, RowGroup, RowMatching};
 use super::{NamedReport, Report};
-use crate::report::{Finding, FindingPattern, Findings, Severity, Warning, WarningKind};
+use crate::report::{Finding, FindingPattern, Findings, Severity, Warning, WarningKind, Weight};
+use crate::sorting::CompactSort;
 use crate::units::Bytes;
 
 /// Findings compared with those of an earlier report.
@@ -136,22 +139,24 @@ pub fn warnings(earlier: &NamedReport, report: &Report) -> Vec<Warning> {
     warnings
 }
 
-/// Compares findings with those of an earlier report.
-pub fn against(earlier: &NamedReport, now: &Findings) -> Baseline {
+/// Compares the findings of a report with those of an earlier one.
+pub fn against(earlier: &NamedReport, report: &Report) -> Baseline {
     let Findings { list: old, not_evaluated, .. } = &earlier.report.findings;
+    let now = &report.findings;
+    let matching = RowMatching::of(&earlier.report, report);
     let mut baseline = Baseline { report: earlier.name.clone(), ..Baseline::default() };
     let (open, judged): (Vec<&Finding>, Vec<&Finding>) =
         now.list.iter().partition(|finding| not_evaluated.iter().any(|other| other.rule == finding.rule));
     baseline.first_evaluated = open.into_iter().flat_map(rows).collect();
     for finding in judged {
-        baseline.add(finding, old);
+        baseline.add(finding, old, &matching);
     }
-    baseline.fixed = fixed(old, now);
+    baseline.fixed = fixed(old, now, &matching);
     baseline
 }
 
 /// Compares the findings of two reports of which one may have been checked against another policy.
-pub(super) fn across_policies(earlier: &NamedReport, now: &Findings, policies: &PolicyChange) -> Baseline {
+pub(super) fn across_policies(earlier: &NamedReport, now: &Report, policies: &PolicyChange) -> Baseline {
     let mut baseline = against(earlier, now);
     let Baseline { new, first_evaluated, worse, fixed, other_policy, .. } = &mut baseline;
     for list in [new, first_evaluated, worse] {
@@ -167,35 +172,117 @@ fn rows(finding: &Finding) -> Vec<BaselineRow> {
     if rows.is_empty() { vec![BaselineRow::of_whole(finding, None)] } else { rows }
 }
 
-/// An earlier report's knowledge of a row.
-enum Known<'a> {
-    /// It lists the row.
-    Listed(&'a FindingPattern),
-    /// It had no such row.
-    Absent,
-    /// It does not list the row, which weighed at most this much if it was there.
-    Below(Bytes),
+/// Rows of an earlier report that one finding is compared with: those of its rule under the same or a higher severity, since a
+/// violation that became milder is not new.
+struct EarlierRows<'a> {
+    /// Those of the same severity first.
+    list: Vec<&'a FindingPattern>,
+    /// Memory of the lightest row of a list that was cut: a row that is not listed weighed at most this much.
+    lightest: Option<Bytes>,
+    /// Keys of all rows that are not listed.
+    rest: Weight,
+}
+
+impl<'a> EarlierRows<'a> {
+    fn of(finding: &Finding, old: &'a [Finding]) -> EarlierRows<'a> {
+        let of_rule = old.iter().filter(|other| other.rule == finding.rule && other.severity >= finding.severity);
+        let (mut of_rule, graver): (Vec<&Finding>, Vec<&Finding>) =
+            of_rule.partition(|other| other.severity == finding.severity);
+        of_rule.extend(graver);
+        let lightest = |other: &&Finding| other.patterns.iter().map(|row| row.memory).min().unwrap_or(Bytes(u64::MAX));
+        let cut = || of_rule.iter().copied().filter(|other| is_cut(other));
+        let mut rest = Weight::default();
+        for other in cut() {
+            let listed = row_groups::weight(&other.patterns);
+            let memory = Bytes(other.memory.0.saturating_sub(listed.memory.0));
+            rest.merge(Weight { keys: other.keys.saturating_sub(listed.keys), memory });
+        }
+        let lightest = cut().map(|other| lightest(&other)).max();
+        EarlierRows { lightest, rest, list: of_rule.iter().flat_map(|other| &other.patterns).collect() }
+    }
 }
 
 impl Baseline {
     /// Adds the rows of a finding that are new or worse; the whole finding if no row is conclusive but its totals are.
-    fn add(&mut self, finding: &Finding, old: &[Finding]) {
+    fn add(&mut self, finding: &Finding, old: &[Finding], matching: &RowMatching) {
         let so_far = self.new.len() + self.worse.len();
         let mut undecided = is_cut(finding) || finding.patterns.is_empty();
-        for row in &finding.patterns {
-            match known(finding, row, old) {
-                Known::Listed(before) if grew(row, before) => {
-                    self.worse.push(BaselineRow::of(finding, row, Some(before)));
+        let before = EarlierRows::of(finding, old);
+        let rows: Vec<&FindingPattern> = finding.patterns.iter().collect();
+        let mut groups = matching.groups([&before.list, &rows]);
+        groups.retain(|group| !group.members[1].is_empty());
+        // In the order of the finding.
+        groups.compact_sort_by_key(|group| group.members[1].first().copied());
+        for group in groups {
+            let [then, now] = group.members.each_ref();
+            let now: Vec<&FindingPattern> = now.iter().filter_map(|at| rows.get(*at).copied()).collect();
+            let then: Vec<&FindingPattern> = then.iter().filter_map(|at| before.list.get(*at).copied()).collect();
+            undecided |= match then.first() {
+                None => self.add_unlisted(finding, &now, &group, &before),
+                Some(then) if group.is_one_pattern && group.is_whole_before => {
+                    let worse = now.into_iter().filter(|row| grew(row, then));
+                    self.worse.extend(worse.map(|row| BaselineRow::of(finding, row, Some(then))));
+                    false
                 }
-                Known::Listed(_) => {}
-                Known::Absent => self.new.push(BaselineRow::of(finding, row, None)),
-                Known::Below(bound) if row.memory > bound => self.worse.push(BaselineRow::of(finding, row, None)),
-                Known::Below(_) => undecided = true,
-            }
+                Some(_) => self.add_joined(finding, [&then, &now], &group, before.rest),
+            };
         }
         if undecided && self.new.len() + self.worse.len() == so_far {
             self.add_whole(finding, old);
         }
+    }
+
+    /// Adds rows of a pattern that the earlier report does not list. Returns true if they may have been there.
+    fn add_unlisted(
+        &mut self,
+        finding: &Finding,
+        now: &[&FindingPattern],
+        group: &RowGroup<'_>,
+        before: &EarlierRows<'_>,
+    ) -> bool {
+        let Some(lightest) = before.lightest else {
+            self.new.extend(now.iter().map(|row| BaselineRow::of(finding, row, None)));
+            return false;
+        };
+        let rest = before.rest;
+        // A collapsed pattern may stand for all that were not listed.
+        let exceeds = |row: &FindingPattern| match group.is_collapsed() {
+            true => row.memory > rest.memory || row.keys > rest.keys,
+            false => row.memory > lightest,
+        };
+        let (worse, open): (Vec<&FindingPattern>, Vec<&FindingPattern>) = now.iter().partition(|row| exceeds(row));
+        self.worse.extend(worse.into_iter().map(|row| BaselineRow::of(finding, row, None)));
+        !open.is_empty()
+    }
+
+    /// Adds the rows of patterns that only one report has collapsed, as one row, if they have more keys or memory in all. Returns
+    /// true if that depends on rows that the earlier report does not list. Limits are compared only pattern by pattern.
+    fn add_joined(
+        &mut self,
+        finding: &Finding,
+        [then, now]: [&[&FindingPattern]; 2],
+        group: &RowGroup<'_>,
+        rest: Weight,
+    ) -> bool {
+        let [sum, after] = [then, now].map(|rows| row_groups::weight(rows.iter().copied()));
+        let exceeds = |weight: Weight| after.keys > weight.keys || after.memory > weight.memory;
+        let rest = if group.is_whole_before { Weight::default() } else { rest };
+        let mut most = sum;
+        most.merge(rest);
+        if !exceeds(most) {
+            return exceeds(sum);
+        }
+        let before = BeforeRow { keys: sum.keys, memory: sum.memory, ..BeforeRow::default() };
+        self.worse.push(BaselineRow {
+            rule: finding.rule.to_string(),
+            severity: finding.severity,
+            pattern: group.pattern.as_deref().map(str::to_owned),
+            keys: after.keys,
+            memory: after.memory,
+            before: (rest == Weight::default()).then_some(before),
+            ..BaselineRow::default()
+        });
+        false
     }
 
     fn add_whole(&mut self, finding: &Finding, old: &[Finding]) {
@@ -207,21 +294,6 @@ impl Baseline {
             Some(_) => {}
         }
     }
-}
-
-/// Looks a row up under the same or a higher severity: a violation that became milder is not new.
-fn known<'a>(finding: &Finding, row: &FindingPattern, old: &'a [Finding]) -> Known<'a> {
-    let of_rule = || {
-        let as_grave = |other: &&Finding| other.severity >= finding.severity;
-        old.iter().filter(|other| other.rule == finding.rule).filter(as_grave)
-    };
-    let own = of_rule().filter(|other| other.severity == finding.severity);
-    let graver = of_rule().filter(|other| other.severity != finding.severity);
-    if let Some(before) = own.chain(graver).flat_map(|other| &other.patterns).find(|old| old.pattern == row.pattern) {
-        return Known::Listed(before);
-    }
-    let lightest = |other: &Finding| other.patterns.iter().map(|row| row.memory).min().unwrap_or(Bytes(u64::MAX));
-    of_rule().filter(|other| is_cut(other)).map(lightest).max().map_or(Known::Absent, Known::Below)
 }
 
 /// Returns true if the finding lists only its heaviest patterns.
@@ -237,180 +309,28 @@ fn grew(now: &FindingPattern, before: &FindingPattern) -> bool {
 }
 
 /// Returns earlier rows that are gone, of rules that are still checked and whose list was not cut now.
-fn fixed(old: &[Finding], now: &Findings) -> Vec<BaselineRow> {
-    let mut broken: HashSet<(&str, Option<&str>)> = HashSet::new();
-    let mut cut: HashSet<&str> = HashSet::new();
-    for finding in &now.list {
-        broken.extend(finding.patterns.iter().map(|row| (&*finding.rule, row.pattern.as_deref())));
-        if is_cut(finding) {
-            cut.insert(&finding.rule);
-        }
-    }
+fn fixed(old: &[Finding], now: &Findings, matching: &RowMatching) -> Vec<BaselineRow> {
+    let cut: HashSet<&str> = now.list.iter().filter(|finding| is_cut(finding)).map(|finding| &*finding.rule).collect();
     let judged = |finding: &&Finding| now.checked.contains(&finding.rule) && !cut.contains(&*finding.rule);
     let rows = old.iter().filter(judged).flat_map(|finding| finding.patterns.iter().map(move |row| (finding, row)));
-    rows.filter(|(finding, row)| !broken.contains(&(&*finding.rule, row.pattern.as_deref())))
-        .map(|(finding, row)| BaselineRow::of(finding, row, None))
-        .collect()
+    let rows: Vec<(&Finding, &FindingPattern)> = rows.collect();
+    let mut of_rules: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (at, (finding, _)) in rows.iter().enumerate() {
+        of_rules.entry(&finding.rule).or_default().push(at);
+    }
+    let mut gone = Vec::new();
+    for (rule, places) in of_rules {
+        let before: Vec<&FindingPattern> = places.iter().filter_map(|at| Some(rows.get(*at)?.1)).collect();
+        let broken: Vec<&FindingPattern> =
+            now.list.iter().filter(|finding| finding.rule == *rule).flat_map(|finding| &finding.patterns).collect();
+        let groups = matching.groups([&before, &broken]).into_iter().filter(|group| group.members[1].is_empty());
+        gone.extend(groups.flat_map(|group| group.members[0].clone()).filter_map(|at| places.get(at).copied()));
+    }
+    gone.sort_unstable();
+    let gone = gone.into_iter().filter_map(|at| rows.get(at));
+    gone.map(|(finding, row)| BaselineRow::of(finding, row, None)).collect()
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::report::NotEvaluated;
-
-    /// A row by pattern, keys, memory, measured; 10 is allowed.
-    type Row = (&'static str, u64, u64, u64);
-
-    fn finding(severity: Severity, distinct: u64, rows: &[Row]) -> Finding {
-        let row = |&(pattern, keys, memory, measured): &Row| FindingPattern {
-            pattern: Some(pattern.to_owned()),
-            keys,
-            memory: Bytes(memory),
-            measured: Some(measured),
-            allowed: Some(10),
-            ..FindingPattern::default()
-        };
-        Finding {
-            rule: "key.length".into(),
-            severity,
-            problem: Default::default(),
-            demand: Default::default(),
-            fix: Default::default(),
-            source: None,
-            unit: None,
-            keys: rows.iter().map(|row| row.1).sum(),
-            memory: Bytes(rows.iter().map(|row| row.2).sum()),
-            saves: None,
-            distinct_patterns: distinct,
-            worst: None,
-            patterns: rows.iter().map(row).collect(),
-        }
-    }
-
-    fn findings(list: Vec<Finding>) -> Findings {
-        Findings { checked: vec!["key.length".into()], list, ..Findings::default() }
-    }
-
-    fn compared(old: Finding, now: Vec<Finding>) -> Baseline {
-        compared_lists(vec![old], now)
-    }
-
-    fn compared_lists(old: Vec<Finding>, now: Vec<Finding>) -> Baseline {
-        against(&earlier(old), &findings(now))
-    }
-
-    fn earlier(old: Vec<Finding>) -> NamedReport {
-        let list = serde_json::to_value(&old).unwrap();
-        let json = serde_json::json!({
-            "schema": "rdblens.report/1", "options": {}, "totals": {}, "patterns": { "distinct": 0, "list": [] },
-            "findings": { "list": list }
-        });
-        NamedReport::read(json.to_string().as_bytes(), "old.json").unwrap()
-    }
-
-    #[test]
-    fn another_policy_and_other_separators_are_told() {
-        let told = |separator: &str, digest: &str| {
-            let mut old = earlier(Vec::new());
-            old.report.findings = findings(Vec::new());
-            let mut now = Report { findings: findings(Vec::new()), ..Report::default() };
-            for (report, separator, digest) in [(&mut old.report, ":", "a"), (&mut now, separator, digest)] {
-                report.options.separators = vec![separator.to_owned()];
-                report.findings.settings = [("key.length".into(), digest.to_owned())].into();
-            }
-            let is_asked =
-                |kind: &_| matches!(kind, WarningKind::PoliciesDiffer { .. } | WarningKind::SeparatorsDiffer { .. });
-            let warnings = warnings(&old, &now).into_iter().filter(|warning| is_asked(&warning.kind));
-            warnings.map(|warning| warning.wording.en.chars().take(52).collect::<String>()).collect::<Vec<_>>()
-        };
-        assert!(told(":", "a").is_empty());
-        assert_eq!(told("/", "a"), ["baseline old.json: names are divided at different se"]);
-        assert_eq!(told(":", "b"), ["baseline old.json: the reports were checked against "]);
-    }
-
-    fn patterns(rows: &[BaselineRow]) -> Vec<&str> {
-        rows.iter().map(|row| row.pattern.as_deref().unwrap_or("-")).collect()
-    }
-
-    fn told(baseline: &Baseline) -> (Vec<&str>, Vec<&str>, Vec<&str>) {
-        (patterns(&baseline.new), patterns(&baseline.worse), patterns(&baseline.fixed))
-    }
-
-    #[test]
-    fn what_has_not_changed_is_neither_new_nor_worse_nor_fixed() {
-        let old = || finding(Severity::Must, 2, &[("a", 5, 50, 12), ("b", 1, 10, 20)]);
-        assert_eq!(told(&compared(old(), vec![old()])), (vec![], vec![], vec![]));
-        let less = finding(Severity::Must, 2, &[("a", 4, 40, 11), ("b", 1, 10, 20)]);
-        assert_eq!(told(&compared(old(), vec![less])), (vec![], vec![], vec![]));
-    }
-
-    #[test]
-    fn more_keys_more_memory_or_a_greater_distance_is_worse() {
-        let old = || finding(Severity::Must, 1, &[("a", 5, 50, 12)]);
-        for worse in [("a", 6, 50, 12), ("a", 5, 51, 12), ("a", 5, 50, 13), ("a", 5, 50, 7)] {
-            let baseline = compared(old(), vec![finding(Severity::Must, 1, &[worse])]);
-            assert_eq!(told(&baseline), (vec![], vec!["a"], vec![]), "{worse:?}");
-            assert_eq!(baseline.worse[0].before.unwrap().keys, 5);
-        }
-    }
-
-    #[test]
-    fn a_pattern_or_a_rule_that_was_not_there_is_new_and_one_that_is_gone_is_fixed() {
-        let old = || finding(Severity::Must, 1, &[("a", 5, 50, 12)]);
-        let now = finding(Severity::Must, 1, &[("b", 1, 1, 11)]);
-        assert_eq!(told(&compared(old(), vec![now])), (vec!["b"], vec![], vec!["a"]));
-        assert_eq!(told(&compared(old(), vec![])), (vec![], vec![], vec!["a"]));
-        assert_eq!(told(&compared_lists(vec![], vec![old()])), (vec!["a"], vec![], vec![]));
-    }
-
-    #[test]
-    fn what_has_become_graver_is_new_and_what_has_become_milder_is_not() {
-        let must = || finding(Severity::Must, 1, &[("a", 5, 50, 12)]);
-        let should = || finding(Severity::Should, 1, &[("a", 5, 50, 12)]);
-        assert_eq!(told(&compared(should(), vec![must()])), (vec!["a"], vec![], vec![]));
-        assert_eq!(told(&compared(must(), vec![should()])), (vec![], vec![], vec![]));
-    }
-
-    #[test]
-    fn of_a_list_that_was_cut_only_what_is_certain_is_said() {
-        let old = || finding(Severity::Must, 9, &[("a", 5, 50, 12), ("b", 5, 40, 12)]);
-        let heavier = finding(Severity::Must, 9, &[("a", 5, 50, 12), ("c", 5, 41, 12)]);
-        assert_eq!(told(&compared(old(), vec![heavier])), (vec![], vec!["c"], vec![]));
-        let lighter = finding(Severity::Must, 9, &[("a", 5, 50, 12), ("c", 5, 39, 12)]);
-        assert_eq!(told(&compared(old(), vec![lighter])), (vec![], vec![], vec![]));
-        let more = Finding { keys: 1_000, ..finding(Severity::Must, 9, &[("a", 5, 50, 12), ("c", 5, 39, 12)]) };
-        assert_eq!(told(&compared(old(), vec![more])), (vec![], vec!["-"], vec![]));
-    }
-
-    #[test]
-    fn a_rule_that_is_no_longer_in_force_is_not_fixed() {
-        let old = finding(Severity::Must, 1, &[("a", 5, 50, 12)]);
-        let off = Finding { rule: "key.prefix".into(), ..old };
-        assert_eq!(told(&compared(off, vec![])), (vec![], vec![], vec![]));
-    }
-
-    #[test]
-    fn findings_of_a_rule_that_was_not_evaluated_are_neither_new_nor_fixed() {
-        let open = |rule: &str| NotEvaluated {
-            rule: rule.to_owned().into(),
-            severity: Severity::Must,
-            reason: Default::default(),
-            remedy: Default::default(),
-            flag: None,
-            applies: true,
-        };
-        let broken = finding(Severity::Must, 1, &[("a", 5, 50, 12)]);
-        let now = findings(vec![broken.clone()]);
-        let earlier = |list, not_evaluated| {
-            let mut earlier = earlier(list);
-            earlier.report.findings.not_evaluated = not_evaluated;
-            earlier
-        };
-        let first = against(&earlier(vec![], vec![open("key.length")]), &now);
-        assert_eq!((first.first_evaluated.len(), first.new.len(), first.worse.len()), (1, 0, 0));
-        let new = against(&earlier(vec![], vec![open("key.levels")]), &now);
-        assert_eq!((new.first_evaluated.len(), new.new.len()), (0, 1));
-        let unknown = Findings { not_evaluated: vec![open("key.length")], ..Findings::default() };
-        assert_eq!(against(&earlier(vec![broken], vec![]), &unknown).fixed, []);
-    }
-}
+#[path = "baseline_tests.rs"]
+mod tests;

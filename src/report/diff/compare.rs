@@ -211,7 +211,7 @@ impl Comparer {
             types: growth::types(&first.report, &last.report),
             patterns: growth::patterns(&first.report, &last.report, all),
             hash_templates: TemplateChange::between(&first.report, &last.report),
-            findings: policies.as_ref().map(|it| baseline::across_policies(&first, &last.report.findings, it)),
+            findings: policies.as_ref().map(|it| baseline::across_policies(&first, &last.report, it)),
             warnings: warnings.into_iter().chain(self.notes).collect(),
             trend,
             left_out: self.left_out,

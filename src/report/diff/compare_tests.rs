@@ -53,6 +53,26 @@ fn what_a_cut_list_does_not_show_is_uncertain() {
 }
 
 #[test]
+fn patterns_that_one_side_has_collapsed_are_one_row() {
+    let single = named("old", 1, 100, &[("shop:{int}", 2, 30), ("user:{int}", 3, 20), ("{int}", 1, 5)]);
+    let collapsed = named("new", 2, 150, &[("{*}:{int}", 7, 90), ("{int}", 1, 5)]);
+    let patterns = compare([single.clone(), collapsed.clone()], &PLAN).unwrap().patterns;
+    assert_eq!(
+        (names(&patterns.grown), patterns.counts.unchanged, patterns.counts.certain()),
+        (vec!["{*}:{int}"], 1, 1)
+    );
+    let weight = |keys, memory| Some(Weight { keys, memory: Bytes(memory) });
+    assert_eq!((patterns.grown[0].before, patterns.grown[0].after), (weight(5, 50), weight(7, 90)));
+    let patterns = compare([collapsed.clone(), single.clone()], &PLAN).unwrap().patterns;
+    assert_eq!((names(&patterns.shrunk), patterns.counts.certain()), (vec!["{*}:{int}"], 1));
+    // A list that was cut may lack a part.
+    let mut cut = single;
+    cut.report.patterns.distinct = 9;
+    let patterns = compare([cut, collapsed], &PLAN).unwrap().patterns;
+    assert_eq!((names(&patterns.uncertain), patterns.counts.certain()), (vec!["{*}:{int}"], 0));
+}
+
+#[test]
 fn lists_are_cut_and_counts_are_not() {
     let old = named("old", 1, 0, &[]);
     let new = named("new", 2, 60, &[("a", 1, 10), ("b", 1, 30), ("c", 1, 20)]);

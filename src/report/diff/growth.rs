@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{NamedReport, Report, Weight};
+use super::{NamedReport, Report, Weight, separators};
+use crate::pattern::joined::{TreeTexts, join};
 use crate::sorting::CompactSort;
 use crate::units::{Bytes, Millis};
 
@@ -112,11 +113,11 @@ pub struct PatternCounts {
 #[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(default)]
 pub struct PatternChange {
-    /// The pattern.
+    /// The pattern. Those that only one snapshot has collapsed to `{*}` are one row.
     pub pattern: String,
-    /// Before; null if the earlier report does not list it.
+    /// Before; null if the earlier report does not list it, or not all that the pattern covers.
     pub before: Option<Weight>,
-    /// After; null if the later report does not list it.
+    /// After; null if the later report does not list it, or not all that the pattern covers.
     pub after: Option<Weight>,
     /// The difference; where a side is unknown, it counts as nothing.
     #[serde(flatten)]
@@ -236,24 +237,41 @@ pub fn types(first: &Report, last: &Report) -> Vec<TypeChange> {
 
 /// Computes the change of each pattern, with at most `top` in each list.
 ///
-/// A pattern that is missing in a list that was cut is uncertain, neither new nor vanished.
+/// Patterns that only one side has collapsed to `{*}` are one row with those of the other side. A pattern that is missing in a list
+/// that was cut is uncertain, neither new nor vanished; so is a row whose patterns may be missing there.
 pub fn patterns(first: &Report, last: &Report, top: usize) -> PatternChanges {
-    let (before, after) = (first.weights_by_pattern(), last.weights_by_pattern());
-    let (before_whole, after_whole) = (first.lists_all_patterns(), last.lists_all_patterns());
+    let weights = [first, last].map(Report::weights_by_pattern);
+    let texts = [&weights[0], &weights[1]].map(|side| side.keys().copied().collect::<Vec<&str>>());
+    let weights = weights.map(|side| side.into_values().collect::<Vec<Weight>>());
+    let [first_texts, last_texts] = &texts;
+    let sides = [
+        TreeTexts { texts: first_texts, strict: first.has_strict_patterns() },
+        TreeTexts { texts: last_texts, strict: last.has_strict_patterns() },
+    ];
+    let lists_all = [first, last].map(Report::lists_all_patterns);
     let mut changes = PatternChanges::default();
-    let names: BTreeSet<&str> = before.keys().chain(after.keys()).copied().collect();
-    for name in names {
-        let (before, after) = (before.get(name).copied(), after.get(name).copied());
+    for row in join(sides, &separators(first, last)) {
+        let is_joined = row.members.iter().all(|members| !members.is_empty());
+        let [before, after] = [0, 1].map(|side| {
+            // A part of a row says nothing of its growth.
+            let is_known = lists_all[side] || !is_joined || row.is_whole(side, sides);
+            let members = row.members[side].iter().filter_map(|at| weights[side].get(*at)).filter(|_| is_known);
+            members.copied().reduce(|mut sum, weight| {
+                sum.merge(weight);
+                sum
+            })
+        });
         let change = PatternChange {
-            pattern: name.to_owned(),
+            pattern: row.pattern.into_owned(),
             before,
             after,
             growth: between(before.unwrap_or_default(), after.unwrap_or_default()),
         };
         let counts = &mut changes.counts;
         let (list, count) = match (before, after) {
-            (None, _) if before_whole => (&mut changes.new, &mut counts.new),
-            (_, None) if after_whole => (&mut changes.vanished, &mut counts.vanished),
+            (None, None) => (&mut changes.uncertain, &mut counts.uncertain),
+            (None, _) if lists_all[0] => (&mut changes.new, &mut counts.new),
+            (_, None) if lists_all[1] => (&mut changes.vanished, &mut counts.vanished),
             (None, _) | (_, None) => (&mut changes.uncertain, &mut counts.uncertain),
             _ if (change.growth.memory, change.growth.keys) > (0, 0) => (&mut changes.grown, &mut counts.grown),
             _ if (change.growth.memory, change.growth.keys) < (0, 0) => (&mut changes.shrunk, &mut counts.shrunk),

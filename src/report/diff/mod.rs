@@ -9,6 +9,7 @@ mod gate;
 pub(crate) mod growth;
 pub(crate) mod history;
 mod policy_change;
+mod row_groups;
 mod templates;
 pub(in crate::report) mod trend;
 
@@ -22,8 +23,9 @@ pub use trend::{Reached, Trend};
 
 use std::collections::BTreeMap;
 
-use super::{Report, Weight};
+use super::{Report, Warning, WarningKind, Weight};
 use crate::error::Error;
+use crate::pattern::segment::Separators;
 use crate::record::Kind;
 use crate::units::{Bytes, Millis};
 
@@ -41,6 +43,13 @@ impl NamedReport {
     pub fn read(json: &[u8], name: &str) -> Result<NamedReport, Error> {
         Ok(NamedReport { name: name.to_owned(), report: Report::read(json, name)? })
     }
+}
+
+/// Returns the separators of the names of two reports; those of the later one if they differ.
+fn separators(first: &Report, last: &Report) -> Separators {
+    // Reports of the first versions do not name theirs, and those of others may name anything.
+    let of = |report: &Report| Separators::new(&report.options.separators).ok();
+    of(last).or_else(|| of(first)).unwrap_or_default()
 }
 
 /// Figures that comparisons need.
@@ -92,6 +101,12 @@ impl Report {
     /// Returns true if the report lists every pattern of its snapshot, not just the heaviest.
     pub fn lists_all_patterns(&self) -> bool {
         self.patterns.list.len() as u64 >= self.patterns.distinct
+    }
+
+    /// Returns true if its tree of patterns was in strict mode, or if that is not known.
+    pub(crate) fn has_strict_patterns(&self) -> bool {
+        let is_told = |warning: &Warning| matches!(warning.kind, WarningKind::CrowdedLevels | WarningKind::Other);
+        self.warnings.iter().any(is_told)
     }
 
     /// Returns true if the snapshot was checked against a policy.

@@ -130,6 +130,8 @@ pub enum WarningKind {
     NoReferenceTime,
     /// Too many distinct names: crowded levels are collapsed.
     CrowdedLevels,
+    /// Too many distinct first segments: those that go on are counted together as `{*}`.
+    CrowdedFirstLevel,
     /// The files were written by different servers.
     DifferentServers {
         /// Each of them.

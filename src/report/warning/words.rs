@@ -135,6 +135,11 @@ impl WarningKind {
                 "too many distinct names: crowded levels are collapsed to {*}",
                 "不同的名称过多：名称过多的层级合并为 {*}",
             ),
+            CrowdedFirstLevel => fixed(
+                "too many distinct first segments: they are counted together as {*}, so that prefixes, businesses and instances by \
+                 business are not told apart",
+                "首段的不同取值过多：全部合并为 {*} 统计，无法区分前缀和业务，也无法按业务拆分实例",
+            ),
             DifferentServers { servers } => {
                 let (en, zh): (Vec<_>, Vec<_>) =
                     servers.iter().map(FileServer::wording).map(|Wording { en, zh }| (en, zh)).unzip();

@@ -5,8 +5,8 @@
 //! segment that says what a key is for (`prefixes`: `cache:`, `lock:`) or where it is used (`environments`: `prod:`, `test:`) is no
 //! business; the next segment is, under the same conditions, so that `lock:order:1`, `prod:order:2:info` and `order:1:info` belong
 //! to one. Where all names begin with the name of a company or system, `level` says which of the remaining segments is the
-//! business. Only owners and businesses with at least `share` of the
-//! memory or of the keys count. A snapshot cannot tell whether two names belong to the same business, so more of them than
+//! business. Only owners and businesses with at least `share` of the memory or of the keys count; if names on a crowded level have that
+//! much together, businesses may hide among them, and the rule is not evaluated unless the others are too many already. A snapshot cannot tell whether two names belong to the same business, so more of them than
 //! owners are allowed.
 
 use std::cmp::Reverse;
@@ -211,8 +211,9 @@ impl SnapshotRule for MixedRule {
             ..Breach::default()
         }]
     }
+
     fn needs(&self, known: &Known<'_>) -> Option<Need> {
-        known.lacks_sums()
+        known.lacks_sums().or_else(|| known.lacks(Need::DistinctNames, |report| self.is_obscured(report)))
     }
 }
 
@@ -226,12 +227,31 @@ impl MixedRule {
 
     /// Adds the businesses of a level. Recurses as deep as the list, which has [`SEGMENT_LEVELS`].
     fn collect<'a>(&self, segments: &'a [FirstSegment], level: u64, businesses: &mut BTreeMap<&'a str, Weight>) {
-        for FirstSegment { segment, weight, next } in segments {
+        for FirstSegment { segment, weight, next, .. } in segments {
             let is_prefix = self.prefixes.iter().any(|prefix| prefix.eq_ignore_ascii_case(segment));
             match level {
                 _ if is_prefix => self.collect(next, level, businesses),
                 ..=1 => businesses.entry(segment).or_default().merge(*weight),
                 _ => self.collect(next, level - 1, businesses),
+            }
+        }
+    }
+
+    /// Returns whether businesses that would count may be among names that are not told apart.
+    fn is_obscured(&self, report: &Report) -> bool {
+        let by_owner = report.findings.by_owner.iter().any(|row| row.owner.is_some());
+        let mut crowded = report.prefixes.crowded;
+        self.add_crowded(&report.prefixes.first, self.level, &mut crowded);
+        !by_owner && self.counts(crowded, report)
+    }
+
+    /// Adds the keys behind names that are not told apart, on the levels that [`MixedRule::collect`] visits.
+    fn add_crowded(&self, segments: &[FirstSegment], level: u64, sum: &mut Weight) {
+        for FirstSegment { segment, next, crowded, .. } in segments {
+            let is_prefix = self.prefixes.iter().any(|prefix| prefix.eq_ignore_ascii_case(segment));
+            if is_prefix || level > 1 {
+                sum.merge(*crowded);
+                self.add_crowded(next, if is_prefix { level } else { level - 1 }, sum);
             }
         }
     }
@@ -274,7 +294,7 @@ mod tests {
         let segment = |&(segment, keys, memory): &(&str, u64, u64)| FirstSegment {
             segment: segment.to_owned(),
             weight: Weight { keys, memory: Bytes(memory) },
-            next: Vec::new(),
+            ..FirstSegment::default()
         };
         report.prefixes.first = first.iter().map(segment).collect();
         report
@@ -296,7 +316,7 @@ mod tests {
         let next = |segment: &str, keys| FirstSegment {
             segment: segment.to_owned(),
             weight: Weight { keys, memory: Bytes(keys) },
-            next: Vec::new(),
+            ..FirstSegment::default()
         };
         report.prefixes.first[0].next = vec![next("order", 200)];
         report.prefixes.first[1].next = vec![next("order", 300)];
@@ -317,6 +337,7 @@ mod tests {
             segment: segment.to_owned(),
             weight: Weight { keys: 100, memory: Bytes(100) },
             next,
+            ..FirstSegment::default()
         };
         let leaf = |name: &str| segment(name, Vec::new());
         let mut report = report(&[]);
@@ -327,6 +348,25 @@ mod tests {
         report.prefixes.first = vec![segment("prod", vec![system])];
         assert_eq!(names(&rule(), &report), ["acme"]);
         assert_eq!(names(&MixedRule { level: 2, ..rule() }, &report), ["pay", "user"]);
+    }
+
+    #[test]
+    fn businesses_among_names_that_are_not_told_apart_are_not_denied() {
+        let lacks = |rule: &MixedRule, report: &Report| {
+            rule.needs(&Known { report: Some(report), ..Known::before(&Context::default()) })
+        };
+        let crowded = |keys| Weight { keys, memory: Bytes(keys) };
+        let mut of_all = report(&[]);
+        of_all.prefixes.crowded = crowded(100);
+        assert_eq!(lacks(&rule(), &of_all), Some(Need::DistinctNames));
+        of_all.prefixes.crowded = crowded(99);
+        assert_eq!(lacks(&rule(), &of_all), None);
+        let mut behind = report(&[("cache", 500, 500), ("acme", 500, 500)]);
+        behind.prefixes.first[1].crowded = crowded(400);
+        assert_eq!(lacks(&rule(), &behind), None);
+        assert_eq!(lacks(&MixedRule { level: 2, ..rule() }, &behind), Some(Need::DistinctNames));
+        behind.prefixes.first[0].crowded = crowded(100);
+        assert_eq!(lacks(&rule(), &behind), Some(Need::DistinctNames));
     }
 
     #[test]

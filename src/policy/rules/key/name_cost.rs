@@ -1,7 +1,9 @@
 //! `key.name-cost`: names do not take more bytes than the values.
 //!
 //! Measured: share of names in the bytes of names and values of a pattern. The size of a value is the length of a string;
-//! for collections, the bytes of the key in the dump without its name.
+//! for collections, the bytes of the key in the dump without its name. Where too many first segments are counted together (`{*}`), a
+//! pattern of many keys cannot be told from many of one key each: patterns below are left out, and the rule is not evaluated if none
+//! other breaks it. Findings of patterns that are collapsed further down say so.
 //!
 //! Suggested name: words have their usual [abbreviations](crate::policy::abbreviations), such as `user:{int}:messages` to
 //! `user:{int}:msgs`. The saving is the number of bytes per name, before rounding by the allocator. Left alone are segments
@@ -13,6 +15,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::pattern::classify::Classifier;
+use crate::pattern::joined::COLLAPSED;
 use crate::pattern::slot::has_tag;
 use crate::policy::abbreviations::abbreviated;
 use crate::policy::content::lock::is_lock_name;
@@ -26,6 +29,7 @@ use crate::policy::rules::key::type_suffix::is_usual_word;
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::policy::{Checks, Context};
 use crate::record::Kind;
+use crate::report::Report;
 use crate::units::Bytes;
 
 /// Description of the rule.
@@ -80,6 +84,21 @@ const NAME_BYTES: DetailField = DetailField::new("name_bytes", "name bytes", "ke
 const VALUE_BYTES: DetailField = DetailField::new("value_bytes", "value bytes", "value 占用");
 const SHORTENED: DetailField = DetailField::new("shortened", "shortened", "缩短后");
 
+const MERGED: DetailField = DetailField::new("merged", "several patterns counted together", "多个模式合并统计");
+
+/// Level of a pattern that is collapsed to `{*}`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Collapsed {
+    None,
+    /// The first: behind it, patterns of many keys cannot be told from those of one.
+    First,
+    Below,
+}
+
+fn is_collapsed(node: &PatternNode<'_>) -> bool {
+    node.varies && node.segment == COLLAPSED
+}
+
 /// Limits the share of names.
 #[derive(Debug, Clone, Copy)]
 pub struct NameCost {
@@ -91,8 +110,28 @@ pub struct NameCost {
 
 impl PatternRule for NameCost {
     fn judge(&self, forest: &Forest<'_>, _: &Context) -> Vec<Breach> {
-        let of = |(node, sums): (&PatternNode<'_>, &PatternSums)| self.of_pattern(node, sums);
-        forest.patterns().filter(|(_, sums)| sums.keys >= self.keys.max(1)).filter_map(of).collect()
+        // Parents stand before their children.
+        let mut collapsed: Vec<Collapsed> = Vec::with_capacity(forest.nodes.len());
+        for node in &forest.nodes {
+            let above = node.parent.and_then(|parent| collapsed.get(parent).copied());
+            collapsed.push(match above {
+                None if is_collapsed(node) && node.facts.is_none() => Collapsed::First,
+                None | Some(Collapsed::None) if is_collapsed(node) => Collapsed::Below,
+                above => above.unwrap_or(Collapsed::None),
+            });
+        }
+        let mut found = Vec::new();
+        for (node, collapsed) in forest.nodes.iter().zip(collapsed) {
+            let sums = node.facts.as_ref().filter(|sums| sums.keys >= self.keys.max(1));
+            let breach = sums.filter(|_| collapsed != Collapsed::First).and_then(|sums| self.of_pattern(node, sums));
+            found.extend(breach.map(|mut breach| {
+                if collapsed == Collapsed::Below {
+                    breach.details.extend([MERGED.with(DetailValue::Flag(true))]);
+                }
+                breach
+            }));
+        }
+        found
     }
 
     fn complete(&self, breaches: &mut [Breach], forest: &Forest<'_>, checks: &Checks, classifier: &Classifier) {
@@ -100,7 +139,8 @@ impl PatternRule for NameCost {
     }
 
     fn needs(&self, known: &Known<'_>) -> Option<Need> {
-        known.lacks_keys()
+        let crowded = |report: &Report| report.prefixes.crowded.keys >= self.keys.max(1);
+        known.lacks_keys().or_else(|| known.lacks(Need::DistinctNames, crowded))
     }
 }
 
@@ -192,7 +232,7 @@ fn unique<'f>(paths: &[Path<'f, '_>], forest: &'f Forest<'_>) -> HashMap<Abbrevi
         }
     }
     // The names behind `{*}` are not known: one of them may be the abbreviation of its neighbour.
-    let crowded = forest.nodes.iter().filter(|node| node.varies && node.segment == "{*}");
+    let crowded = forest.nodes.iter().filter(|node| is_collapsed(node));
     let crowded: BTreeSet<_> = crowded.map(|node| node.parent).collect();
     for (node, root) in forest.nodes.iter().zip(roots).filter(|(node, _)| crowded.contains(&node.parent)) {
         if let Some(short) = abbreviated(node.segment) {
@@ -318,7 +358,7 @@ mod tests {
             node("user:{int}:ä_b{int}:", "ä_b{int}", Some(1), None),
             node("user:{int}:ä_b{int}:näme", "näme", Some(2), Some(sums)),
         ];
-        NameCost { keys: 1000, share: 500 }.judge(&Forest { nodes }, &Context::default())
+        NameCost { keys: 1000, share: 500 }.judge(&Forest { nodes, strict: false }, &Context::default())
     }
 
     /// Returns the suggested names of patterns, one line each, `-` for none. A name in brackets has a tag.
@@ -347,7 +387,7 @@ mod tests {
             facts.example = Some(crate::report::Example { db: 0, key, memory: None });
             nodes[parent.unwrap()].facts = Some(facts);
         }
-        let forest = Forest { nodes };
+        let forest = Forest { nodes, strict: false };
         let classifier = Classifier::default();
         let checks = crate::policy::testing::checks(policy);
         let rule = NameCost { keys: 1000, share: 500 };
@@ -428,6 +468,27 @@ mod tests {
         assert_eq!(judge(sums(Kind::String, 1000, 20_001, 20_000, 90_000)).len(), 1);
         assert!(judge(sums(Kind::Hash, 1000, 20_000, 0, 40_000)).is_empty());
         assert_eq!(judge(sums(Kind::Hash, 1000, 20_000, 0, 39_999)).len(), 1);
+    }
+
+    #[test]
+    fn patterns_behind_a_crowded_first_level_are_left_out_and_others_say_that_they_are_several() {
+        let costly = || Some(sums(Kind::String, 1000, 20_000, 5_000, 0));
+        let merged = |nodes| {
+            let found =
+                NameCost { keys: 1000, share: 500 }.judge(&Forest { nodes, strict: false }, &Context::default());
+            found.iter().map(|breach| breach.details.contains_key("merged")).collect::<Vec<bool>>()
+        };
+        let behind = vec![node("{*}:", "{*}", None, None), node("{*}:clicks", "clicks", Some(0), costly())];
+        assert!(merged(behind).is_empty());
+        assert_eq!(merged(vec![node("{*}", "{*}", None, costly())]), [true]);
+        assert_eq!(merged(vec![node("a:", "a", None, None), node("a:{*}", "{*}", Some(0), costly())]), [true]);
+        assert_eq!(merged(vec![node("a:", "a", None, None), node("a:{int}", "{int}", Some(0), costly())]), [false]);
+
+        let mut report = crate::analyze::examples::empty_report();
+        report.prefixes.crowded.keys = 1000;
+        let context = Context::default();
+        let known = Known { report: Some(&report), ..Known::before(&context) };
+        assert_eq!(NameCost { keys: 1000, share: 500 }.needs(&known), Some(Need::DistinctNames));
     }
 
     #[test]

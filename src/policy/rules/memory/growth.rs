@@ -3,12 +3,12 @@
 //! Measured: current memory of a pattern. Allowed are `factor` times its earlier memory, but at least `least` more than that;
 //! a new pattern counts as 0 before. On small instances, less is abnormal: there, `share` of all earlier memory takes the place
 //! of `least`, but at least 1 MiB. If the earlier report lists only its heaviest patterns, an unlisted pattern was at most as
-//! heavy as the lightest listed one and is compared with that. Without an earlier report of the same keys the rule cannot be
-//! evaluated.
+//! heavy as the lightest listed one and is compared with that; a pattern with a collapsed level (`{*}`) with all that it covers, listed
+//! or not. Without an earlier report of the same keys the rule cannot be evaluated.
 
 use crate::policy::Context;
 use crate::policy::earlier::{EarlierPatterns, EarlierWeight};
-use crate::policy::forest::{Forest, PatternSums};
+use crate::policy::forest::{Forest, PatternNode, PatternSums};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{
     Breach, BuiltRule, DetailField, DetailValue, Known, Need, PatternRule, Rule, RuleMeta, Severity, Text, Unit,
@@ -100,9 +100,13 @@ impl PatternRule for GrowthRule {
         let Some(earlier) = &context.earlier else { return Vec::new() };
         let ignored = self.ignored(earlier.memory.0);
         // Patterns lighter than this cannot have grown by more.
-        let heavy = forest.patterns().filter(|(_, sums)| sums.memory.0 > ignored);
-        let before = |text: &str| earlier.before(text, &context.separators);
-        heavy.filter_map(|(node, sums)| self.grown(&node.text, sums, before(&node.text), earlier)).collect()
+        let heavy: Vec<_> = forest.patterns().filter(|(_, sums)| sums.memory.0 > ignored).collect();
+        let texts: Vec<&str> = heavy.iter().map(|(node, _)| node.text.as_str()).collect();
+        let before = earlier.before(&texts, forest.strict, &context.separators);
+        let grown = |((node, sums), before): (&(&PatternNode<'_>, &PatternSums), _)| {
+            self.grown(&node.text, sums, before, earlier)
+        };
+        heavy.iter().zip(before).filter_map(grown).collect()
     }
 
     fn needs(&self, known: &Known<'_>) -> Option<Need> {
@@ -177,7 +181,6 @@ fn details(before: EarlierWeight, report: &str) -> Details {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::forest::PatternNode;
     use crate::units::Bytes;
 
     /// Returns the allowed memory if a pattern takes `memory` now and the only earlier one, `a:{int}`, took 100.
@@ -198,8 +201,8 @@ mod tests {
         let patterns = [("a:{int}".to_owned(), weight)].into();
         let earlier = EarlierPatterns::listed("old", Bytes(1 << 40), patterns, complete);
         let context = Context { earlier: Some(earlier), ..Context::default() };
-        let mut breaches =
-            GrowthRule { factor: 2, least: 150, share: 100 }.judge(&Forest { nodes: vec![node] }, &context);
+        let mut breaches = GrowthRule { factor: 2, least: 150, share: 100 }
+            .judge(&Forest { nodes: vec![node], strict: false }, &context);
         breaches.pop().map(|breach| breach.allowed.unwrap())
     }
 

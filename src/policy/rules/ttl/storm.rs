@@ -467,7 +467,7 @@ mod tests {
         };
         let nodes = patterns.iter().map(|(name, _)| *name).zip(&samples).map(node).collect();
         let context = Context { reference: Some(Millis(i64::try_from(NOW * 1000).unwrap())), ..Context::default() };
-        storm().judge(&Forest { nodes }, &context)
+        storm().judge(&Forest { nodes, strict: false }, &context)
     }
 
     const NAMES: [&str; 10] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];

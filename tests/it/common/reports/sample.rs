@@ -393,6 +393,7 @@ fn prefixes() -> Prefixes {
         min_share: 0.01,
         tree: vec![user, node("rank:", 12, 380 * MIB, vec![days]), node("商品:", 900, 40 * MIB, vec![])],
         hidden: Hidden { nodes: 41, keys: 633_555, memory: Bytes(270 * MIB) },
+        crowded: Weight::default(),
         first: vec![],
     }
 }

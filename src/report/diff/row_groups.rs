@@ -1,0 +1,83 @@
+//! Rows of findings of two reports that are about the same keys: those of one pattern, and those of patterns that only one of the
+//! reports has collapsed to `{*}`.
+
+use std::borrow::Cow;
+
+use super::{Report, separators};
+use crate::pattern::joined::{COLLAPSED, JoinedPattern, TreeTexts, join};
+use crate::pattern::segment::Separators;
+use crate::report::{FindingPattern, Weight};
+
+/// Settings by which rows of two reports are put together.
+#[derive(Debug)]
+pub(super) struct RowMatching {
+    /// Whether the patterns of each report are in strict mode.
+    strict: [bool; 2],
+    separators: Separators,
+}
+
+/// Rows about the same keys.
+#[derive(Debug)]
+pub(super) struct RowGroup<'a> {
+    /// Pattern of all of them; `None` for rows without one.
+    pub pattern: Option<Cow<'a, str>>,
+    /// Positions of the rows in the lists of both sides.
+    pub members: [Vec<usize>; 2],
+    /// True if all rows have this very pattern.
+    pub is_one_pattern: bool,
+    /// True if no other row of the earlier report can be about these keys, whether it is listed or not.
+    pub is_whole_before: bool,
+}
+
+impl RowMatching {
+    /// Returns the settings for two reports.
+    pub fn of(before: &Report, now: &Report) -> RowMatching {
+        RowMatching { strict: [before, now].map(Report::has_strict_patterns), separators: separators(before, now) }
+    }
+
+    /// Puts rows of the earlier and the later report together.
+    pub fn groups<'a>(&self, rows: [&[&'a FindingPattern]; 2]) -> Vec<RowGroup<'a>> {
+        let listed = rows.map(|rows| {
+            let named = rows.iter().enumerate().filter_map(|(at, row)| Some((at, row.pattern.as_deref()?)));
+            named.unzip::<usize, &str, Vec<_>, Vec<_>>()
+        });
+        let [before, now] = &listed;
+        let sides = [
+            TreeTexts { texts: &before.1, strict: self.strict[0] },
+            TreeTexts { texts: &now.1, strict: self.strict[1] },
+        ];
+        let group = |row: JoinedPattern<'a>| {
+            let is_one_pattern = (0..2).all(|side| row.is_one_pattern(side, sides[side]));
+            let is_whole_before = row.is_whole(0, sides);
+            let [then, now] = row.members;
+            let places = |members: Vec<usize>, listed: &[usize]| {
+                members.into_iter().filter_map(|at| listed.get(at).copied()).collect::<Vec<usize>>()
+            };
+            let members = [places(then, &before.0), places(now, &listed[1].0)];
+            RowGroup { pattern: Some(row.pattern), members, is_one_pattern, is_whole_before }
+        };
+        let mut groups: Vec<RowGroup<'a>> = join(sides, &self.separators).into_iter().map(group).collect();
+        let nameless = rows.map(|rows| {
+            let nameless = rows.iter().enumerate().filter(|(_, row)| row.pattern.is_none());
+            nameless.map(|(at, _)| at).collect::<Vec<usize>>()
+        });
+        if nameless.iter().any(|rows| !rows.is_empty()) {
+            groups.push(RowGroup { pattern: None, members: nameless, is_one_pattern: true, is_whole_before: true });
+        }
+        groups
+    }
+}
+
+impl RowGroup<'_> {
+    /// Returns whether a level of the pattern is collapsed, so that it may stand for many others.
+    pub fn is_collapsed(&self) -> bool {
+        self.pattern.as_deref().is_some_and(|pattern| pattern.contains(COLLAPSED))
+    }
+}
+
+/// Sums up the keys of rows.
+pub(super) fn weight<'a>(rows: impl IntoIterator<Item = &'a FindingPattern>) -> Weight {
+    let mut sum = Weight::default();
+    rows.into_iter().for_each(|row| sum.merge(Weight { keys: row.keys, memory: row.memory }));
+    sum
+}
