@@ -110,7 +110,7 @@ impl<'a> Entry<'a> {
         let end = match rest.strip_prefix(COLLAPSED) {
             // The asterisk may be a separator.
             Some(behind) if behind.as_bytes().first().is_none_or(is_separator) => Some(COLLAPSED.len()),
-            _ => rest.as_bytes().iter().position(|byte| is_separator(byte)),
+            _ => rest.as_bytes().iter().position(is_separator),
         };
         // Separators are ASCII, so that they are whole characters.
         let divided = end.filter(|_| level < DEEPEST).and_then(|end| {

@@ -273,6 +273,11 @@ fn parts_cold_data_and_expiries_are_added_up() {
     };
     named.report.expiry =
         Expiry { classes: vec![left(Some(0), 5), left(Some(60), 7), left(None, 9)], ..Expiry::default() };
+    let mut crowded = named.clone();
+    crowded.report.prefixes.tree = vec![PrefixNode { segment: "{*}".to_owned(), ..prefix("{*}:", 7, 750) }];
+    let unknown = planned(&[named.clone(), crowded], &[], asked());
+    assert!(unknown.business.is_empty());
+    assert!(unknown.warnings.iter().any(|warning| warning.kind == WarningKind::CrowdedFirstLevel));
     let plan = planned(&[named.clone(), named], &[], CapacityPlan { top: 1, ..asked() });
     let parts: Vec<_> = plan.business.iter().map(|it| (it.name.as_deref(), it.keys, it.memory.0, it.total.0)).collect();
     assert_eq!(parts, [(Some("user:"), 8, 1000, 1000), (None, 12, 5000, 5000)]);

@@ -2,7 +2,7 @@
 //! businesses on one instance.
 
 use rdblens::internals::analyze::{Plan, PolicySource, ReadPlan, Unwatched, analyze};
-use rdblens::report::{DetailValue, Finding, Report};
+use rdblens::report::{DetailValue, Finding, Report, WarningKind};
 
 use crate::common::dump::{CTIME, Dump};
 
@@ -90,4 +90,30 @@ fn locks_and_caches_belong_to_the_business_behind_them() {
     let report = report(&dump, "aliyun");
     let found = finding(&report, "instance.mixed").unwrap();
     assert_eq!(found.worst.map(|worst| worst.measured), Some(6));
+}
+
+#[test]
+fn too_many_first_segments_are_told_and_hide_no_business() {
+    let mut dump = Dump::new();
+    for business in ["user", "goods", "pay", "mail", "search", "feed"] {
+        (0..100).for_each(|id| _ = dump.string(format!("{business}:info:{id}"), "x"));
+    }
+    let word = |mut n: u32| -> String {
+        let letter = |_| {
+            n /= 17;
+            char::from(b'a' + u8::try_from(n % 17).unwrap())
+        };
+        (0..4).map(letter).collect()
+    };
+    let rows = |report: &Report| {
+        let told = report.warnings.iter().any(|warning| warning.kind == WarningKind::CrowdedFirstLevel);
+        let open = |rule: &str| report.findings.not_evaluated.iter().any(|other| other.rule == rule);
+        let found = |rule: &str| finding(report, rule).is_some();
+        let lacks = [open("instance.mixed"), open("key.name-cost")];
+        (told, lacks, [found("instance.mixed"), found("key.name-cost")])
+    };
+    (0..1000).for_each(|n| _ = dump.string(format!("{}:clicks", word(n * 17)), "5"));
+    assert_eq!(rows(&report(&dump, "aliyun")), (false, [false; 2], [true, false]));
+    (1000..1100).for_each(|n| _ = dump.string(format!("{}:clicks", word(n * 17)), "5"));
+    assert_eq!(rows(&report(&dump, "aliyun")), (true, [true; 2], [false; 2]));
 }

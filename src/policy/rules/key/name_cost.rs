@@ -120,18 +120,14 @@ impl PatternRule for NameCost {
                 above => above.unwrap_or(Collapsed::None),
             });
         }
-        let mut found = Vec::new();
-        for (node, collapsed) in forest.nodes.iter().zip(collapsed) {
-            let sums = node.facts.as_ref().filter(|sums| sums.keys >= self.keys.max(1));
-            let breach = sums.filter(|_| collapsed != Collapsed::First).and_then(|sums| self.of_pattern(node, sums));
-            found.extend(breach.map(|mut breach| {
-                if collapsed == Collapsed::Below {
-                    breach.details.extend([MERGED.with(DetailValue::Flag(true))]);
-                }
-                breach
-            }));
-        }
-        found
+        let rest = forest.nodes.iter().zip(collapsed).filter(|(_, collapsed)| *collapsed != Collapsed::First);
+        let breach = |(node, collapsed): (&PatternNode<'_>, Collapsed)| {
+            let sums = node.facts.as_ref().filter(|sums| sums.keys >= self.keys.max(1))?;
+            let mut breach = self.of_pattern(node, sums)?;
+            breach.details.extend((collapsed == Collapsed::Below).then(|| MERGED.with(DetailValue::Flag(true))));
+            Some(breach)
+        };
+        rest.filter_map(breach).collect()
     }
 
     fn complete(&self, breaches: &mut [Breach], forest: &Forest<'_>, checks: &Checks, classifier: &Classifier) {
