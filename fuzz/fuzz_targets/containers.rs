@@ -1,3 +1,8 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| rdblens_fuzz::containers::check(bytes));
+use rdblens_fuzz::{containers, seeds};
+
+libfuzzer_sys::fuzz_target!(
+    init: seeds::write("containers", std::env::var_os("FUZZ_SEEDS")),
+    |bytes: &[u8]| containers::check(bytes)
+);

@@ -1,3 +1,8 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| rdblens_fuzz::partial::check(bytes));
+use rdblens_fuzz::{Sample, partial, seeds};
+
+libfuzzer_sys::fuzz_target!(
+    init: seeds::write("partial", std::env::var_os("FUZZ_SEEDS")),
+    |bytes: &[u8]| partial::check(bytes, Sample::one(bytes))
+);

@@ -1,3 +1,8 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| rdblens_fuzz::price::check(bytes));
+use rdblens_fuzz::{price, seeds};
+
+libfuzzer_sys::fuzz_target!(
+    init: seeds::write("price", std::env::var_os("FUZZ_SEEDS")),
+    |bytes: &[u8]| price::check(bytes)
+);

@@ -1,3 +1,8 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| rdblens_fuzz::salvage::check(bytes));
+use rdblens_fuzz::{salvage, seeds};
+
+libfuzzer_sys::fuzz_target!(
+    init: seeds::write("salvage", std::env::var_os("FUZZ_SEEDS")),
+    |bytes: &[u8]| salvage::check(bytes)
+);

@@ -1,3 +1,8 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| rdblens_fuzz::show::check(bytes));
+use rdblens_fuzz::{seeds, show};
+
+libfuzzer_sys::fuzz_target!(
+    init: seeds::write("show", std::env::var_os("FUZZ_SEEDS")),
+    |bytes: &[u8]| show::check(bytes)
+);

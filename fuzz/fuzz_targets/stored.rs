@@ -1,3 +1,8 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| rdblens_fuzz::stored::check(bytes));
+use rdblens_fuzz::{Sample, seeds, stored};
+
+libfuzzer_sys::fuzz_target!(
+    init: seeds::write("stored", std::env::var_os("FUZZ_SEEDS")),
+    |bytes: &[u8]| stored::check(bytes, Sample::one(bytes))
+);

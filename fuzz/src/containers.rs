@@ -1,12 +1,21 @@
 //! Target `containers`: a file is the same bytes whatever it is packed in.
 
 use std::io::Write;
+use std::sync::LazyLock;
 
-use rdblens::internals::analyze::InputCheck;
 use rdblens::report::CheckVerdict;
 use rdblens::{ReadPlan, Unwatched, check as check_files};
 
 use super::InputFile;
+
+/// Plans that stream, and that map.
+static PLANS: LazyLock<[ReadPlan; 2]> = LazyLock::new(|| {
+    [false, true].map(|mmap| {
+        let mut plan = ReadPlan { threads: 1, ..ReadPlan::new(std::env::temp_dir()) };
+        (plan.open.mmap, plan.open.window) = (mmap, 4096);
+        plan
+    })
+});
 
 /// Packs the bytes as their first byte says, and checks them packed and unpacked.
 pub fn check(input: &[u8]) {
@@ -31,9 +40,7 @@ pub fn check(input: &[u8]) {
 /// Returns the verdict, the number of keys and that of damaged ones; `None` if it is no snapshot.
 fn verdict(bytes: &[u8], mmap: bool) -> Option<(CheckVerdict, u64, u64)> {
     let file = InputFile::new(bytes);
-    let mut plan = ReadPlan { threads: 1, inputs: InputCheck::None, ..ReadPlan::new(std::env::temp_dir()) };
-    (plan.open.mmap, plan.open.window) = (mmap, 4096);
-    let checks = check_files(&[file.path()], &plan, &Unwatched).expect("the file is there");
+    let checks = check_files(&[file.path()], &PLANS[usize::from(mmap)], &Unwatched).expect("the file is there");
     let one = checks.into_iter().next().expect("there is one file");
     match one.verdict {
         CheckVerdict::NotASnapshot | CheckVerdict::Unreadable | CheckVerdict::Unsupported => None,

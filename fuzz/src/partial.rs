@@ -7,7 +7,7 @@ use rdblens::fleet::{FleetPlan, MergeChoices, PartialMerger, PartialReport, part
 use rdblens::internals::analyze::fleet::{content_of, of_content};
 use rdblens::{InputCheck, Plan, PolicySource, ReadPlan, Unwatched};
 
-use super::{render, seeds};
+use super::{Sample, render, seeds};
 
 /// The first byte of inputs that are the content of a partial report, without its header; others are whole reports.
 pub const CONTENT: u8 = 0;
@@ -16,7 +16,7 @@ pub const CONTENT: u8 = 0;
 const FILES: [&str; 2] = ["testdata/servers/valkey-9.2-vcs.rdb", "testdata/servers/dragonfly.rdb"];
 
 /// Decodes a partial report, merges it with nothing and with itself, and renders what comes of it.
-pub fn check(input: &[u8]) {
+pub fn check(input: &[u8], mut sample: Sample) {
     let Some((&kind, bytes)) = input.split_first() else { return };
     let fleet = planned();
     let part = if kind == CONTENT { of_content(fleet, bytes) } else { PartialReport::read(bytes) };
@@ -35,7 +35,7 @@ pub fn check(input: &[u8]) {
     let whole = merger.into_partial().expect("what was merged is a partial report").to_bytes().expect("it has bytes");
     let stored = PartialReport::read(&whole[..]).expect("a partial report that was written can be read");
     let merger = merged(fleet, stored).expect("what was merged can be merged");
-    render(&merger.report().expect("what was merged is a report"));
+    render(&merger.report().expect("what was merged is a report"), &mut sample);
     // The report of its content alone is the same.
     let Some(merger) = merged(fleet, again) else { panic!("the same is merged and refused") };
     merger.report().expect("what was merged is a report");

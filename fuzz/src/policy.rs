@@ -7,7 +7,7 @@ use rdblens::internals::render::Lang;
 use rdblens::internals::render::draft::Draft;
 use rdblens::{Plan, PolicySource, ReadPlan, Unwatched, analyze};
 
-use super::{InputFile, render, shows_all};
+use super::{InputFile, Sample, render, shows_all};
 
 /// Keys of several types, with and without expiry: rules have something to say of them.
 const SNAPSHOT: &[u8] = b"REDIS0011\xfa\x09redis-ver\x057.2.4\xfa\x05ctime\xc2\x00\xf1\x53\x65\xfe\x00\
@@ -17,7 +17,7 @@ const SNAPSHOT: &[u8] = b"REDIS0011\xfa\x09redis-ver\x057.2.4\xfa\x05ctime\xc2\x
     \xf8\x40\xff\x00\x0ccache:page:\xff\x01x\xff\0\0\0\0\0\0\0\0";
 
 /// Parses a policy and evaluates its rules.
-pub fn check(input: &[u8]) {
+pub fn check(input: &[u8], mut sample: Sample) {
     let Ok(text) = std::str::from_utf8(input) else { return };
     let separators = Separators::new(&[":".to_owned()]).expect("a colon separates");
     let classifier = Classifier::new(separators.clone());
@@ -35,7 +35,7 @@ pub fn check(input: &[u8]) {
     plan.policy = PolicySource::File { name: "policy.toml".to_owned(), text: text.to_owned() };
     plan.inspect_values = true;
     let report = analyze(&[file.path()], &plan, &Unwatched).expect("the snapshot is sound");
-    render(&report);
+    render(&report, &mut sample);
     let mut draft = Vec::new();
     Draft { syntax, existing: Some(&policy), lang: Lang::En }
         .write(&report, &mut draft)

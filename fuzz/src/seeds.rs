@@ -1,6 +1,7 @@
 //! Inputs to start from, made of the test data: files as they are, and excerpts of real dumps.
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -32,6 +33,15 @@ pub fn of_target(target: &str) -> Vec<Vec<u8>> {
     };
     let unique: BTreeSet<Vec<u8>> = seeds.into_iter().collect();
     unique.into_iter().collect()
+}
+
+/// Writes the seeds of a target to a folder, if there is one.
+pub fn write(target: &str, folder: Option<OsString>) {
+    let Some(folder) = folder.map(PathBuf::from) else { return };
+    for (at, seed) in of_target(target).into_iter().enumerate() {
+        let file = folder.join(format!("seed-{at:04}"));
+        fs::write(&file, seed).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    }
 }
 
 /// Returns small files of the test data and excerpts of large ones.

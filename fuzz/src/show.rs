@@ -7,9 +7,17 @@ use rdblens::internals::render::Lang;
 use rdblens::internals::render::value::{ShownKey, write_json, write_text};
 use rdblens::internals::show::{Decoded, Extent, Found, Value, decode};
 use rdblens::internals::units::{Bytes, Millis};
+use serde::Deserialize;
 
 use super::shows_all;
 use super::value::ValueInput;
+
+/// What is the same for all values. A stored JSON document is not interpreted: it may be nested deeply, and have numbers beyond the
+/// range of doubles and halves of surrogate pairs.
+#[derive(Deserialize)]
+struct Envelope {
+    schema: String,
+}
 
 /// Decodes a value and writes it in every form, whole and cut off.
 pub fn check(input: &[u8]) {
@@ -39,8 +47,8 @@ pub fn check(input: &[u8]) {
         }
         let mut json = Vec::new();
         write_json(&shown, &mut json).expect("memory can be written");
-        let json: serde_json::Value = serde_json::from_slice(&json).expect("it is JSON");
-        assert_eq!(json["schema"], "rdblens.value/1");
+        let json: Envelope = serde_json::from_slice(&json).expect("it is JSON");
+        assert_eq!(json.schema, "rdblens.value/1");
     }
 }
 

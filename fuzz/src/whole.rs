@@ -1,5 +1,7 @@
 //! Target `whole`: any file as a snapshot, read in every way, in every form of the report.
 
+use std::sync::LazyLock;
+
 use rdblens::internals::analyze::AtDamage;
 use rdblens::internals::analyze::read::chunk_list::ReadSteps;
 use rdblens::internals::memory::WhatIf;
@@ -7,24 +9,38 @@ use rdblens::internals::pattern::PatternBuf;
 use rdblens::internals::pattern::classify::Classifier;
 use rdblens::internals::pattern::segment::Separators;
 use rdblens::internals::render::rows::{RecordLines, RowFormat, RowMaker};
+use rdblens::report::Report;
 use rdblens::{MaskKey, Plan, ReadPlan, Unwatched, analyze, check as check_files, for_each_record};
 
-use super::{InputFile, render};
+use super::{InputFile, Sample, json, render};
 
-/// Checks the file and reports on it: mapped and streamed, by one thread and by several.
-pub fn check(input: &[u8]) {
-    let file = InputFile::new(input);
-    let reads = [mapped(1), mapped(3), streamed()];
-    let verdicts = reads.each_ref().map(|read| verdicts(&file, read));
-    assert_eq!(verdicts[0], verdicts[1], "three threads check differently");
-    assert_eq!(verdicts[0], verdicts[2], "streaming checks differently");
-    let reports = reads.each_ref().map(|read| report(&file, &Plan::new(read.clone())));
-    assert_eq!(reports[0], reports[1], "three threads report differently");
-    assert_eq!(reports[0], reports[2], "streaming reports differently");
+/// Ways of reading that must not differ: by one thread, by three, and through a window.
+static READS: LazyLock<[ReadPlan; 3]> = LazyLock::new(|| [mapped(1), mapped(3), streamed()]);
+
+/// Plans of reports: one for each way of reading, one that reads past damage, and one with all that is not the default.
+static PLANS: LazyLock<[Plan; 5]> = LazyLock::new(|| {
+    let [one, three, streamed] = READS.each_ref().map(|read| Plan::new(read.clone()));
     let salvaging = Plan::new(ReadPlan { damage: AtDamage::Salvage, ..mapped(2) });
     let masked = Plan { mask: Some(MaskKey::OfSnapshot), inspect_values: true, ..alternatives() };
-    for plan in [salvaging, masked] {
-        drop(report(&file, &plan));
+    [one, three, streamed, salvaging, masked]
+});
+
+/// Checks the file and reports on it: mapped and streamed, by one thread and by several.
+pub fn check(input: &[u8], mut sample: Sample) {
+    let file = InputFile::new(input);
+    let verdicts = READS.each_ref().map(|read| verdicts(&file, read));
+    assert_eq!(verdicts[0], verdicts[1], "three threads check differently");
+    assert_eq!(verdicts[0], verdicts[2], "streaming checks differently");
+    let [one, three, streamed, others @ ..] = &*PLANS;
+    let plain = report(&file, one);
+    let text = plain.as_ref().map(json).map_err(String::as_str);
+    same(&text, &report(&file, three), "three threads report differently");
+    same(&text, &report(&file, streamed), "streaming reports differently");
+    for plan in sample.of(vec![None, Some(&others[0]), Some(&others[1])]) {
+        let other = plan.map(|plan| report(&file, plan));
+        if let Ok(report) = other.as_ref().unwrap_or(&plain) {
+            render(report, &mut sample);
+        }
     }
     rows(&file);
 }
@@ -56,10 +72,16 @@ fn verdicts(file: &InputFile, plan: &ReadPlan) -> String {
     serde_json::to_string(&checks).expect("a verdict has a JSON form")
 }
 
-/// Returns the report as JSON, after rendering it in every form, or the error.
-fn report(file: &InputFile, plan: &Plan) -> Result<String, String> {
-    let report = analyze(&[file.path()], plan, &Unwatched).map_err(|error| error.to_string())?;
-    Ok(String::from_utf8(render(&report)).expect("JSON is UTF-8"))
+/// Returns the report, or the error.
+fn report(file: &InputFile, plan: &Plan) -> Result<Report, String> {
+    analyze(&[file.path()], plan, &Unwatched).map_err(|error| error.to_string())
+}
+
+/// Compares the JSON form of a report with another report.
+fn same(one: &Result<Vec<u8>, &str>, other: &Result<Report, String>, difference: &str) {
+    let other = other.as_ref().map(json).map_err(String::as_str);
+    let shown = |text: &Result<Vec<u8>, &str>| format!("{:?}", text.as_ref().map(|json| String::from_utf8_lossy(json)));
+    assert!(*one == other, "{difference}: {}\n{}", shown(one), shown(&other));
 }
 
 /// Writes a row for each key.
@@ -69,7 +91,7 @@ fn rows(file: &InputFile) {
     let (mut json, mut csv, mut keys) = (RecordLines::default(), RecordLines::default(), 0);
     let mut pattern = PatternBuf::default();
     // The damage itself has been reported.
-    let _ = for_each_record(&[file.path()], &mapped(1), |record, _| {
+    let _ = for_each_record(&[file.path()], &READS[0], |record, _| {
         keys += 1;
         maker.classify(record, &mut pattern);
         maker.row(record, &pattern, None, None, |row| {

@@ -6,7 +6,7 @@ mod targets;
 use std::fs;
 
 use proptest::prelude::*;
-use targets::{TARGETS, seeds};
+use targets::{Sample, TARGETS, seeds};
 
 /// Returns the seeds of a target and the inputs kept for it.
 fn inputs(target: &str) -> Vec<Vec<u8>> {
@@ -38,6 +38,27 @@ fn every_target_is_a_binary_that_cargo_fuzz_finds() {
     }
     let targets = seeds::files("fuzz/fuzz_targets");
     assert_eq!(targets.len(), TARGETS.len(), "{targets:?}");
+}
+
+#[test]
+fn seeds_are_written_one_to_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    seeds::write("show", Some(folder.path().into()));
+    let mut written: Vec<Vec<u8>> =
+        fs::read_dir(folder.path()).unwrap().map(|entry| fs::read(entry.unwrap().path()).unwrap()).collect();
+    written.sort();
+    assert_eq!(written, seeds::of_target("show"));
+}
+
+#[test]
+fn sample_takes_one_of_each_choice() {
+    let mut taken = std::collections::BTreeSet::new();
+    for number in 0..100_u8 {
+        let mut sample = Sample::one(&[number]);
+        taken.extend(sample.of(vec!["a", "b"]).into_iter().zip(sample.of((0..5).collect())));
+    }
+    assert_eq!(taken.len(), 10, "{taken:?}");
+    assert_eq!(Sample::All.of(vec![1, 2]), [1, 2]);
 }
 
 /// Change of an input: at a share of its length, so many bytes are replaced by these.
