@@ -11,6 +11,9 @@ use super::string::RawString;
 use crate::error::{Error, Reading, Result, Within};
 use crate::wording::wording;
 
+/// Offsets of function libraries by the hash of their names.
+pub type Libraries = HashMap<u64, u64>;
+
 /// The first of the faults since the last question.
 #[derive(Debug, Clone)]
 pub struct OpcodeCheck<'a> {
@@ -18,8 +21,8 @@ pub struct OpcodeCheck<'a> {
     pub is_on: bool,
     family: Family,
     fault: Option<Fault<'a>>,
-    /// Offsets of function libraries by the hash of their names.
-    libraries: HashMap<u64, u64>,
+    /// Function libraries read so far.
+    pub libraries: Libraries,
     /// True if metadata of a key was read last.
     behind_metadata: bool,
 }
@@ -37,7 +40,7 @@ enum Fault<'a> {
 impl<'a> OpcodeCheck<'a> {
     /// Starts a check of a file of this family, which is off.
     pub fn new(family: Family) -> Self {
-        OpcodeCheck { is_on: false, family, fault: None, libraries: HashMap::new(), behind_metadata: false }
+        OpcodeCheck { is_on: false, family, fault: None, libraries: Libraries::new(), behind_metadata: false }
     }
 
     /// Checks a string.

@@ -11,7 +11,7 @@
 use super::cursor::Cursor;
 use super::header::Family;
 use super::opcode::{Opcode, foreign_opcode};
-use super::opcode_check::OpcodeCheck;
+use super::opcode_check::{Libraries, OpcodeCheck};
 use super::string::{RawString, StringForm};
 use super::value_type::{ValueType, foreign_type};
 use super::walk::{self, Ignore, Visit, module};
@@ -166,6 +166,11 @@ impl<'a> Scanner<'a> {
     pub(crate) fn with_checked_opcodes(mut self) -> Self {
         self.check.is_on = true;
         self
+    }
+
+    /// Returns the function libraries read so far, to be handed over to the next scanner of the file.
+    pub(crate) fn libraries(&mut self) -> &mut Libraries {
+        &mut self.check.libraries
     }
 
     /// Adds the hash templates that precede the first scanned item; `none` is the table [to start with](Templates::before).

@@ -47,6 +47,14 @@ fn strings(db: u8, prefix: &str, count: u8) -> Vec<u8> {
 }
 
 #[test]
+fn function_library_behind_a_gap_is_left_out_if_another_has_its_name() {
+    let library = b"\xf5\x0d#!lua name=a\n";
+    let [before, behind] = ["user", "order"].map(|prefix| strings(0, prefix, 20));
+    let (survey, out) = saved(&file(&[library, &before[..], &[0xEE; 50], &behind, library].concat()));
+    assert_eq!((survey.keys(), survey.gaps.len(), records(&out).len()), (39, 2, 39));
+}
+
+#[test]
 fn records_behind_a_lost_page_are_saved() {
     let whole = shop();
     let all = records(&whole);

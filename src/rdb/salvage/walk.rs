@@ -5,6 +5,7 @@ mod foreign;
 mod marks;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::mem;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -23,6 +24,7 @@ use crate::rdb::boundary::is_same_key;
 use crate::rdb::cursor::Cursor;
 use crate::rdb::file_info::FileInfo;
 use crate::rdb::header::RdbHeader;
+use crate::rdb::opcode_check::Libraries;
 use crate::rdb::resync::{KeyFacts, Profile, Resync, fields_look_like_keys, is_end_of_file, verify_value};
 use crate::rdb::scan::{FileItem, KeyEntry, ScanState, Scanner};
 use crate::rdb::string::{RawString, StringForm};
@@ -79,6 +81,8 @@ pub(super) struct Walk<'a> {
     verify: Verify,
     profile: Profile,
     templates: Option<Arc<Templates>>,
+    /// Function libraries before the next item, whether or not they lie in a gap.
+    libraries: Libraries,
     marks: VecDeque<Mark>,
     parts: Parts,
     announced: BTreeMap<u64, u64>,
@@ -115,6 +119,7 @@ impl<'a> Walk<'a> {
             verify: Verify::new(header),
             profile: Profile::default(),
             templates: None,
+            libraries: Libraries::new(),
             marks: VecDeque::new(),
             searched_again: 0,
             parts: Parts::default(),
@@ -193,6 +198,7 @@ impl<'a> Walk<'a> {
         let mut scanner = Scanner::new(Cursor::new(bytes, at as u64), state)
             .with_templates(Templates::before(self.header), self.templates.take())
             .with_checked_opcodes();
+        mem::swap(scanner.libraries(), &mut self.libraries);
         let mut last: Option<(Option<u64>, RawString<'a>)> = None;
         let mut boundary = at;
         let stop = loop {
@@ -268,6 +274,7 @@ impl<'a> Walk<'a> {
             }
         };
         self.templates = scanner.shared_templates();
+        mem::swap(scanner.libraries(), &mut self.libraries);
         self.reached = at + scanner.cursor().consumed();
         self.strays += scanner.strays();
         self.about.enterprise |= scanner.met_enterprise_prefix() && self.profile.is_empty();
