@@ -363,6 +363,13 @@ mod tests {
     }
 
     #[test]
+    fn tables_that_come_later_are_those_of_cluster_nodes() {
+        let late = |server, cluster| model(server, cluster).instance(&shape(10, 0)).late;
+        assert!(late("valkey-9.1", true) > 0);
+        assert_eq!(late("valkey-9.1", false), 0);
+    }
+
+    #[test]
     fn tables_being_rehashed_are_counted_twice() {
         let memory = model("redis-7.4", false).instance(&shape(1500, 0));
         assert_eq!(memory.after_load().main - memory.tables().main, 8 * 1024);

@@ -125,6 +125,7 @@ impl Blob {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rdb::cursor::Cursor;
 
     #[test]
     fn listpack_sizes_follow_encoding() {
@@ -138,6 +139,17 @@ mod tests {
         let sizes = [0, 12, 13, -1, 128, 32_768, 8_388_608, 2_147_483_648].map(PackedItem::Int);
         assert_eq!(sizes.map(|item| item.in_ziplist(0)), [2, 2, 3, 3, 4, 5, 6, 10]);
         assert_eq!(PackedItem::Text(3).in_ziplist(254), 9);
+    }
+
+    #[test]
+    fn compressed_text_is_decompressed_only_if_it_may_be_an_integer() {
+        // A back reference before the start.
+        let of = |len: u8| {
+            let bytes = [0xC3, 2, len, 0x20, 0];
+            PackedItem::of(Cursor::new(&bytes, 0).string().unwrap(), &mut Scratch::default())
+        };
+        assert_eq!(of(21).unwrap(), PackedItem::Text(21));
+        assert!(of(20).is_err());
     }
 
     #[test]

@@ -149,6 +149,13 @@ mod tests {
     }
 
     #[test]
+    fn node_and_its_member_are_one_allocation() {
+        let node = |more, inside| NodePrices::new(NodeForm::Inline(more), Allocator::Jemalloc).node(1, inside);
+        assert_eq!([15, 16, 17].map(|inside| node(0, inside)), [48, 48, 56]);
+        assert_eq!([14, 15, 16].map(|inside| node(1, inside)), [48, 48, 56]);
+    }
+
+    #[test]
     fn claims_do_not_overflow() {
         let prices = NodePrices::new(NodeForm::Inline(0), Allocator::Jemalloc);
         let mut sum = NodeSum::default();

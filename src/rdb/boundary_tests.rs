@@ -165,11 +165,49 @@ fn runs_of_prefixes_and_parts_of_values_cost_steps() {
     let prefixes = b"\xf9\x00\x6b\x05".repeat(1 << 18);
     // A module's value of as many integers.
     let module = [&b"\x07\x05key:1\x81\0\0\0\0\0\0\x04\0"[..], &b"\x02\x01".repeat(1 << 18)].concat();
-    for bytes in [prefixes, module] {
+    // A compact hash with its own field names and values.
+    let names = b"\x01f".repeat(1 << 14);
+    let hash = [&b"\x1f\x05key:1\x01\x80\0\0\x40\0"[..], &names, &names].concat();
+    for bytes in [prefixes, module, hash] {
         let mut steps = MAX_STEPS;
         assert_eq!(try_records(&bytes, REDIS, &mut steps), None);
         assert!(MAX_STEPS - steps >= bytes.len() as u64 / 16, "{} of {}", MAX_STEPS - steps, bytes.len());
         // Some attempts use up all steps; without a price, each start would cost one walk over the rest.
         assert_eq!(find(&bytes, REDIS, 0, bytes.len()), None);
     }
+}
+
+#[test]
+fn every_record_costs_a_step() {
+    let keys: Vec<u8> = (0..100).flat_map(|i| record(&format!("key:{i}"), b"value")).collect();
+    for allowed in [u64::from(MIN_RECORDS), u64::from(MIN_RECORDS) - 1] {
+        let found = try_records(&keys, REDIS, &mut allowed.clone());
+        assert_eq!(found.is_some(), allowed == u64::from(MIN_RECORDS), "{allowed}");
+    }
+}
+
+#[test]
+fn end_of_the_file_is_plausible_only_behind_a_record() {
+    let end = b"\xff\0\0\0\0\0\0\0\0";
+    let of = |bytes: &[u8]| try_records(bytes, REDIS, &mut MAX_STEPS.clone());
+    assert_eq!(of(end), None);
+    let key = record("key:1", b"value");
+    assert_eq!(of(&[&key, &end[..]].concat()), Some(key.len()));
+    assert_eq!(of(&[&key, &end[..4]].concat()), None);
+}
+
+#[test]
+fn opcodes_of_redis_enterprise_start_records_in_its_files_only() {
+    for byte in 0..=u8::MAX {
+        let [elsewhere, here] = [false, true].map(|enterprise| can_start_record(byte, LAST_TYPE, enterprise));
+        assert_eq!(here && !elsewhere, matches!(byte, RAM_LRU | SLOT_NUM), "{byte}");
+    }
+}
+
+#[test]
+fn a_packed_value_has_the_length_that_it_announces() {
+    let is_plausible = |bytes| BlobHeader::Length.is_plausible(&Cursor::new(bytes, 0).string().unwrap());
+    assert!(is_plausible(b"\x07\x07\0\0\0\0\0\xff"));
+    assert!(!is_plausible(b"\x07\x08\0\0\0\0\0\xff"));
+    assert!(!is_plausible(b"\x03\x03\0\0"));
 }

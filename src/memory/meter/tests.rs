@@ -110,6 +110,16 @@ fn lengths_and_encodings_follow_the_limits() {
 }
 
 #[test]
+fn lists_of_old_servers_are_ziplists_up_to_the_limit() {
+    let model = model("redis-3.0", Allocator::Jemalloc, &[("list-max-ziplist-entries", "3")]);
+    let encoding = |count| {
+        let value = elements(count, std::iter::repeat_n("a", count));
+        measure(&model, "k", false, &value, ValueType::List).encoding
+    };
+    assert_eq!([3, 4].map(encoding), [Encoding::Ziplist, Encoding::Linkedlist]);
+}
+
+#[test]
 fn inner_nodes_of_a_pushed_list_are_compressed() {
     let texts: Vec<String> = (0..20).map(|n| format!("item:{n}:{}", "na".repeat(20))).collect();
     let value = elements(20, texts.iter().map(String::as_str));

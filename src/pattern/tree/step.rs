@@ -203,6 +203,13 @@ mod tests {
         assert_eq!(split("a:7").steps(1).last().map(|step| step.kind), Some(StepKind::Class));
     }
 
+    /// The first numbers of SplitMix64 for the seed 0, as published.
+    #[test]
+    fn mixing_is_the_finalizer_of_split_mix_64() {
+        let mixed = [1, 2, 3].map(|step: u64| mix(step.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
+        assert_eq!(mixed, [0xe220_a839_7b1d_cdaf, 0x6e78_9e6a_a1b9_65f4, 0x06c4_5d18_8009_454f]);
+    }
+
     #[test]
     fn long_names_are_stars_at_once() {
         let long = format!("{}:b", "x".repeat(LONGEST_NAME));

@@ -25,6 +25,21 @@ fn ids(checks: &Checks, name: &[u8]) -> Vec<&'static str> {
     checks.keys.iter().enumerate().filter(broken).map(|(_, check)| check.meta.id).collect()
 }
 
+#[test]
+fn a_pattern_has_the_dictionary_entry_of_its_keys() {
+    let classifier = Classifier::default();
+    let entries = "[[dictionary]]\npattern = \"user:{int}\"\nowner = \"accounts\"\n\
+                   [[dictionary]]\npattern = \"cart:**\"\nowner = \"shop\"\n";
+    let checks = checks(entries);
+    let owner = |pattern: &str| {
+        let mut read = PatternBuf::default();
+        classifier.read_pattern(pattern, &mut read);
+        checks.entry_of(&read).and_then(|entry| entry.owner.as_deref())
+    };
+    let found = ["user:{int}", "cart:{int}:items", "user:name"].map(owner);
+    assert_eq!(found, [Some("accounts"), Some("shop"), None]);
+}
+
 const NAMES: &str = "[rules]\n\"key.prefix\" = \"must\"\n\"key.empty-segment\" = \"must\"\n\"key.special-chars\" = \"must\"\n\"key.length\" = \"should\"\n";
 
 fn with_separators(separators: &[u8]) -> Checks {
@@ -312,19 +327,26 @@ fn packed_list(elements: usize) -> Vec<u8> {
     [&head[..], &node, b"\xff"].concat()
 }
 
+fn payload_of_list(checks: &Checks, elements: usize, listed: u64, worst: u64) -> Option<u64> {
+    let bytes = packed_list(elements);
+    let raw = RawValue { value_type: ValueType::ListQuicklist2, bytes: &bytes, templates: Templates::NONE };
+    let length = Some(elements as u64);
+    let list = Record { kind: Kind::List, length, memory: Bytes(9_999), raw: Some(raw), ..record(b"queue:1") };
+    checks.packed_payload(&list, false, listed, |_| worst).map(|payload| payload.bytes)
+}
+
+#[test]
+fn blobs_are_not_read_without_a_rule_about_payloads() {
+    let checks = checks("[rules.\"big.elements\"]\nmax = 10\n");
+    assert_eq!(payload_of_list(&checks, 90, 0, 0), None);
+}
+
 #[test]
 fn blobs_are_read_only_where_the_payload_matters() {
     let checks = checks(
         "[[rules.\"big.total\"]]\nseverity = \"should\"\nmax = 100\n[[rules.\"big.total\"]]\nseverity = \"must\"\nmax = 4000\n",
     );
-    let payload = |elements: usize, listed: u64, worst: u64| {
-        let bytes = packed_list(elements);
-        let raw = RawValue { value_type: ValueType::ListQuicklist2, bytes: &bytes, templates: Templates::NONE };
-        let length = Some(elements as u64);
-        let list = Record { kind: Kind::List, length, memory: Bytes(9_999), raw: Some(raw), ..record(b"queue:1") };
-        checks.packed_payload(&list, false, listed, |_| worst).map(|payload| payload.bytes)
-    };
-    let payload = |elements, listed, worst| payload(elements, listed, worst).unwrap_or(0);
+    let payload = |elements, listed, worst| payload_of_list(&checks, elements, listed, worst).unwrap_or(0);
     let never = u64::MAX;
     // Bounds of 50 elements of 62 bytes: 2,596 to 3,707.
     assert_eq!((payload(50, never, 0), payload(50, never, 3_706)), (3_000, 3_000));

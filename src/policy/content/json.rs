@@ -359,6 +359,16 @@ mod tests {
     }
 
     #[test]
+    fn values_encoded_too_often_hold_none() {
+        let mut text = r#"{"a":1}"#.to_owned();
+        for encodings in 0..=ENCODINGS + 1 {
+            assert!(text.len() <= EXAMINED);
+            assert_eq!(holds(&text), encodings <= ENCODINGS, "{text}");
+            text = serde_json::to_string(&text).unwrap();
+        }
+    }
+
+    #[test]
     fn other_texts_hold_none() {
         for text in [
             "",

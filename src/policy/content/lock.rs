@@ -53,8 +53,8 @@ const HOLDERS: [&[u8]; 11] =
 /// Parts of field names that say more about a lock.
 const DETAILS: [&[u8]; 9] = [b"count", b"reentr", b"mode", b"expire", b"ttl", b"time", b"lock", b"acquired", b"lease"];
 
-/// Segments before `lock` whose state it may be: accounts that are locked out, and things that have a lock.
-const LOCKABLE: [&[u8]; 20] = [
+/// Segments beside `lock` whose state it may be: accounts that are locked out, and things that have a lock.
+const LOCKABLE: [&[u8]; 22] = [
     b"login",
     b"signin",
     b"password",
@@ -75,6 +75,8 @@ const LOCKABLE: [&[u8]; 20] = [
     b"locker",
     b"smart",
     b"hardware",
+    b"ip",
+    b"fail",
 ];
 
 /// Segments of other things with a lock, whose serial number a UUID may be, and of packages, which are locked to versions.
@@ -105,7 +107,7 @@ const THINGS: [&[u8]; 20] = [
 const PEOPLE: [&[u8]; 4] = [b"user", b"member", b"customer", b"admin"];
 
 /// Segments of what is counted, parts of which may be locked.
-const COUNTED: [&[u8]; 12] = [
+const COUNTED: [&[u8]; 14] = [
     b"stock",
     b"inventory",
     b"sku",
@@ -117,6 +119,8 @@ const COUNTED: [&[u8]; 12] = [
     b"credit",
     b"ticket",
     b"coupon",
+    b"points",
+    b"fund",
     "库存".as_bytes(),
 ];
 
@@ -234,7 +238,10 @@ pub fn may_be_lock(record: &Record<'_>) -> bool {
         (Kind::Hash, Some(raw)) => hash_may_be_lock(record, raw, place),
         (kind, _) => !place.is_last && matches!(kind, Kind::String | Kind::Hash),
     };
-    may_hold_lock && memchr::memmem::find(record.key, b":rwlock_timeout:").is_none()
+    // The counter of a fenced lock never expires: its numbers may only grow.
+    let is_helper = memchr::memmem::find(record.key, b":rwlock_timeout:").is_some()
+        || record.key.starts_with(b"redisson_lock_token:");
+    may_hold_lock && !is_helper
 }
 
 fn hash_may_be_lock(record: &Record<'_>, raw: RawValue<'_>, place: LockPlace) -> bool {
@@ -281,11 +288,21 @@ fn string_may_be_lock(record: &Record<'_>, raw: RawValue<'_>, place: LockPlace) 
     }
     let (is_small, says_no) = (is_number(value) && value.len() < TIME_DIGITS, is_one_of(value, &NO));
     let (is_flag, expires) = (says_no || is_one_of(value, &YES), record.expires_at.is_some());
-    let is_count = is_small && !is_flag && (place.of_stock || place.of_counted && !expires);
+    let is_amount = is_small && !is_flag || is_decimal(value);
+    let is_count = is_amount && (place.of_stock || place.of_counted && !expires);
     let can_be_locked = place.of_lockable || place.of_person && !expires;
     let is_state = says_no || (is_small || is_flag) && can_be_locked;
     let is_property = place.is_property && !(is_flag && expires) || !is_flag && !expires && is_setting(value);
     !(is_count || is_state || is_property || is_prose(value))
+}
+
+/// Returns whether a value is a number with decimals, as amounts of money are.
+fn is_decimal(value: &[u8]) -> bool {
+    let (whole, decimals) = match value.iter().position(|&byte| byte == b'.') {
+        Some(point) => value.split_at(point),
+        None => return false,
+    };
+    is_number(whole) && decimals.get(1..).is_some_and(is_number) && value.len() < TIME_DIGITS
 }
 
 /// Returns whether a value is one plain word that says nothing of a holder.
@@ -334,13 +351,13 @@ fn beginning(text: &[u8]) -> &[u8] {
 struct LockPlace {
     /// True if a segment stands before it. As the first segment it is a prefix that the standards agree on.
     is_inner: bool,
-    /// True if the segment before it names something that can be locked.
+    /// True if the segment before or after it names something that can be locked.
     of_lockable: bool,
     /// True if it names a person, or a thing with a lock, either of which may stay locked.
     of_person: bool,
     /// True if a segment names something that is counted.
     of_counted: bool,
-    /// True if that is the segment before it.
+    /// True if that is the segment before or after it.
     of_stock: bool,
     /// True if the segment after it names a property, and only ids or people follow.
     is_property: bool,
@@ -368,10 +385,10 @@ impl LockPlace {
                 let follows = |segment: &[u8]| segment.iter().any(u8::is_ascii_digit) || is_one_of(segment, &PEOPLE);
                 return LockPlace {
                     is_inner: true,
-                    of_lockable: is_one_of(before, &LOCKABLE),
+                    of_lockable: is_one_of(before, &LOCKABLE) || is_one_of(after, &LOCKABLE),
                     of_person: is_one_of(before, &PEOPLE) || is_one_of(before, &THINGS),
                     of_counted: segments().any(|segment| is_one_of(segment, &COUNTED)),
-                    of_stock: is_one_of(before, &COUNTED),
+                    of_stock: is_one_of(before, &COUNTED) || is_one_of(after, &COUNTED),
                     is_property: is_one_of(before, &SETTINGS)
                         || is_one_of(after, &COMPOUNDS)
                         || is_one_of(after, &PROPERTIES) && rest.all(follows),

@@ -74,6 +74,7 @@ mod tests {
             b"c2FsdGVkX18kq3Zb9Qw7Lg==",
             b"Xq_3vR8-tLm2WzKp9dYb4A",
             b"01HV5Z8Q2M7XKJ4T9WBC3DN6PE",
+            b"qWeRtYuIoPaSdFgHjKlZ",
             b"7261548390215467382",
             b"\x8f\x02\xee\x91\xc3\x04\x7a\xd5\x13\x9b\xf0\x66\x28\xb1\xfe\x4d",
         ] {
@@ -91,6 +92,7 @@ mod tests {
             b"ip-10-0-12-34.eu-west-1.compute.internal",
             b"10.0.12.134:52114",
             b"OrderServiceWorkerNode01",
+            b"aB-cD-eF-gH-iJ-kL-mN-oP-qR",
             b"12345@order-service-7d9f8b6c5d",
             b"3f2a9c1b7d4e",
             b"1700000000000",

@@ -34,6 +34,19 @@ fn is_control(byte: u8) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::testing::record;
+    use crate::rdb::peek::RawValue;
+    use crate::rdb::template::Templates;
+    use crate::rdb::value_type::ValueType;
+
+    #[test]
+    fn a_long_text_may_have_a_character_across_the_limit() {
+        let long = "张".repeat(400);
+        assert!(!long.is_char_boundary(EXAMINED));
+        let bytes = [&[0x40 | (long.len() >> 8) as u8, long.len() as u8], long.as_bytes()].concat();
+        let raw = RawValue { value_type: ValueType::String, bytes: &bytes, templates: Templates::NONE };
+        assert!(is_text(&Record { raw: Some(raw), ..record(b"a:b") }));
+    }
 
     #[test]
     fn text_of_any_language_is_text() {

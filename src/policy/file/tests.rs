@@ -96,6 +96,9 @@ fn errors_state_their_line_and_a_remedy() {
     assert!(bad.contains("team.toml:2") && bad.contains("write `{int}`"), "{bad}");
     let twice = mistake("[[dictionary]]\npattern = \"user:*\"\n[[dictionary]]\npattern = \"user:{int}\"\n");
     assert!(twice.contains("team.toml:3") && twice.contains("overlap"), "{twice}");
+    let expected = "[[expected]]\npattern = \"user:*\"\ntypes = [\"hash\"]\n";
+    let twice = mistake(&expected.repeat(2));
+    assert!(twice.contains("team.toml:4") && twice.contains("overlap"), "{twice}");
     for (text, word) in [
         ("x = 1", "is not a known key here"),
         ("extends = \"nobody\"", "there is no preset"),

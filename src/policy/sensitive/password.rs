@@ -28,6 +28,8 @@ const LONGEST_FIELD: usize = 64;
 /// Length of the shortest digest or block of ciphertext, in hexadecimal and in base64.
 const SHORTEST_HEX: usize = 32;
 const SHORTEST_BASE64: usize = 24;
+/// Length of the longest text beside a field.
+const LONGEST_LABEL: usize = 128;
 /// Digits of a number that is a password.
 const NUMBER: std::ops::RangeInclusive<usize> = 6..=12;
 /// Most backslashes before a quote: two encodings.
@@ -69,7 +71,19 @@ fn escaped_letter(text: &[u8]) -> Option<(char, &[u8])> {
 /// are secrets in any form.
 pub(super) fn is_harmless(word: &str, value: &[u8]) -> bool {
     let hashable = matches!(word, "password" | "passwd" | "pwd" | "passphrase" | "密码" | "口令");
-    is_nothing(value) || is_placeholder(value.trim_ascii()) || hashable && is_hashed(value)
+    is_nothing(value) || is_label(value) || is_placeholder(value.trim_ascii()) || hashable && is_hashed(value)
+}
+
+/// Returns whether a value is the text beside a field: `登录密码`, `请输入密码`, `Please enter your password`.
+fn is_label(value: &[u8]) -> bool {
+    const ADVICE: [&str; 6] = ["请", "不能", "忘记", "错误", "重置", "修改"];
+    let text = std::str::from_utf8(value.trim_ascii()).unwrap_or_default();
+    if text.len() > LONGEST_LABEL || text.bytes().any(|byte| byte.is_ascii_digit()) {
+        return false;
+    }
+    let is_chinese =
+        |word: &str| text.ends_with(word) || text.contains(word) && ADVICE.iter().any(|it| text.contains(it));
+    is_chinese("密码") || is_chinese("口令") || text.contains(' ') && text.to_ascii_lowercase().contains("password")
 }
 
 /// Returns whether a value stands for one that is filled in later: `${DB_PASSWORD}`, `{{ password }}`, `<password>`, `$PASSWORD`.
@@ -317,10 +331,23 @@ mod tests {
             "49ba59abbe56e057",
             "5f4dcc3b5aa765d61d8327deb882cf99:x7Q",
             "x7Q$5f4dcc3b5aa765d61d8327deb882cf99",
+            "密码",
+            "请输入密码",
+            "密码不能为空",
+            "Please enter your password",
         ] {
             assert_eq!(given("password", value), None, "{value}");
         }
-        for value in ["{noop}hunter2", "{PLAIN}hunter2", "1234567890123456", "abcdefabcdefabcd", "a:b$c"] {
+        for value in [
+            "密码123456",
+            "password",
+            "my secret",
+            "{noop}hunter2",
+            "{PLAIN}hunter2",
+            "1234567890123456",
+            "abcdefabcdefabcd",
+            "a:b$c",
+        ] {
             assert_eq!(given("password", value).as_deref(), Some("password"), "{value}");
         }
     }

@@ -290,6 +290,19 @@ mod tests {
     }
 
     #[test]
+    fn first_integer_is_read_whatever_its_width() {
+        let first = |element: &[u8]| first_int(&[&[0; HEADER][..], element].concat());
+        let [small, medium] = [&[0x7F][..], &[0xDF, 0xFF]];
+        assert_eq!(
+            [small, medium, &[0xF1, 0, 0x80], &[0xF2, 0, 0, 0x80]].map(first),
+            [127, -1, -32768, -8_388_608].map(Some)
+        );
+        assert_eq!(first(&[0xF3, 0, 0, 0, 0x80]), Some(i64::from(i32::MIN)));
+        assert_eq!(first(&[0xF4, 0, 0, 0, 0, 0, 0, 0, 0x80]), Some(i64::MIN));
+        assert_eq!([&[0x81, b'7'][..], &[0xF3, 0, 0, 0], &[]].map(first), [None; 3]);
+    }
+
+    #[test]
     fn false_fields_are_rejected() {
         let good = b"\x0d\0\0\0\x02\0\x81\x66\x02\x81\x76\x02\xff".to_vec();
         for (at, byte) in [(0, 12), (4, 3), (4, 200), (8, 3), (6, 0x9F), (12, 0), (6, 0xF7), (6, 0xFF)] {

@@ -96,3 +96,22 @@ pub(super) fn count_keys(stretches: &[Stretch], gaps: &mut [Gap]) {
         (gap.keys_before, gap.keys_behind) = (passed, all - passed);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wording::wording;
+
+    #[test]
+    fn reopening_a_framing_gap_drops_what_follows_it() {
+        let error = || Error::corrupt(0, wording!("damage", "损坏"));
+        let mut parts = Parts::default();
+        parts.push_gap(&(10..20), GapKind::Value(None), 0, error());
+        parts.push_framing_gap(20..30, 0, error());
+        parts.stretch(30..40, Some(0));
+        parts.push_gap(&(40..50), GapKind::Value(None), 0, error());
+        assert_eq!(parts.reopen_gap().map(|gap| gap.range), Some(20..30));
+        assert_eq!(parts.gaps.iter().map(|gap| gap.range.start).collect::<Vec<_>>(), [10]);
+        assert!(parts.pieces.is_empty());
+    }
+}

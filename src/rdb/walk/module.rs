@@ -92,3 +92,20 @@ fn walk_items<'a>(input: &mut Cursor<'a>, mut see: impl FnMut(u64, u64, Option<M
         see(tag, offset, Some(item));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_has_metadata_of_at_most_seven_classes() {
+        let skip = |classes: u8| {
+            let bytes = [&[classes][..], &[1, 0, 0, 0, 0].repeat(usize::from(classes))].concat();
+            skip_key_meta(&mut Cursor::new(&bytes, 0), |_| {})
+        };
+        for classes in [0, 1, 7] {
+            assert!(skip(classes).is_ok(), "{classes}");
+        }
+        assert_eq!(skip(8).unwrap_err().offset(), Some(0));
+    }
+}

@@ -129,11 +129,17 @@ fn strings_that_show_something_else_are_none() {
         ("app:lock:biometric", "face-id"),
         ("door:lock:serial:7", "SN-2024-0017"),
         ("hotel:lock:room:12", "4711"),
+        ("user:lock:login:7", "5"),
+        ("auth:lock:fail:7", "3"),
+        ("shop:lock:stock:7", "120"),
+        ("wallet:lock:balance:7", "100.00"),
+        ("redisson_lock_token:{lock:order:1}", "57"),
     ] {
         assert!(!string(name, value, false), "{name} {value}");
     }
     assert!(!string("product:lock:7", &"x".repeat(600), true) && !string("wms:stock:lock:7", "5", true));
-    assert!(!string("iot:door:lock:7", "closed", true));
+    assert!(!string("iot:door:lock:7", "closed", true) && !string("sys:lock:ip:7", "1", true));
+    assert!(!string("pay:lock:fund:7", "99.99", true) && !string("user:lock:account:7", "1", true));
 }
 
 #[test]

@@ -464,6 +464,7 @@ mod tests {
         assert_eq!(judge(sums(Kind::String, 1000, 20_001, 20_000, 90_000)).len(), 1);
         assert!(judge(sums(Kind::Hash, 1000, 20_000, 0, 40_000)).is_empty());
         assert_eq!(judge(sums(Kind::Hash, 1000, 20_000, 0, 39_999)).len(), 1);
+        assert_eq!(judge(sums(Kind::String, 1000, 30_000, 10_000, 90_000))[0].measured, Some(750));
     }
 
     #[test]

@@ -83,6 +83,8 @@ impl KeyRule for MissingTtl {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+    use crate::policy::rule::StoredStrings;
     use crate::policy::testing::{breaks, checks};
     use crate::units::Millis;
 
@@ -103,5 +105,17 @@ mod tests {
         let checks = checks(&format!("[rules.\"ttl.missing\"]\nunclassified = false\n{CLASSES}"));
         assert!(breaks(&checks, "cache:1", |_| {}));
         assert!(!breaks(&checks, "user:1", |_| {}) && !breaks(&checks, "config:a", |_| {}));
+    }
+
+    #[test]
+    fn a_policy_without_keys_that_must_expire_cannot_be_broken() {
+        let lacks = |unclassified, classes: &str| {
+            let checks = checks(classes);
+            let known = Known { context: &checks.context, report: None, strings: StoredStrings::default() };
+            MissingTtl { unclassified }.needs(&known)
+        };
+        let kept = "[[ttl_class]]\nname = \"kept\"\npatterns = [\"config:**\"]\nrequired = false\n";
+        assert_eq!(lacks(false, kept), Some(Need::RequiredExpiry));
+        assert_eq!((lacks(false, CLASSES), lacks(true, kept)), (None, None));
     }
 }
