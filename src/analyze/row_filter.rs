@@ -22,6 +22,7 @@ use crate::mask::Masker;
 use crate::near;
 use crate::pattern::PatternBuf;
 use crate::pattern::classify::Classifier;
+use crate::pattern::joined::COLLAPSED;
 use crate::pattern::name::KeyName;
 use crate::pattern::tree::PlaceId;
 use crate::policy::KeyView;
@@ -31,9 +32,6 @@ use crate::policy::{Checks, Judged, KeyLabels, NameJudged, Severity};
 use crate::rdb::peek::PeekBuffers;
 use crate::record::Record;
 use breaking::BreakingCondition;
-
-/// Text of a collapsed level in a pattern.
-const COLLAPSED: &str = "{*}";
 
 /// Conditions that a key must meet to get a row.
 #[derive(Debug, Clone, Default)]

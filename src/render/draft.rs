@@ -9,10 +9,11 @@ use std::io::{self, Write};
 use super::key_text::{self, is_hidden};
 use super::words::{nouns, say};
 use super::{Lang, human};
+use crate::pattern::joined::COLLAPSED;
 use crate::policy::Policy;
 use crate::policy::file::PatternSyntax;
 use crate::policy::matcher::PolicyPattern;
-use crate::report::{PatternRow, Report, WarningKind};
+use crate::report::{PatternRow, Report};
 use crate::units::Millis;
 
 /// Classes of lifetimes that a draft suggests: the name, the longest time to live as policies write it, and in milliseconds.
@@ -42,7 +43,7 @@ impl Draft<'_> {
         self.head(report, out)?;
         let mut written: Vec<PolicyPattern> = self.known().cloned().collect();
         let mut left_out = 0;
-        let is_strict = report.warnings.iter().any(|warning| warning.kind == WarningKind::CrowdedLevels);
+        let is_strict = report.has_strict_patterns();
         for row in &report.patterns.list {
             let text = match is_strict {
                 true => self.with_collapsed_levels(&row.pattern),
@@ -142,7 +143,7 @@ impl Draft<'_> {
         let mut rest = pattern.split_inclusive(is_separator).peekable();
         let mut text = String::with_capacity(pattern.len());
         while let Some(segment) = rest.next() {
-            match segment.strip_prefix("{*}") {
+            match segment.strip_prefix(COLLAPSED) {
                 Some("") if rest.peek().is_none() => text.push_str("**"),
                 Some(separator) if separator.chars().all(is_separator) => {
                     text.push('*');

@@ -304,11 +304,8 @@ fn warnings(servers: &[NamedReport], earlier: &[&NamedReport], figure: Figure) -
     if !are_whole(servers) && (!earlier.is_empty() || known_nights(servers, earlier).next().is_some()) {
         warnings.push(Warning::new(WarningKind::PresentNotCounted));
     }
-    let separators: BTreeSet<_> = servers.iter().map(|named| named.report.options.separators_in_order()).collect();
-    let separators: Vec<String> = separators.iter().filter(|it| !it.is_empty()).map(|it| it.concat()).collect();
-    if separators.len() > 1 {
-        warnings.push(Warning::new(WarningKind::SeparatorsDiffer { separators }));
-    }
+    let separators: Vec<_> = servers.iter().map(|named| named.report.options.separators_in_order()).collect();
+    warnings.extend(WarningKind::separators_differ(separators.iter().map(|it| &it[..])).map(Warning::new));
     for NamedReport { name, .. } in servers.iter().filter(|named| parts::is_crowded(&named.report)) {
         warnings.push(Warning::about(name, WarningKind::CrowdedFirstLevel));
     }

@@ -6,8 +6,8 @@
 //! business; the next segment is, under the same conditions, so that `lock:order:1`, `prod:order:2:info` and `order:1:info` belong
 //! to one. Where all names begin with the name of a company or system, `level` says which of the remaining segments is the
 //! business. Only owners and businesses with at least `share` of the memory or of the keys count; if names on a crowded level have that
-//! much together, businesses may hide among them, and the rule is not evaluated unless the others are too many already. A snapshot cannot tell whether two names belong to the same business, so more of them than
-//! owners are allowed.
+//! much together, businesses may hide among them, and the rule is not evaluated unless the others are too many already. A snapshot
+//! cannot tell whether two names belong to the same business, so more of them than owners are allowed.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -228,13 +228,16 @@ impl MixedRule {
     /// Adds the businesses of a level. Recurses as deep as the list, which has [`SEGMENT_LEVELS`].
     fn collect<'a>(&self, segments: &'a [FirstSegment], level: u64, businesses: &mut BTreeMap<&'a str, Weight>) {
         for FirstSegment { segment, weight, next, .. } in segments {
-            let is_prefix = self.prefixes.iter().any(|prefix| prefix.eq_ignore_ascii_case(segment));
             match level {
-                _ if is_prefix => self.collect(next, level, businesses),
+                _ if self.is_prefix(segment) => self.collect(next, level, businesses),
                 ..=1 => businesses.entry(segment).or_default().merge(*weight),
                 _ => self.collect(next, level - 1, businesses),
             }
         }
+    }
+
+    fn is_prefix(&self, segment: &str) -> bool {
+        self.prefixes.iter().any(|prefix| prefix.eq_ignore_ascii_case(segment))
     }
 
     /// Returns whether businesses that would count may be among names that are not told apart.
@@ -248,7 +251,7 @@ impl MixedRule {
     /// Adds the keys behind names that are not told apart, on the levels that [`MixedRule::collect`] visits.
     fn add_crowded(&self, segments: &[FirstSegment], level: u64, sum: &mut Weight) {
         for FirstSegment { segment, next, crowded, .. } in segments {
-            let is_prefix = self.prefixes.iter().any(|prefix| prefix.eq_ignore_ascii_case(segment));
+            let is_prefix = self.is_prefix(segment);
             if is_prefix || level > 1 {
                 sum.merge(*crowded);
                 self.add_crowded(next, if is_prefix { level } else { level - 1 }, sum);

@@ -1,7 +1,8 @@
 //! `type.expected`: keys have the types that the policy expects of their pattern.
 //!
 //! The types are those of the `[[expected]]` entry that a key matches; entries of a preset also match their word in capitals. Keys
-//! that match none are not judged, nor are those whose entry of the data dictionary states a type and an owner: `key.registered` judges them. A draft without owners excuses nothing.
+//! that match none are not judged, nor are those whose entry of the data dictionary states a type and an owner: `key.registered` judges
+//! them. A draft without owners excuses nothing.
 
 use crate::policy::KeyView;
 use crate::policy::need::{Known, Need};
