@@ -19,7 +19,8 @@ def crc64(data: bytes) -> int:
 
 
 def length(number: int) -> bytes:
-    """Encodes a length in its shortest form."""
+    """Encodes a length in its shortest form; one beyond 64 bits wraps around."""
+    number &= (1 << 64) - 1
     if number < 64:
         return bytes([number])
     if number < 16384:

@@ -153,11 +153,13 @@ impl StreamCheck {
     }
 
     /// Checks the number of entries that a group has read against those ever added.
-    pub fn entries_read(&self, read: Option<u64>) -> Result<()> {
-        let (Counts::All, Some(read), Some(added)) = (self.counts, read.map(u64::cast_signed), self.added) else {
-            return Ok(());
-        };
+    pub fn entries_read(&mut self, read: Option<u64>) -> Result<()> {
+        let (Some(read), Some(added)) = (read.map(u64::cast_signed), self.added) else { return Ok(()) };
         if (UNKNOWN_READ..=added.max(UNKNOWN_READ)).contains(&read) {
+            return Ok(());
+        }
+        if self.counts != Counts::All {
+            self.odd = true;
             return Ok(());
         }
         Err(corrupt(wording!(

@@ -294,6 +294,12 @@ fn each_server_has_its_own_checks_of_entries_added_and_read() {
     assert_eq!(of(b"\x02", b"\x03"), [false, false, true], "more read than added");
     assert_eq!(of(b"\x02", b"\x81\xff\xff\xff\xff\xff\xff\xff\xfe"), [false, false, true], "-2 read");
     assert_eq!(of(b"\x01", b"\x01"), [false, false, true], "fewer added than there are");
+    let odd = |read: &[u8]| {
+        let stream = declared(b"\x02\x01", 0, &[0, 0], 2);
+        let stream = [&stream[..], &[0; 4], b"\x02\x01\x01g\0\0", read, b"\0\0"].concat();
+        verified(&mut Verify::new(REDIS_7), ValueType::Stream(2), &stream).unwrap().odd_stream
+    };
+    assert!(!odd(b"\x02") && !odd(unknown) && odd(b"\x03"), "a note where servers load it");
     assert_eq!(of(unknown, unknown), [false, false, true], "-1 added");
 }
 
