@@ -1,15 +1,16 @@
 //! Detection of mobile numbers, identity card numbers and bank card numbers.
 //!
 //! A number is a run of digits that is not adjacent to letters, digits or a decimal point with digits, so digits inside
-//! tokens, hashes and decimals do not count. Mobile numbers may be grouped 3-4-4, also behind `+86` or `0086`, and card numbers
-//! in fours, by blanks or hyphens.
+//! tokens, hashes and decimals do not count, nor do those of a file name (`13812345678.jpg`). Mobile numbers may be grouped 3-4-4,
+//! also behind `+86`, `0086` or, ungrouped, `86`, and card numbers in fours, by blanks or hyphens. Behind the name of an amount, such as `"size":`,
+//! no number is that of a phone.
 //!
 //! Numbers of the right length that do not match are reported as near misses ([`MatchStrength::Near`]). They tell chance
 //! matches apart: of sequential ids, one in three looks like a mobile number, and one in ten passes the checksum of cards.
 
 use std::ops::Range;
 
-use super::{MatchStrength, SensitiveKind, SensitiveKinds};
+use super::{MatchStrength, SensitiveKind, SensitiveKinds, amount};
 
 /// Digits of a mainland mobile number.
 const PHONE: usize = 11;
@@ -68,7 +69,7 @@ fn is_negative(before: &[u8]) -> bool {
 
 fn touched_behind(text: &[u8], end: usize) -> bool {
     match text.get(end..).unwrap_or_default() {
-        [b'.', digit, ..] => digit.is_ascii_digit(),
+        [b'.', byte, ..] => byte.is_ascii_digit() || byte.is_ascii_lowercase(),
         [byte, ..] => byte.is_ascii_alphanumeric(),
         [] => false,
     }
@@ -96,10 +97,14 @@ fn plain(
     let abroad = match digits {
         [b'8', b'6', number @ ..] if before.ends_with(b"+") => Some(number),
         [b'0', b'0', b'8', b'6', number @ ..] => Some(number),
+        [b'8', b'6', number @ ..] if number.len() == PHONE && is_mobile(number) => Some(number),
         _ => None,
     };
     let phone = abroad.unwrap_or(digits);
     if wanted.has(SensitiveKind::Phone) && phone.len() == PHONE {
+        if is_mobile(phone) && amount::follows_amount(before) {
+            return;
+        }
         let seen = if is_mobile(phone) { MatchStrength::Found } else { MatchStrength::Near };
         see(seen, SensitiveKind::Phone, end - PHONE..end);
         return;
@@ -252,6 +257,7 @@ mod tests {
         for text in [
             "13812345678",
             "+8613812345678",
+            "8613812345678",
             "008613812345678",
             "138 1234 5678",
             "138-1234-5678",
@@ -277,7 +283,13 @@ mod tests {
         for text in [
             "1381234567",
             "138123456789",
-            "8613812345678",
+            "8612812345678",
+            "13812345678.jpg",
+            "https://img.example.com/13812345678.png",
+            "{\"size\":13812345678}",
+            "{\"id\":7,\"total_bytes\": \"13812345678\"}",
+            "used=13812345678&free=15912345678",
+            "order:no:13812345678",
             "1700000000",
             "1700000000000",
             "20241104123045",

@@ -4,6 +4,7 @@
 //! digits    mobile numbers, identity cards, bank cards      email      addresses
 //! token     JSON web tokens, private keys                   password   fields named like one
 //! connection  passwords in URLs and settings of servers
+//! amount    names of sizes and serial numbers
 //! named     keys named like a password                      fullwidth  digits as input methods type them
 //! verdict   chance matches told apart                       mask       what evidence shows
 //! ```
@@ -11,6 +12,7 @@
 //! The detectors are pure functions of bytes that take linear time on any input and never fail. Matches leave this module
 //! masked: no report and no aggregate holds a secret.
 
+mod amount;
 mod connection;
 mod digits;
 mod email;
@@ -122,7 +124,11 @@ impl Inspection {
         if let Some(value) = record.raw {
             let wants_passwords = self.kinds.has(SensitiveKind::Password);
             let named = if wants_passwords { named::find(key, &self.names, &self.separators) } else { None };
-            value.peek(room, |part| self.part(part, record.kind, named, &mut tally));
+            let of_amount = amount::is_amount(key);
+            value.peek(room, |part| {
+                tally.phones = !of_amount;
+                self.part(part, record.kind, named, &mut tally);
+            });
         }
         tally.finish()
     }
@@ -144,6 +150,7 @@ impl Inspection {
                 {
                     tally.add(MatchStrength::Found, SensitiveKind::Password, group, value, word);
                 }
+                tally.phones &= !amount::is_amount(field);
                 // A hash of passwords by user, or of one; other fields describe a password.
                 let holds = of_id || named::is_value(field);
                 let named = named.filter(|named| named.is_last && holds).map(|named| named.doubted(!of_id));
@@ -285,6 +292,9 @@ mod tests {
     use super::testing::{everything, found, verdict};
     use super::*;
     use crate::policy::testing::record;
+    use crate::rdb::peek::RawValue;
+    use crate::rdb::template::Templates;
+    use crate::rdb::value_type::ValueType;
 
     #[test]
     fn ordinary_values_do_not_match() {
@@ -329,6 +339,17 @@ mod tests {
     }
 
     #[test]
+    fn values_of_amounts_are_no_phone_numbers() {
+        let finds = |key: &str| {
+            let bytes = [&[11][..], b"13812345678"].concat();
+            let raw = RawValue { value_type: ValueType::String, bytes: &bytes, templates: Templates::NONE };
+            let record = Record { raw: Some(raw), ..record(key.as_bytes()) };
+            !everything().inspect(&record, SensitiveKinds::ALL, &mut PeekBuffers::default()).found.is_empty()
+        };
+        assert!(finds("user:contact:7") && !finds("file:size:7") && !finds("disk:usedBytes"));
+    }
+
+    #[test]
     fn hostile_texts_take_linear_time() {
         let start = std::time::Instant::now();
         for piece in [
@@ -351,6 +372,8 @@ mod tests {
             "\\\\\"",
             "\\\\\\\"a\\\\\\\":\\\\\\\"",
             "+86 138 ",
+            "13812345678:",
+            "13812345678\\\":",
         ] {
             found(&piece.repeat((1 << 20) / piece.len()));
         }

@@ -2,7 +2,7 @@
 //! as a string of JSON, once or twice.
 //!
 //! A field matches a word if its name, in lower case and without `_`, `-`, `.` and blanks, ends with it. Empty and masked
-//! values (`null`, `****`) do not count, nor do hashed and encrypted passwords, as the standards demand them: digests and
+//! values (`null`, `****`) and what describes a field (`VARCHAR(64)`, `required`) do not count, nor do hashed and encrypted passwords, as the standards demand them: digests and
 //! ciphertexts in hexadecimal or base64, and formats such as `$2a$…`. A number in JSON counts if it is as long as a password:
 //! shorter ones are flags, counts and times, longer ones ids.
 
@@ -71,13 +71,51 @@ fn escaped_letter(text: &[u8]) -> Option<(char, &[u8])> {
 /// are secrets in any form.
 pub(super) fn is_harmless(word: &str, value: &[u8]) -> bool {
     let hashable = matches!(word, "password" | "passwd" | "pwd" | "passphrase" | "密码" | "口令");
-    is_nothing(value) || is_label(value) || is_placeholder(value.trim_ascii()) || hashable && is_hashed(value)
+    is_nothing(value)
+        || is_label(value)
+        || describes(value.trim_ascii())
+        || is_placeholder(value.trim_ascii())
+        || hashable && is_hashed(value)
+}
+
+/// Returns whether a value describes the field: its type or a condition as in schemas and forms, a regular expression, a path of files.
+fn describes(value: &[u8]) -> bool {
+    const TYPES: [&[u8]; 14] = [
+        b"varchar",
+        b"varchar2",
+        b"nvarchar",
+        b"char",
+        b"text",
+        b"string",
+        b"str",
+        b"required",
+        b"optional",
+        b"nullable",
+        b"readonly",
+        b"writeonly",
+        b"y",
+        b"n",
+    ];
+    let open = memchr::memchr(b'(', value).unwrap_or(value.len());
+    let (name, size) = value.split_at(open);
+    let is_size = |size: &[u8]| size.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b'(' | b')' | b','));
+    let is_expression = value.starts_with(b"^") && value.ends_with(b"$") && value.len() > 2;
+    let names = value.strip_prefix(b"/").map(|rest| rest.split(|byte| *byte == b'/'));
+    let is_path = names.is_some_and(|mut names| {
+        names.clone().count() > 1
+            && names.all(|name| !name.is_empty() && name.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'-'))
+    });
+    TYPES.iter().any(|word| name.eq_ignore_ascii_case(word)) && is_size(size) || is_expression || is_path
 }
 
 /// Returns whether a value is the text beside a field: `登录密码`, `请输入密码`, `Please enter your password`.
 fn is_label(value: &[u8]) -> bool {
     const ADVICE: [&str; 6] = ["请", "不能", "忘记", "错误", "重置", "修改"];
     let text = std::str::from_utf8(value.trim_ascii()).unwrap_or_default();
+    // In lower case the same words are passwords.
+    if ["Password", "PASSWORD", "Secret"].contains(&text) {
+        return true;
+    }
     if text.len() > LONGEST_LABEL || text.bytes().any(|byte| byte.is_ascii_digit()) {
         return false;
     }
@@ -335,6 +373,13 @@ mod tests {
             "请输入密码",
             "密码不能为空",
             "Please enter your password",
+            "Password",
+            "VARCHAR(64)",
+            "string",
+            "required",
+            "Y",
+            "^[A-Za-z0-9]{8,20}$",
+            "/home/app",
         ] {
             assert_eq!(given("password", value), None, "{value}");
         }
@@ -347,6 +392,10 @@ mod tests {
             "1234567890123456",
             "abcdefabcdefabcd",
             "a:b$c",
+            "string7",
+            "char(x)",
+            "/Ab/c9",
+            "^a",
         ] {
             assert_eq!(given("password", value).as_deref(), Some("password"), "{value}");
         }

@@ -72,6 +72,8 @@ impl MatchCounts {
 pub(super) struct MatchTally {
     /// Kinds that evidence is requested for.
     shown: SensitiveKinds,
+    /// False while numbers are those of an amount, and none a phone number.
+    pub phones: bool,
     groups: Vec<(TextGroup, MatchCounts)>,
     /// Matches in the current text, if it has any.
     text: Option<MatchCounts>,
@@ -80,11 +82,14 @@ pub(super) struct MatchTally {
 impl MatchTally {
     /// Creates an empty tally; evidence is collected for the kinds in `shown`.
     pub fn new(shown: SensitiveKinds) -> Self {
-        MatchTally { shown, groups: Vec::new(), text: None }
+        MatchTally { shown, phones: true, groups: Vec::new(), text: None }
     }
 
     /// Adds a match or near miss in the current text of `group`. `word` is the matched word of a password.
     pub fn add(&mut self, seen: MatchStrength, kind: SensitiveKind, group: TextGroup, secret: &[u8], word: &str) {
+        if kind == SensitiveKind::Phone && !self.phones {
+            return;
+        }
         let text = self.text.get_or_insert_default();
         let (MatchStrength::Found, place) = (seen, group.place()) else {
             let near = &mut text.near[kind as usize];

@@ -1,0 +1,136 @@
+//! Names of amounts and of serial numbers, whose digits are no phone number: `file:size:7`, `used_bytes`, `"total":13900000000`.
+//!
+//! The last word of a name counts, ids aside. Sizes from 13 to 20 GB have the digits of a mobile number, and so have many numbers of
+//! orders.
+
+/// Words of amounts.
+const AMOUNTS: [&str; 30] = [
+    "size",
+    "bytes",
+    "byte",
+    "length",
+    "len",
+    "used",
+    "usage",
+    "free",
+    "available",
+    "total",
+    "sum",
+    "capacity",
+    "limit",
+    "quota",
+    "offset",
+    "position",
+    "traffic",
+    "bandwidth",
+    "flow",
+    "memory",
+    "mem",
+    "disk",
+    "storage",
+    "heap",
+    "amount",
+    "balance",
+    "price",
+    "count",
+    "volume",
+    "nanos",
+];
+
+/// Words of numbers, behind what they number.
+const NUMBERS: [&str; 7] = ["no", "id", "num", "number", "sn", "code", "seq"];
+
+/// Words of what has serial numbers.
+const NUMBERED: [&str; 14] = [
+    "order", "trade", "bill", "invoice", "batch", "serial", "track", "tracking", "waybill", "express", "refund",
+    "item", "sku", "product",
+];
+
+/// Chinese words of both kinds.
+const CHINESE: [&str; 9] = ["大小", "容量", "流量", "总量", "总数", "金额", "余额", "订单号", "单号"];
+
+/// Longest name that is considered: that of a key may be long, but its last words say what it holds.
+const LONGEST: usize = 128;
+
+/// Returns whether the last words of a name, ids aside, are those of an amount or of a serial number.
+pub(super) fn is_amount(name: &[u8]) -> bool {
+    let end = name.get(name.len().saturating_sub(LONGEST)..).unwrap_or(name);
+    let mut words = end.split(|byte| byte.is_ascii() && !byte.is_ascii_alphanumeric()).rev();
+    let is_word = |word: &&[u8]| !word.is_empty() && !word.iter().any(u8::is_ascii_digit);
+    let Some(segment) = words.find(is_word) else { return false };
+    let (before, last) = last_hump(segment);
+    let before =
+        if before.is_empty() { words.find(is_word).map_or(before, |segment| last_hump(segment).1) } else { before };
+    let is = |word: &[u8], list: &[&str]| list.iter().any(|known| word.eq_ignore_ascii_case(known.as_bytes()));
+    is(last, &AMOUNTS)
+        || is(last, &NUMBERS) && (is(before, &NUMBERED) || is(last_hump(before).1, &NUMBERED))
+        || CHINESE.iter().any(|word| last.ends_with(word.as_bytes()))
+}
+
+/// Returns whether a text ends with the name of an amount and the sign of its value: `{"size":`, `?total=`.
+pub(super) fn follows_amount(text: &[u8]) -> bool {
+    let text = text.get(text.len().saturating_sub(LONGEST)..).unwrap_or(text);
+    let text = without_quote(text.trim_ascii_end()).trim_ascii_end();
+    let Some(text) = text.strip_suffix(b":").or_else(|| text.strip_suffix(b"=")) else { return false };
+    let text = without_quote(text.trim_ascii_end());
+    let is_name =
+        |byte: &u8| byte.is_ascii_alphanumeric() || !byte.is_ascii() || matches!(byte, b'_' | b'-' | b'.' | b':');
+    let start = text.iter().rposition(|byte| !is_name(byte)).map_or(0, |at| at + 1);
+    is_amount(text.get(start..).unwrap_or_default())
+}
+
+/// Removes a quote, which may be escaped, from the end of a text.
+fn without_quote(text: &[u8]) -> &[u8] {
+    let Some(mut text) = text.strip_suffix(b"\"").or_else(|| text.strip_suffix(b"'")) else { return text };
+    while let Some(rest) = text.strip_suffix(b"\\") {
+        text = rest;
+    }
+    text
+}
+
+/// Splits off the last word of one in camel case.
+fn last_hump(word: &[u8]) -> (&[u8], &[u8]) {
+    let hump = word.windows(2).rposition(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
+    word.split_at(hump.map_or(0, |hump| hump + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_words_count() {
+        for name in [
+            "size",
+            "file:size:7",
+            "used_bytes",
+            "usedBytes",
+            "disk:used",
+            "SIZE",
+            "orderNo",
+            "order_no",
+            "order:no:20241104",
+            "sku:id",
+            "文件大小",
+            "订单号",
+            "file:size:550e8400-e29b-41d4-a716-446655440000",
+        ] {
+            assert!(is_amount(name.as_bytes()), "{name}");
+        }
+        for name in
+            ["", "phone", "phoneNo", "mobile_no", "user:id", "size:phone", "total:contact", "sizes", "7", ":", "手机号"]
+        {
+            assert!(!is_amount(name.as_bytes()), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_name_of_a_member_is_read_backwards() {
+        for text in ["{\"size\":", "{\"size\" : \"", "{\\\"size\\\":", "a=1&total=", "file:size:", "{'bytes': '"] {
+            assert!(follows_amount(text.as_bytes()), "{text}");
+        }
+        for text in ["", "size", "size ", "{\"phone\":", "{\"size\":1,\"tel\":", "size 7:", "\"", ":", "size\":[1,"] {
+            assert!(!follows_amount(text.as_bytes()), "{text}");
+        }
+    }
+}
