@@ -97,7 +97,8 @@ pub fn pattern_breaches<'c>(
 /// Adds violations of rules about the snapshot, which examine the other sections of the report, and names owners.
 pub fn judge_report(checks: &Checks, classifier: &Classifier, report: &mut Report, strings: StoredStrings, top: usize) {
     let mut judging = BreachCollector::new(checks, classifier, top);
-    for check in &checks.snapshots {
+    let partial = !report.complete || !report.options.selection.is_empty();
+    for check in checks.snapshots.iter().filter(|check| !(partial && check.rule.is_about_shares())) {
         let breaches = check.rule.judge(report, &checks.context);
         report.findings.list.extend(judging.finding(check, breaches));
     }

@@ -111,7 +111,7 @@ pub(super) fn questions_with(plan: &Plan, standard: LoadedPolicy, reference: Opt
         separators: separators.clone(),
         reference,
         now: plan.now,
-        maxmemory: plan.read.config.maxmemory(),
+        maxmemory: plan.read.config.given_maxmemory(),
         maxmemory_policy: plan.read.config.maxmemory_policy(),
         config,
         earlier: plan

@@ -25,7 +25,7 @@ pub struct ServerConfig {
     pub(crate) list_value: u64,
     /// `cluster-enabled`, if given.
     pub(crate) cluster: Option<bool>,
-    pub(crate) maxmemory: u64,
+    pub(crate) maxmemory: Option<u64>,
     /// `None` unless it was given: a server has `noeviction` then.
     pub(crate) maxmemory_policy: Option<String>,
     /// Redis from 8.10 on: least number of fields of hashes that become compact when they are written; 0: none. Loading a file
@@ -56,7 +56,7 @@ impl Default for ServerConfig {
             list_entries: 512,
             list_value: 64,
             cluster: None,
-            maxmemory: 0,
+            maxmemory: None,
             maxmemory_policy: None,
             hash_template_min: 0,
             hash_template_max: 0,
@@ -123,7 +123,7 @@ impl ServerConfig {
             "list-max-listpack-size" => self.list_size = list_size(name, value)?,
             "list-max-ziplist-entries" => self.list_entries = amount(name, value)?,
             "list-max-ziplist-value" => self.list_value = amount(name, value)?,
-            "maxmemory" => self.maxmemory = amount(name, value)?,
+            "maxmemory" => self.maxmemory = Some(amount(name, value)?),
             "maxmemory-policy" => self.maxmemory_policy = Some(policy(name, value)?),
             "set-max-intset-entries" => self.set_intset_entries = amount(name, value)?,
             "set-max-listpack-entries" => self.set_entries = amount(name, value)?,
@@ -148,7 +148,7 @@ impl ServerConfig {
     /// Returns whether eviction tracks usage per object (LRU, LFU), which rules out shared objects.
     pub(crate) fn evicts_by_use(&self) -> bool {
         let policy = self.maxmemory_policy.as_deref().unwrap_or_default();
-        self.maxmemory > 0 && ["lru", "lfu"].iter().any(|way| policy.ends_with(way))
+        self.maxmemory().is_some() && ["lru", "lfu"].iter().any(|way| policy.ends_with(way))
     }
 
     /// Reads a `redis.conf` or `valkey.conf`, ignoring unsupported directives, `include` among them.
@@ -165,9 +165,14 @@ impl ServerConfig {
         Ok(())
     }
 
-    /// Returns `maxmemory`, if set.
+    /// Returns `maxmemory`, if it is a limit: 0 is none.
     pub fn maxmemory(&self) -> Option<Bytes> {
-        (self.maxmemory > 0).then_some(Bytes(self.maxmemory))
+        self.given_maxmemory().filter(|limit| limit.0 > 0)
+    }
+
+    /// Returns `maxmemory`, if it was given.
+    pub(crate) fn given_maxmemory(&self) -> Option<Bytes> {
+        self.maxmemory.map(Bytes)
     }
 
     /// Returns `maxmemory-policy`, if it was given.
@@ -252,7 +257,7 @@ impl ServerConfig {
             self.list_size.to_string(),
             self.list_entries.to_string(),
             self.list_value.to_string(),
-            self.maxmemory.to_string(),
+            self.maxmemory.unwrap_or_default().to_string(),
             self.maxmemory_policy.clone().unwrap_or_else(|| "noeviction".to_owned()),
             self.set_intset_entries.to_string(),
             self.set_entries.to_string(),

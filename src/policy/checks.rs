@@ -148,12 +148,18 @@ impl Checks {
 
     /// Returns the limits that lack something to be evaluated, given the finished report and the rules that found something.
     ///
-    /// A rule that found something was evaluated: what it found is true.
+    /// A rule that found something was evaluated: what it found is true. Of a file that could not be read completely nothing
+    /// else is known, except to rules about the files themselves.
     pub fn not_evaluated(&self, report: &Report, strings: StoredStrings) -> Vec<NotEvaluated> {
         let known = Known { context: &self.context, report: Some(report), strings };
-        let keys = self.keys.iter().map(|check| (check.meta.id, check.severity, check.rule.needs(&known)));
-        let patterns = self.patterns.iter().map(|check| (check.meta.id, check.severity, check.rule.needs(&known)));
-        let snapshots = self.snapshots.iter().map(|check| (check.meta.id, check.severity, check.rule.needs(&known)));
+        let unread = (!report.complete).then_some(Need::WholeFiles);
+        let keys = self.keys.iter().map(|check| (check.meta.id, check.severity, check.rule.needs(&known).or(unread)));
+        let patterns =
+            self.patterns.iter().map(|check| (check.meta.id, check.severity, check.rule.needs(&known).or(unread)));
+        let snapshots = self.snapshots.iter().map(|check| {
+            let unread = unread.filter(|_| !check.rule.is_about_files());
+            (check.meta.id, check.severity, check.rule.needs(&known).or(unread))
+        });
         let lacking = keys.chain(patterns).chain(snapshots);
         let found = |rule: &str| report.findings.list.iter().any(|finding| finding.rule == rule);
         let lacking = lacking.filter(|(rule, ..)| !found(rule));

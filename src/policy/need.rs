@@ -44,6 +44,14 @@ pub enum Need {
     NewerServer,
     /// Verified checksum.
     Checksum,
+    /// Checksum of each file.
+    StoredChecksum,
+    /// Current time, later than that of the snapshots.
+    LaterNow,
+    /// Memory limit of a server that has none.
+    MemoryLimit,
+    /// Every byte of every file.
+    WholeFiles,
     /// All keys of the snapshot.
     AllKeys,
     /// Compressed sizes of strings.
@@ -83,6 +91,10 @@ impl Need {
             Need::Shards => text("the input is one server outside a cluster", "输入只有一个非集群实例"),
             Need::NewerServer => text("memory on a newer server was not estimated", "没有估算新版本服务器的内存"),
             Need::Checksum => text("a checksum was not verified", "有校验和未经校验"),
+            Need::StoredChecksum => text("a file has no checksum", "有文件没有校验和"),
+            Need::LaterNow => text("the given time is before a snapshot", "给出的时间早于快照"),
+            Need::MemoryLimit => text("the server has no memory limit", "服务器没有内存上限"),
+            Need::WholeFiles => text("a file could not be read completely", "有文件未能完整读取"),
             Need::CompressedSizes => text("no string of the dump is compressed", "快照中没有压缩存储的字符串"),
             Need::AllKeys => text("only some of the keys were selected", "只选取了部分 key"),
             Need::KnownMemory => text("the memory of some keys is unknown", "部分 key 的内存未知"),
@@ -136,6 +148,16 @@ impl Need {
             Need::Shards => text("give the files of all shards", "给出所有分片的文件"),
             Need::NewerServer => text("give --what-if, such as redis-8.2", "用 --what-if 给出，例如 redis-8.2"),
             Need::Checksum => text("read whole files, without --no-checksum", "读完整个文件，不用 --no-checksum"),
+            Need::StoredChecksum => text(
+                "dump with rdbchecksum yes; `rdblens check` validates every value of this file",
+                "生成快照时设置 rdbchecksum yes；`rdblens check` 可逐个校验此文件中的 value",
+            ),
+            Need::LaterNow => text("correct --now", "更正 --now"),
+            Need::MemoryLimit => text("set maxmemory on the server, and give it", "在服务器上设置 maxmemory 并给出"),
+            Need::WholeFiles => text(
+                "repeat the backup; `rdblens check` says where the file is damaged",
+                "重新备份；`rdblens check` 可指出损坏位置",
+            ),
             Need::CompressedSizes => text("dump with rdbcompression yes", "生成快照时设置 rdbcompression yes"),
             Need::KnownMemory => text(
                 "add what the server says of these keys: MEMORY USAGE, or INFO modules",
@@ -155,9 +177,9 @@ impl Need {
     /// Returns the flag that provides it, if one does.
     pub const fn flag(self) -> Option<&'static str> {
         match self {
-            Need::Maxmemory => Some("--maxmemory"),
+            Need::Maxmemory | Need::MemoryLimit => Some("--maxmemory"),
             Need::MaxmemoryPolicy => Some("--maxmemory-policy"),
-            Need::Now => Some("--now"),
+            Need::Now | Need::LaterNow => Some("--now"),
             Need::ReferenceTime => Some("--at"),
             Need::Baseline => Some("--baseline"),
             Need::Values => Some("--inspect-values"),
@@ -173,6 +195,8 @@ impl Need {
             | Need::IdleTimesOrCounters
             | Need::Shards
             | Need::Checksum
+            | Need::StoredChecksum
+            | Need::WholeFiles
             | Need::AllKeys
             | Need::CompressedSizes
             | Need::KnownMemory

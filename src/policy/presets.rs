@@ -67,7 +67,13 @@ pub fn standards() -> Result<Vec<Policy>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::Passage;
+    use crate::pattern::PatternBuf;
+    use crate::policy::checks::{Checks, Judged};
+    use crate::policy::context::Context;
+    use crate::policy::testing::record;
+    use crate::policy::wording::RuleWording;
+    use crate::record::{Kind, Record};
+    use crate::report::{Passage, Severity};
 
     #[test]
     fn every_rule_of_a_preset_cites_a_sentence() {
@@ -78,6 +84,51 @@ mod tests {
                 assert!(cited, "{}: {} has no document, source and quote", policy.name, setting.rule.meta.id);
             }
         }
+    }
+
+    /// Returns the names that a remedy recommends, and the types of their keys: those that are not replaced by another.
+    fn recommended(fix: &str) -> Vec<(Kind, String)> {
+        let mut names = Vec::new();
+        for (start, _) in fix.match_indices('`').step_by(2) {
+            let (name, behind) = fix[start + 1..].split_once('`').unwrap();
+            let is_replaced = [" becomes", " to `", " 改为", " 简化为"].iter().any(|it| behind.starts_with(it));
+            if name.contains(':') && !name.starts_with("rdblens") && !is_replaced {
+                names.push((Kind::String, name.replace("{uid}", "7").replace("{mid}", "8")));
+            }
+        }
+        names.extend(fix.split_once("HSET ").map(|(_, rest)| (Kind::Hash, rest.split(' ').next().unwrap().to_owned())));
+        names.retain(|(_, name)| name != "key");
+        names
+    }
+
+    #[test]
+    fn recommended_names_keep_the_rules_of_the_preset() {
+        let classifier = Classifier::default();
+        let mut tried = 0;
+        for policy in standards().unwrap() {
+            let rules = policy.settings.clone();
+            let name_of_policy = policy.name.clone();
+            let checks = Checks::new(policy, Context::default()).unwrap();
+            for setting in rules.iter().filter(|setting| !setting.rule.meta.id.starts_with("slot.")) {
+                let fix = RuleWording::in_force(setting).fix;
+                for (kind, name) in recommended(&fix.en).into_iter().chain(recommended(&fix.zh)) {
+                    let (mut judged, mut pattern) = (Judged::default(), PatternBuf::default());
+                    classifier.classify(name.as_bytes(), &mut pattern);
+                    checks.judge(&Record { kind, ..record(name.as_bytes()) }, &pattern, &mut judged);
+                    let is_broken = |bit: &usize| judged.broken >> bit & 1 == 1;
+                    let broken = checks.naming_bits().filter(is_broken).map(|bit| &checks.keys[bit]);
+                    let broken: Vec<_> =
+                        broken.filter(|it| it.severity >= Severity::Should).map(|it| it.meta.id).collect();
+                    assert!(
+                        broken.is_empty(),
+                        "{name_of_policy}: {} recommends {name}, {broken:?}",
+                        setting.rule.meta.id
+                    );
+                    tried += 1;
+                }
+            }
+        }
+        assert!(tried > 40, "{tried}");
     }
 
     #[test]

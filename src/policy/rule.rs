@@ -73,8 +73,13 @@ pub enum NameTest {
     FewerSegments(u64),
     /// Fails on an upper-case letter.
     UpperCase,
-    /// Fails if the first character is not a letter. With `true`, the brace of a hash tag may precede it.
-    StartsOtherwise(bool),
+    /// Fails if the first character is not a letter.
+    StartsOtherwise {
+        /// True if the brace of a hash tag may precede it.
+        tags: bool,
+        /// True if digits may, as in `4s`.
+        numbered: bool,
+    },
     /// Fails on a byte that is neither in this set nor a separator.
     Outside(Box<[bool; 256]>),
     /// Fails if braces do not form exactly one hash tag.
@@ -90,7 +95,7 @@ impl fmt::Debug for NameTest {
             NameTest::LongerThan(most) => write!(f, "LongerThan({most})"),
             NameTest::FewerSegments(least) => write!(f, "FewerSegments({least})"),
             NameTest::UpperCase => f.write_str("UpperCase"),
-            NameTest::StartsOtherwise(tags) => write!(f, "StartsOtherwise({tags})"),
+            NameTest::StartsOtherwise { tags, numbered } => write!(f, "StartsOtherwise({tags}, {numbered})"),
             NameTest::Outside(_) => f.write_str("Outside"),
             NameTest::BadTag => f.write_str("BadTag"),
         }
@@ -330,6 +335,16 @@ pub trait SnapshotRule: fmt::Debug + Send + Sync {
     /// Returns what the rule lacks to be evaluated, like [`KeyRule::needs`].
     fn needs(&self, _known: &Known<'_>) -> Option<Need> {
         None
+    }
+
+    /// Returns whether the rule is about shares of all keys, so that it cannot be judged by some of them.
+    fn is_about_shares(&self) -> bool {
+        false
+    }
+
+    /// Returns whether the rule is about files, so that it can be evaluated even if some of their keys could not be read.
+    fn is_about_files(&self) -> bool {
+        false
     }
 }
 

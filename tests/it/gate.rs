@@ -163,3 +163,52 @@ fn sizes_of_texts_are_unknown_if_no_string_is_compressed() {
     assert_eq!(judged(Dump::new().string("flag:day:1:users", &bitmap)), [false, true, false]);
     assert_eq!(judged(Dump::new().string("cache:page:1:html", &text[..1023])), [false, true, false]);
 }
+
+#[test]
+fn of_a_cut_file_nothing_is_kept_but_what_is_about_files() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("cut.rdb");
+    let bytes = fs::read(SHOP).unwrap();
+    fs::write(&path, &bytes[..bytes.len() * 9 / 10]).unwrap();
+    let policy = ["--policy", "platform", "--maxmemory", "4GB", "--maxmemory-policy", "volatile-lru"];
+    let args = [&["analyze", path.to_str().unwrap(), "--format", "json", "--now", "2026-01-01T00:00:00Z"][..], &policy];
+    let report: Value = serde_json::from_slice(&run_args(&args.concat()).stdout).unwrap();
+    assert_eq!(report["complete"], false);
+    let findings = &report["findings"];
+    let (found, checked) = (ids(&findings["list"]), ids(&findings["checked"]));
+    assert!(found.contains("backup.integrity"));
+    let kept: Vec<_> = checked.difference(&found).collect();
+    assert!(kept.iter().all(|rule| rule.starts_with("backup.")), "{kept:?}");
+    let list = findings["not_evaluated"].as_array().unwrap();
+    let reason =
+        |rule: &str| list.iter().find(|open| open["rule"] == rule).map(|open| open["reason"].as_str().unwrap());
+    assert_eq!(reason("memory.headroom"), Some("a file could not be read completely"));
+    assert_eq!(reason("stream.pending"), Some("a file could not be read completely"));
+}
+
+#[test]
+fn shares_of_some_keys_are_not_those_of_all() {
+    let policy = ["--policy", "platform", "--maxmemory-policy", "volatile-lru"];
+    let rule = "memory.volatile-policy";
+    let all = report(&policy);
+    assert!(ids(&all["findings"]["checked"]).contains(rule));
+    let some = report(&[&policy[..], &["--type", "hash"]].concat());
+    assert!(some["totals"]["keys"].as_u64() > Some(0));
+    assert!(!ids(&some["findings"]["list"]).contains(rule) && ids(&some["findings"]["not_evaluated"]).contains(rule));
+}
+
+#[test]
+fn no_limit_and_no_checksum_are_told_as_such() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("plain.rdb");
+    fs::write(&path, Dump::new().string("shop:order:item:1", "x").bytes()).unwrap();
+    let args = ["analyze", path.to_str().unwrap(), "--policy", "platform", "--format", "json", "--maxmemory", "0"];
+    let report: Value = serde_json::from_slice(&run_args(&args).stdout).unwrap();
+    let list = report["findings"]["not_evaluated"].as_array().unwrap();
+    for (rule, reason) in
+        [("memory.headroom", "the server has no memory limit"), ("backup.integrity", "a file has no checksum")]
+    {
+        let open = list.iter().find(|open| open["rule"] == rule).unwrap();
+        assert_eq!(open["reason"], reason);
+    }
+}

@@ -2,8 +2,10 @@
 #![cfg(target_os = "linux")]
 
 use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::common::program::rdblens;
@@ -35,7 +37,7 @@ fn run_while_cut(folder: &Path, arguments: &[&str], cut: impl FnOnce(&Path)) -> 
     let (large_file, pipe) = (folder.join("large.rdb"), folder.join("pipe"));
     fs::write(&large_file, large()).unwrap();
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    let child = rdblens()
+    let mut child = rdblens()
         .args(arguments)
         .args(["--threads", "1"])
         .arg(&large_file)
@@ -47,9 +49,21 @@ fn run_while_cut(folder: &Path, arguments: &[&str], cut: impl FnOnce(&Path)) -> 
     let maps = format!("/proc/{}/maps", child.id());
     wait_until("the map", || fs::read_to_string(&maps).unwrap().contains("large.rdb"));
     cut(&large_file);
-    // Opened by the program only after the large file.
-    fs::write(&pipe, SMALL).unwrap();
+    write_unless_ended(&pipe, &mut child);
     child.wait_with_output().unwrap()
+}
+
+/// Writes a snapshot to a pipe that the program opens after the large file, unless it ends before that.
+fn write_unless_ended(pipe: &Path, child: &mut Child) {
+    const O_NONBLOCK: i32 = 0o4000;
+    wait_until("the end, or a reader of the pipe", || {
+        if child.try_wait().unwrap().is_some() {
+            return true;
+        }
+        // Fails as long as nobody reads.
+        let opened = OpenOptions::new().write(true).custom_flags(O_NONBLOCK).open(pipe);
+        opened.is_ok_and(|mut pipe| pipe.write_all(SMALL).is_ok())
+    });
 }
 
 fn text(bytes: &[u8]) -> String {

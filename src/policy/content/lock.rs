@@ -7,7 +7,7 @@
 //!   `owner`, `token`, `expire`.
 //! - A **string** is a lock unless it shows something else: an object in JSON that names no holder, a text of several words, or
 //!   more than 512 bytes. If `lock` is not the first segment, it may be a state or property of what stands before it: a flag that
-//!   says no, a flag or number behind a word such as `login` or `device`, one without expiry behind `user`, a number behind `stock`
+//!   says no, a flag or number beside a word such as `login` or `device`, or behind `user`, a number behind `stock`
 //!   or `seat`, one without expiry in a name with such a word, a property such as `lock:status` or `lock:screen`, one plain word
 //!   without expiry that says nothing of a holder (`shop:lock:theme` is `dark`).
 //!
@@ -35,6 +35,13 @@ pub const NAMES: &[&str] = &[
     "distributedLock",
     "distributed_lock",
     "distributed-lock",
+    "redissonLock",
+    "redisson_lock",
+    "redisson-lock",
+    "rlock",
+    "dlock",
+    "mutex",
+    "分布式锁",
 ];
 
 /// Longest value of a lock, in bytes.
@@ -53,8 +60,9 @@ const HOLDERS: [&[u8]; 11] =
 /// Parts of field names that say more about a lock.
 const DETAILS: [&[u8]; 9] = [b"count", b"reentr", b"mode", b"expire", b"ttl", b"time", b"lock", b"acquired", b"lease"];
 
-/// Segments beside `lock` whose state it may be: accounts that are locked out, and things that have a lock.
-const LOCKABLE: [&[u8]; 22] = [
+/// Segments beside `lock` whose state it may be: accounts that are locked out, things that have a lock, and what players have yet to
+/// earn.
+const LOCKABLE: [&[u8]; 31] = [
     b"login",
     b"signin",
     b"password",
@@ -77,6 +85,15 @@ const LOCKABLE: [&[u8]; 22] = [
     b"hardware",
     b"ip",
     b"fail",
+    b"card",
+    b"player",
+    b"hero",
+    b"level",
+    b"stage",
+    b"chapter",
+    b"achievement",
+    "账号".as_bytes(),
+    "登录".as_bytes(),
 ];
 
 /// Segments of other things with a lock, whose serial number a UUID may be, and of packages, which are locked to versions.
@@ -103,7 +120,7 @@ const THINGS: [&[u8]; 20] = [
     "门锁".as_bytes(),
 ];
 
-/// Segments of people, who may be locked out until someone lets them in again. A lock that serialises their requests expires.
+/// Segments of people, who may be locked out. A flag behind them may just as well be a lock that serialises their requests.
 const PEOPLE: [&[u8]; 4] = [b"user", b"member", b"customer", b"admin"];
 
 /// Segments of what is counted, parts of which may be locked.
@@ -125,7 +142,11 @@ const COUNTED: [&[u8]; 14] = [
 ];
 
 /// Segments after `lock`, before nothing but ids, that make it a property of something.
-const PROPERTIES: [&[u8]; 71] = [
+const PROPERTIES: [&[u8]; 75] = [
+    b"mac",
+    b"imei",
+    b"address",
+    b"bluetooth",
     b"ringtone",
     b"timeout",
     b"biometric",
@@ -290,7 +311,7 @@ fn string_may_be_lock(record: &Record<'_>, raw: RawValue<'_>, place: LockPlace) 
     let (is_flag, expires) = (says_no || is_one_of(value, &YES), record.expires_at.is_some());
     let is_amount = is_small && !is_flag || is_decimal(value);
     let is_count = is_amount && (place.of_stock || place.of_counted && !expires);
-    let can_be_locked = place.of_lockable || place.of_person && !expires;
+    let can_be_locked = place.of_lockable || place.of_person || place.of_thing && !expires;
     let is_state = says_no || (is_small || is_flag) && can_be_locked;
     let is_property = place.is_property && !(is_flag && expires) || !is_flag && !expires && is_setting(value);
     !(is_count || is_state || is_property || is_prose(value))
@@ -353,7 +374,7 @@ struct LockPlace {
     is_inner: bool,
     /// True if the segment before or after it names something that can be locked.
     of_lockable: bool,
-    /// True if it names a person, or a thing with a lock, either of which may stay locked.
+    /// True if the segment before it names a person.
     of_person: bool,
     /// True if a segment names something that is counted.
     of_counted: bool,
@@ -363,7 +384,7 @@ struct LockPlace {
     is_property: bool,
     /// True if no segment stands after it, but one before.
     is_last: bool,
-    /// True if a segment names a thing that has a lock.
+    /// True if the segment before it, or if it is last any segment, names a thing that has a lock.
     of_thing: bool,
 }
 
@@ -386,7 +407,8 @@ impl LockPlace {
                 return LockPlace {
                     is_inner: true,
                     of_lockable: is_one_of(before, &LOCKABLE) || is_one_of(after, &LOCKABLE),
-                    of_person: is_one_of(before, &PEOPLE) || is_one_of(before, &THINGS),
+                    of_person: is_one_of(before, &PEOPLE),
+                    of_thing: is_one_of(before, &THINGS),
                     of_counted: segments().any(|segment| is_one_of(segment, &COUNTED)),
                     of_stock: is_one_of(before, &COUNTED) || is_one_of(after, &COUNTED),
                     is_property: is_one_of(before, &SETTINGS)

@@ -12,7 +12,7 @@ pub const CTIME: i64 = 1_700_000_000_000;
 /// Longest element of a compact collection, in bytes.
 const COMPACT_BYTES: usize = 64;
 
-/// Builder of a dump of version 11, without a checksum.
+/// Builder of a dump of version 11.
 #[derive(Debug, Clone)]
 pub struct Dump {
     bytes: Vec<u8>,
@@ -220,6 +220,13 @@ impl Dump {
     /// Returns the whole file.
     pub fn bytes(&self) -> Vec<u8> {
         [&self.bytes[..], &[0xFF], &[0; 8]].concat()
+    }
+
+    /// Returns the dump with its checksum.
+    pub fn sealed(&self) -> Vec<u8> {
+        let bytes = [&self.bytes[..], &[0xFF]].concat();
+        let checksum = crc_fast::checksum(crc_fast::CrcAlgorithm::Crc64Redis, &bytes);
+        [&bytes[..], &checksum.to_le_bytes()].concat()
     }
 }
 

@@ -19,7 +19,7 @@ fn file_of<'k>(keys: impl Iterator<Item = &'k Keys>) -> Vec<u8> {
             write(&mut dump, keys, number);
         }
     }
-    dump.bytes()
+    dump.sealed()
 }
 
 fn write(dump: &mut Dump, keys: &Keys, number: u64) {

@@ -61,7 +61,7 @@ fn strings_are_locks_whatever_their_token_is() {
     );
     // The lock that never expires.
     assert!(string("order:lock:7", "1", false) && string("job:lock:daily", "locked", false));
-    assert!(string("user:lock:7", "1", true));
+    assert!(!string("user:lock:7", "1", true) && string("shop:lock:7", "1", true) && string("lock:user:7", "1", true));
     assert!(string("shop:lock:order:7", "processing", false) && string("shop:lock:order:7", "scheduler", true));
     assert!(string("cinema:lock:screen:7", "1", true) && string("shop:lock:order:7", "OrderService", false));
     assert!(string("lock:user:7", "12", false) && string("shop:lock:order:7", "47", true));

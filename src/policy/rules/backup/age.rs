@@ -1,7 +1,8 @@
 //! `backup.age`: the snapshot is recent.
 //!
 //! Measured: time from the `ctime` of the snapshot, at which the server started writing it, to the time given with `--now`.
-//! Without both, nothing is checked. Each file is checked on its own.
+//! Without both, nothing is checked. Each file is checked on its own. A snapshot that is more than an hour newer than that time means
+//! that the time is wrong: clocks of two machines differ by less.
 
 use crate::policy::Context;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
@@ -9,7 +10,7 @@ use crate::policy::rule::{
     Breach, BuiltRule, DetailField, DetailValue, Known, Need, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit,
 };
 use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
-use crate::report::Report;
+use crate::report::{Report, SourceFile};
 use crate::units::Millis;
 
 /// Description of the rule.
@@ -48,6 +49,9 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
 
 const TAKEN: DetailField = DetailField::new("taken", "taken", "快照时间");
 
+/// Maximum difference between the clocks of two machines, in milliseconds.
+const CLOCK_SKEW: i64 = 3_600_000;
+
 /// Limits the age of snapshots.
 #[derive(Debug, Clone, Copy)]
 pub struct AgeRule {
@@ -55,14 +59,18 @@ pub struct AgeRule {
     pub max: u64,
 }
 
+/// Returns the age of a snapshot in milliseconds: negative if it is from the future.
+fn age(ctime: i64, now: Millis) -> i64 {
+    now.0.saturating_sub(ctime.saturating_mul(1000)).max(-i64::MAX)
+}
+
 impl SnapshotRule for AgeRule {
     fn judge(&self, report: &Report, context: &Context) -> Vec<Breach> {
         let Some(now) = context.now else { return Vec::new() };
-        let age = |ctime: i64| now.0.saturating_sub(ctime.saturating_mul(1000));
         let dated = report.source.files.iter().filter_map(|file| file.ctime.map(|ctime| (file, ctime)));
         dated
             // A snapshot from the future has a negative age and passes.
-            .filter_map(|(file, ctime)| u64::try_from(age(ctime)).ok().map(|age| (file, ctime, age)))
+            .filter_map(|(file, ctime)| u64::try_from(age(ctime, now)).ok().map(|age| (file, ctime, age)))
             .filter(|(_, _, age)| *age > self.max)
             .map(|(file, ctime, age)| Breach {
                 pattern: Some(file.name.clone()),
@@ -76,10 +84,15 @@ impl SnapshotRule for AgeRule {
             .collect()
     }
     fn needs(&self, known: &Known<'_>) -> Option<Need> {
-        if known.context.now.is_none() {
-            return Some(Need::Now);
-        }
-        known.lacks(Need::SnapshotTime, |report| report.source.files.iter().any(|file| file.ctime.is_none()))
+        let Some(now) = known.context.now else { return Some(Need::Now) };
+        let is_later = |file: &SourceFile| file.ctime.is_some_and(|ctime| -age(ctime, now) > CLOCK_SKEW);
+        let undated =
+            known.lacks(Need::SnapshotTime, |report| report.source.files.iter().any(|file| file.ctime.is_none()));
+        undated.or_else(|| known.lacks(Need::LaterNow, |report| report.source.files.iter().any(is_later)))
+    }
+
+    fn is_about_files(&self) -> bool {
+        true
     }
 }
 
@@ -87,7 +100,6 @@ impl SnapshotRule for AgeRule {
 mod tests {
     use super::*;
     use crate::analyze::examples::{empty_report, source_file};
-    use crate::report::SourceFile;
 
     #[test]
     fn files_without_a_time_or_from_the_future_are_not_old() {
@@ -103,5 +115,18 @@ mod tests {
         assert_eq!(old(Some(Millis(1_000_000))), ["sample-3.rdb"]);
         assert_eq!(old(Some(Millis(1_000_001))), ["sample-3.rdb", "sample-4.rdb"]);
         assert!(old(None).is_empty());
+    }
+
+    #[test]
+    fn a_time_before_a_snapshot_is_wrong() {
+        let needs = |now| {
+            let mut report = empty_report();
+            report.source.files = vec![SourceFile { ctime: Some(1_700_000_000), ..source_file(0) }];
+            let context = Context { now: Some(Millis(now)), ..Context::default() };
+            AgeRule { max: 100_000 }.needs(&Known { report: Some(&report), ..Known::before(&context) })
+        };
+        assert_eq!(needs(1_699_996_400_000), None, "an hour before it");
+        assert_eq!(needs(1_699_996_399_999), Some(Need::LaterNow));
+        assert_eq!(needs(i64::MIN), Some(Need::LaterNow));
     }
 }

@@ -1,6 +1,7 @@
 //! `backup.integrity`: every file can be restored: magic, structure and checksum are correct.
 //!
-//! Uses the result of reading, file by file. A file of a newer server with unknown types could not be verified either and is
+//! Uses the result of reading, file by file. Without a checksum a file is not known to be undamaged: bytes may have changed inside
+//! of values, which [`analyze`](crate::analyze) does not validate. A file of a newer server with unknown types could not be verified either and is
 //! reported with that reason. Keys and memory of a finding are those that could be read.
 
 use crate::policy::Context;
@@ -90,7 +91,16 @@ impl SnapshotRule for IntegrityRule {
     }
 
     fn needs(&self, known: &Known<'_>) -> Option<Need> {
-        known.lacks(Need::Checksum, |report| report.source.files.iter().any(|file| file.checksum == Checksum::Skipped))
+        let any =
+            |report: &Report, ones: &[Checksum]| report.source.files.iter().any(|file| ones.contains(&file.checksum));
+        let skipped = known.lacks(Need::Checksum, |report| any(report, &[Checksum::Skipped]));
+        skipped.or_else(|| {
+            known.lacks(Need::StoredChecksum, |report| any(report, &[Checksum::Absent, Checksum::NotComputed]))
+        })
+    }
+
+    fn is_about_files(&self) -> bool {
+        true
     }
 }
 

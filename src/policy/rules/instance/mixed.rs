@@ -215,6 +215,10 @@ impl SnapshotRule for MixedRule {
     fn needs(&self, known: &Known<'_>) -> Option<Need> {
         known.lacks_sums().or_else(|| known.lacks(Need::DistinctNames, |report| self.is_obscured(report)))
     }
+
+    fn is_about_shares(&self) -> bool {
+        true
+    }
 }
 
 impl MixedRule {

@@ -118,7 +118,8 @@ impl SnapshotRule for HeadroomRule {
                     !report.totals.unknown.is_none() && loads.iter().any(|load| load.used.is_none())
                 })
             }),
-            Some(Bytes(0)) | None => Some(Need::Maxmemory),
+            Some(Bytes(0)) => Some(Need::MemoryLimit),
+            None => Some(Need::Maxmemory),
         }
     }
 }

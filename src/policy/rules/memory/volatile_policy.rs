@@ -102,6 +102,10 @@ impl SnapshotRule for VolatilePolicy {
             Some(_) => None,
         }
     }
+
+    fn is_about_shares(&self) -> bool {
+        true
+    }
 }
 
 /// Keys that lack an expiry.

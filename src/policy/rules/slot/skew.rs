@@ -115,6 +115,10 @@ impl SnapshotRule for SkewRule {
             |report: &Report| report.source.files.len() < 2 && !report.server.cluster && report.slots.is_none();
         known.lacks(Need::Shards, single).or_else(|| known.lacks_sums())
     }
+
+    fn is_about_shares(&self) -> bool {
+        true
+    }
 }
 
 impl SkewRule {

@@ -2,12 +2,13 @@
 //!
 //! A marker is a string whose whole value is one of `markers`, byte by byte: blanks around it make it another value. Numbers
 //! and flags such as `0` or `false` are none, nor are collections, which are never empty. The object by which Spring caches null
-//! (`NullValue`) is a marker however it is serialized; as Java writes it, it cannot be written in a policy and always counts.
+//! (`NullValue`) is a marker however it is serialized. As Java writes it, it cannot be written in a policy and always counts, and so
+//! does the `None` that Python pickles.
 //!
 //! The standards speak of cached results, so keys count whose TTL class holds something else: classes of `except`, and those
 //! that may live forever, such as counters and configuration. Keys without a class count, since not every cache is named so,
-//! unless a segment of their name is a word of `except`: a policy need not have a class for each of them. Nor do the empty
-//! strings by which Spring Session is told that a session expires: their names have a form of their own in any namespace.
+//! unless a segment of their name is a word of `except`: a policy need not have a class for each of them, and the key of a list of
+//! those who are blocked or present says all by being there. Nor do the empty strings by which Spring Session is told that a session expires: their names have a form of their own in any namespace.
 //!
 //! Measured: remaining milliseconds at the reference time. The snapshot does not contain the original TTL, which was at least
 //! that long. A marker without expiry breaks the rule, too, and measures nothing.
@@ -33,11 +34,14 @@ const SPRING: &[u8; 64] = b"\xac\xed\0\x05sr\0+org.springframework.cache.support
 /// Spring's marker as one of its serializers of JSON writes it.
 pub const SPRING_NULL: &str = "{\"@class\":\"org.springframework.cache.support.NullValue\"}";
 
+/// Pickled `None` of Python, by the protocols that its versions write.
+const PICKLED: [&[u8]; 4] = [b"\x80\x02N.", b"\x80\x03N.", b"\x80\x04N.", b"\x80\x05N."];
+
 /// End of the names of Spring Session's empty strings, before the id of the session.
 const SPRING_SESSION: &[u8] = b":sessions:expires:";
 
 /// Default markers: of databases, JSON, Lua and Python, and the empty values of JSON; last, Spring's in JSON.
-const MARKERS: [&str; 13] = [
+const MARKERS: [&str; 15] = [
     "",
     "NULL",
     "null",
@@ -49,7 +53,9 @@ const MARKERS: [&str; 13] = [
     "\"NULL\"",
     "{}",
     "[]",
+    "<null>",
     SPRING_NULL,
+    "{\"@type\":\"org.springframework.cache.support.NullValue\"}",
     "[\"org.springframework.cache.support.NullValue\",{}]",
 ];
 
@@ -88,7 +94,22 @@ static META: RuleMeta = RuleMeta {
                      Session never count",
                 zh: "不属于缓存结果的 key：ttl 类别名，或不属于任何类别的 key 中的一段；Spring Session 的 key 一律不计",
             },
-            default: ParamDefault::Words(&["session", "lock", "queue", "counter", "rate", "tmp"]),
+            default: ParamDefault::Words(&[
+                "session",
+                "lock",
+                "queue",
+                "counter",
+                "rate",
+                "tmp",
+                "blacklist",
+                "whitelist",
+                "denylist",
+                "allowlist",
+                "online",
+                "flag",
+                "黑名单",
+                "白名单",
+            ]),
         },
     ],
     unit: Some(Unit::Millis),
@@ -107,7 +128,8 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
     if markers.is_empty() || markers.iter().any(|marker| marker.len() > LONGEST) {
         return Err(format!("\"markers\" must hold one or more values of at most {LONGEST} bytes"));
     }
-    let lengths = markers.iter().fold(1 << LONGEST, |lengths, marker| lengths | 1 << marker.len());
+    let lengths =
+        markers.iter().fold(1 << LONGEST | 1 << PICKLED[0].len(), |lengths, marker| lengths | 1 << marker.len());
     let except = params.words("except").to_vec();
     Ok(BuiltRule::Key(Box::new(NullMarker { max: params.number("max"), markers, lengths, except })))
 }
@@ -171,7 +193,9 @@ impl NullMarker {
 
     fn is_marker(&self, key: &KeyView<'_>) -> bool {
         let value = key.record.raw.and_then(|raw| raw.short_string(SPRING.len()));
-        value.is_some_and(|value| *value == SPRING[..] || self.markers.iter().any(|marker| **marker == *value))
+        value.is_some_and(|value| {
+            *value == SPRING[..] || PICKLED.contains(&&*value) || self.markers.iter().any(|marker| **marker == *value)
+        })
     }
 }
 
@@ -223,7 +247,9 @@ mod tests {
     #[test]
     fn words_that_no_class_bears_except_keys_by_a_segment() {
         let checks = rule("max = \"60s\"");
-        for name in ["session:car:1", "shop:queue:1", "{shop:tmp}:1", "shop:Counter:1"] {
+        for name in
+            ["session:car:1", "shop:queue:1", "{shop:tmp}:1", "shop:Counter:1", "auth:blacklist:1", "shop:黑名单:1"]
+        {
             assert_eq!(plain(&checks, name, "{}", Some(60_001)), None, "{name}");
         }
         for name in ["sessions:car:1", "shop:car:1", "cache:session:1"] {
@@ -275,6 +301,13 @@ mod tests {
         assert!(stored(&checks, "cache:user:1", &with_length(super::SPRING), 64, Some(300_001)).is_some());
         assert!(stored(&checks, "cache:user:1", &with_length(super::SPRING), 64, Some(300_000)).is_none());
         assert!(stored(&checks, "cache:user:1", &with_length(&[b'a'; 64]), 64, None).is_none());
+    }
+
+    #[test]
+    fn the_none_of_python_is_a_marker_as_it_is_pickled() {
+        let checks = rule("markers = [\"-\"]");
+        assert!(stored(&checks, "cache:user:1", b"\x04\x80\x04N.", 4, Some(300_001)).is_some());
+        assert!(stored(&checks, "cache:user:1", b"\x04\x80\x04K.", 4, None).is_none());
     }
 
     #[test]
