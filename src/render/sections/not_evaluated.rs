@@ -1,5 +1,7 @@
 //! Rules in force that were not evaluated, with what they lack.
 
+use std::borrow::Cow;
+
 use crate::render::document::{Block, Cell, Column, Forms, Scope, Section, Table, Tone};
 use crate::render::words::{heads, say};
 use crate::render::{Lang, key_text};
@@ -23,16 +25,25 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
     Some(Section::new("not-evaluated", title).with_in(Forms::TEXT, paragraph).with_in(Forms::HTML, table))
 }
 
-/// Lists the rules with the flags that they need, or with the reasons.
+/// Lists the rules with the flags that they need, or with the reasons: those that lack the same together.
 fn text(list: &[NotEvaluated], lang: Lang) -> String {
-    let entry = |row: &NotEvaluated| {
+    let mut groups: Vec<(String, Vec<Cow<'_, str>>)> = Vec::new();
+    for row in list {
         let rule = key_text::text(&row.rule);
         let lacks = match row.flag.as_deref().map(key_text::text) {
             Some(flag) => say!(lang, "needs {flag}", "需要 {flag}"),
             None => key_text::text(lang.of(&row.reason.en, &row.reason.zh)).into_owned(),
         };
-        say!(lang, "{rule} ({lacks})", "{rule}（{lacks}）")
+        match groups.iter_mut().find(|(known, _)| *known == lacks) {
+            Some((_, rules)) => rules.push(rule),
+            None => groups.push((lacks, vec![rule])),
+        }
+    }
+    let comma = lang.of(", ", "、");
+    let group = |(lacks, rules): (String, Vec<Cow<'_, str>>)| {
+        let rules = rules.join(comma);
+        say!(lang, "{rules} ({lacks})", "{rules}（{lacks}）")
     };
-    let list = list.iter().map(entry).collect::<Vec<_>>().join(lang.of(", ", "、"));
+    let list = groups.into_iter().map(group).collect::<Vec<_>>().join(comma);
     say!(lang, "Unknown whether they are kept: {list}.", "无法判断是否符合：{list}。")
 }
