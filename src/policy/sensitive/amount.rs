@@ -54,6 +54,11 @@ const LONGEST: usize = 128;
 
 /// Returns whether the last words of a name, ids aside, are those of an amount or of a serial number.
 pub(super) fn is_amount(name: &[u8]) -> bool {
+    ends_with_word(name, true)
+}
+
+/// Returns whether the last words of a name, ids aside, are those of a serial number or, if these count, of an amount.
+fn ends_with_word(name: &[u8], amounts: bool) -> bool {
     let end = name.get(name.len().saturating_sub(LONGEST)..).unwrap_or(name);
     let mut words = end.split(|byte| byte.is_ascii() && !byte.is_ascii_alphanumeric()).rev();
     let is_word = |word: &&[u8]| !word.is_empty() && !word.iter().any(u8::is_ascii_digit);
@@ -62,21 +67,24 @@ pub(super) fn is_amount(name: &[u8]) -> bool {
     let before =
         if before.is_empty() { words.find(is_word).map_or(before, |segment| last_hump(segment).1) } else { before };
     let is = |word: &[u8], list: &[&str]| list.iter().any(|known| word.eq_ignore_ascii_case(known.as_bytes()));
-    is(last, &AMOUNTS)
+    amounts && is(last, &AMOUNTS)
         || is(last, &NUMBERS) && (is(before, &NUMBERED) || is(last_hump(before).1, &NUMBERED))
-        || CHINESE.iter().any(|word| last.ends_with(word.as_bytes()))
+        || amounts && CHINESE.iter().any(|word| last.ends_with(word.as_bytes()))
 }
 
-/// Returns whether a text ends with the name of an amount and the sign of its value: `{"size":`, `?total=`.
+/// Returns whether a text ends with the name of an amount and the sign of its value: `{"size":`, `?total=`, `size: `.
+///
+/// In the name of a key, a number behind an amount says whose it is: `balance:13812345678`. There, only serial numbers count.
 pub(super) fn follows_amount(text: &[u8]) -> bool {
     let text = text.get(text.len().saturating_sub(LONGEST)..).unwrap_or(text);
-    let text = without_quote(text.trim_ascii_end()).trim_ascii_end();
-    let Some(text) = text.strip_suffix(b":").or_else(|| text.strip_suffix(b"=")) else { return false };
-    let text = without_quote(text.trim_ascii_end());
+    let before_value = without_quote(text.trim_ascii_end()).trim_ascii_end();
+    let Some((sign @ (b':' | b'='), named)) = before_value.split_last() else { return false };
+    let name = without_quote(named.trim_ascii_end());
+    let is_of_key = *sign == b':' && before_value.len() == text.len() && name.len() == named.len();
     let is_name =
         |byte: &u8| byte.is_ascii_alphanumeric() || !byte.is_ascii() || matches!(byte, b'_' | b'-' | b'.' | b':');
-    let start = text.iter().rposition(|byte| !is_name(byte)).map_or(0, |at| at + 1);
-    is_amount(text.get(start..).unwrap_or_default())
+    let start = name.iter().rposition(|byte| !is_name(byte)).map_or(0, |at| at + 1);
+    ends_with_word(name.get(start..).unwrap_or_default(), !is_of_key)
 }
 
 /// Removes a quote, which may be escaped, from the end of a text.
@@ -126,10 +134,24 @@ mod tests {
 
     #[test]
     fn the_name_of_a_member_is_read_backwards() {
-        for text in ["{\"size\":", "{\"size\" : \"", "{\\\"size\\\":", "a=1&total=", "file:size:", "{'bytes': '"] {
+        for text in
+            ["{\"size\":", "{\"size\" : \"", "{\\\"size\\\":", "a=1&total=", "size: ", "{'bytes': '", "order:no:"]
+        {
             assert!(follows_amount(text.as_bytes()), "{text}");
         }
-        for text in ["", "size", "size ", "{\"phone\":", "{\"size\":1,\"tel\":", "size 7:", "\"", ":", "size\":[1,"] {
+        for text in [
+            "",
+            "size",
+            "user:balance:",
+            "sms:count:",
+            "size ",
+            "{\"phone\":",
+            "{\"size\":1,\"tel\":",
+            "size 7:",
+            "\"",
+            ":",
+            "size\":[1,",
+        ] {
             assert!(!follows_amount(text.as_bytes()), "{text}");
         }
     }

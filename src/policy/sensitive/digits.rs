@@ -272,6 +272,8 @@ mod tests {
             "手机13812345678。",
             "{\"mobile\":\"15912345678\"}",
             "a_17712345678_b",
+            "user:balance:13812345678",
+            "sms:count:13812345678",
             "sms-16612345678",
         ] {
             assert_eq!(found(text), [SensitiveKind::Phone], "{text}");

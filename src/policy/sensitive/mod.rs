@@ -126,15 +126,23 @@ impl Inspection {
             let named = if wants_passwords { named::find(key, &self.names, &self.separators) } else { None };
             let of_amount = amount::is_amount(key);
             value.peek(room, |part| {
-                tally.phones = !of_amount;
-                self.part(part, record.kind, named, &mut tally);
+                // What is counted may be a phone number: members of a set, fields of a hash.
+                tally.phones = !(of_amount && matches!(part, ValuePart::String(_)));
+                self.part(part, record.kind, named, of_amount, &mut tally);
             });
         }
         tally.finish()
     }
 
-    /// Inspects a part of a value under a name that may say password.
-    fn part(&self, part: ValuePart<'_>, kind: Kind, named: Option<PasswordName<'_>>, tally: &mut MatchTally) {
+    /// Inspects a part of a value under a name that may say password, or that of an amount.
+    fn part(
+        &self,
+        part: ValuePart<'_>,
+        kind: Kind,
+        named: Option<PasswordName<'_>>,
+        of_amount: bool,
+        tally: &mut MatchTally,
+    ) {
         match part {
             ValuePart::String(text) => self.text(text, TextGroup::Single(SecretPlace::Value), named, tally),
             ValuePart::Element(text) => {
@@ -150,7 +158,7 @@ impl Inspection {
                 {
                     tally.add(MatchStrength::Found, SensitiveKind::Password, group, value, word);
                 }
-                tally.phones &= !amount::is_amount(field);
+                tally.phones = !(of_amount || amount::is_amount(field));
                 // A hash of passwords by user, or of one; other fields describe a password.
                 let holds = of_id || named::is_value(field);
                 let named = named.filter(|named| named.is_last && holds).map(|named| named.doubted(!of_id));
@@ -347,6 +355,10 @@ mod tests {
             !everything().inspect(&record, SensitiveKinds::ALL, &mut PeekBuffers::default()).found.is_empty()
         };
         assert!(finds("user:contact:7") && !finds("file:size:7") && !finds("disk:usedBytes"));
+        let mut tally = MatchTally::new(SensitiveKinds::ALL);
+        let counted = ValuePart::Pair(b"13812345678", b"7");
+        everything().part(counted, Kind::Hash, None, true, &mut tally);
+        assert!(tally.finish().found.has(SensitiveKind::Phone), "whose number is counted");
     }
 
     #[test]

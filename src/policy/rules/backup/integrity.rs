@@ -1,8 +1,8 @@
 //! `backup.integrity`: every file can be restored: magic, structure and checksum are correct.
 //!
 //! Uses the result of reading, file by file. Without a checksum a file is not known to be undamaged: bytes may have changed inside
-//! of values, which [`analyze`](crate::analyze) does not validate. A file of a newer server with unknown types could not be verified either and is
-//! reported with that reason. Keys and memory of a finding are those that could be read.
+//! of values, which [`analyze`](crate::analyze) does not validate. A file of a newer server with unknown types could not be verified
+//! either and is reported with that reason. Keys and memory of a finding are those that could be read.
 
 use crate::policy::Context;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};

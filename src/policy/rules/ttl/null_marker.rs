@@ -5,10 +5,11 @@
 //! (`NullValue`) is a marker however it is serialized. As Java writes it, it cannot be written in a policy and always counts, and so
 //! does the `None` that Python pickles.
 //!
-//! The standards speak of cached results, so keys count whose TTL class holds something else: classes of `except`, and those
+//! The standards speak of cached results, so keys do not count whose TTL class holds something else: classes of `except`, and those
 //! that may live forever, such as counters and configuration. Keys without a class count, since not every cache is named so,
 //! unless a segment of their name is a word of `except`: a policy need not have a class for each of them, and the key of a list of
-//! those who are blocked or present says all by being there. Nor do the empty strings by which Spring Session is told that a session expires: their names have a form of their own in any namespace.
+//! those who are blocked or present says all by being there. Nor do the empty strings by which Spring Session is told that a session
+//! expires: their names have a form of their own in any namespace.
 //!
 //! Measured: remaining milliseconds at the reference time. The snapshot does not contain the original TTL, which was at least
 //! that long. A marker without expiry breaks the rule, too, and measures nothing.
