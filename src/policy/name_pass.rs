@@ -10,7 +10,7 @@ use super::rule::{NameTest, Violation};
 use super::rules::key::lowercase::upper_case_letters;
 use super::rules::key::special_chars::is_special;
 use super::rules::key::type_suffix::last_segment;
-use super::rules::key::{hash_tag, length, prefix, starts_with_letter};
+use super::rules::key::{hash_tag, length, prefix};
 use super::type_words::{KindSet, TypeWords};
 use crate::pattern::classify::MAX_SEGMENTS;
 use crate::pattern::name::KeyName;
@@ -54,8 +54,6 @@ pub struct NamePass {
     /// First byte must be a letter; with `tagged_start`, the brace of a tag may precede it.
     tagged_start: u64,
     start: u64,
-    /// First byte must be a letter, or the first segment a numbered word; the brace of a tag may precede either.
-    numbered_start: u64,
     outside: u64,
     bad_tag: u64,
     lengths: CountLimits,
@@ -217,7 +215,6 @@ impl NamePass {
             special: 0,
             upper: 0,
             tagged_start: 0,
-            numbered_start: 0,
             start: 0,
             outside: 0,
             bad_tag: 0,
@@ -247,10 +244,8 @@ impl NamePass {
             NameTest::LongerThan(most) => self.lengths.add(place, most, u64::min),
             NameTest::FewerSegments(least) => self.levels.add(place, least, u64::max),
             NameTest::UpperCase => self.upper |= bits,
-            NameTest::StartsOtherwise { tags: true, numbered: true } => self.numbered_start |= bits,
-            NameTest::StartsOtherwise { tags: true, .. } => self.tagged_start |= bits,
-            NameTest::StartsOtherwise { numbered: false, .. } => self.start |= bits,
-            NameTest::StartsOtherwise { .. } => return false, // nobody asks for it
+            NameTest::StartsOtherwise(true) => self.tagged_start |= bits,
+            NameTest::StartsOtherwise(false) => self.start |= bits,
             NameTest::Outside(_) if self.outside != 0 => return false, // only one class is available
             NameTest::Outside(allowed) => {
                 self.outside = bits;
@@ -419,12 +414,10 @@ impl NamePass {
             | fails(self.special, seen.has(SPECIAL))
             | fails(self.upper, seen.has(UPPER) && !seen.has(HIGH))
             | fails(self.tagged_start, !is_letter(first))
-            | fails(self.numbered_start, first.is_none())
             | fails(self.start, !is_letter(name.first().copied()))
             | fails(self.outside, seen.has(OUTSIDE));
         if first.is_some_and(|byte| !byte.is_ascii_alphabetic()) {
-            broken |= fails(self.prefix, !self.first_segment_is(name, prefix::names_a_business));
-            broken |= fails(self.numbered_start, !self.first_segment_is(name, starts_with_letter::is_numbered_word));
+            broken |= fails(self.prefix, self.starts_without_a_name(name));
         }
         if seen.has(HIGH) {
             broken |= fails(self.special, has_special_beyond_ascii(name));
@@ -490,10 +483,10 @@ impl NamePass {
         (seen, pieces.into_iter().flatten().next().copied())
     }
 
-    /// Returns whether the first segment, without the brace of a tag, has a property.
-    #[inline(never)] // most names begin with a letter
-    fn first_segment_is(&self, name: &[u8], property: fn(&[u8]) -> bool) -> bool {
-        let first = |name: &[u8]| property(self.separators.split(name).next().unwrap_or_default());
+    /// Returns true if the first segment names nothing: it has no letter, only digits and punctuation.
+    #[inline(never)]
+    fn starts_without_a_name(&self, name: &[u8]) -> bool {
+        let first = |name: &[u8]| !prefix::names_a_business(self.separators.split(name).next().unwrap_or_default());
         match untagged(name) {
             [_, [], _] => first(name), // no tag: a tag is never empty
             pieces => first(&pieces.concat()),

@@ -73,13 +73,8 @@ pub enum NameTest {
     FewerSegments(u64),
     /// Fails on an upper-case letter.
     UpperCase,
-    /// Fails if the first character is not a letter.
-    StartsOtherwise {
-        /// True if the brace of a hash tag may precede it.
-        tags: bool,
-        /// True if digits may, as in `4s`.
-        numbered: bool,
-    },
+    /// Fails if the first character is not a letter. With `true`, the brace of a hash tag may precede it.
+    StartsOtherwise(bool),
     /// Fails on a byte that is neither in this set nor a separator.
     Outside(Box<[bool; 256]>),
     /// Fails if braces do not form exactly one hash tag.
@@ -95,7 +90,7 @@ impl fmt::Debug for NameTest {
             NameTest::LongerThan(most) => write!(f, "LongerThan({most})"),
             NameTest::FewerSegments(least) => write!(f, "FewerSegments({least})"),
             NameTest::UpperCase => f.write_str("UpperCase"),
-            NameTest::StartsOtherwise { tags, numbered } => write!(f, "StartsOtherwise({tags}, {numbered})"),
+            NameTest::StartsOtherwise(tags) => write!(f, "StartsOtherwise({tags})"),
             NameTest::Outside(_) => f.write_str("Outside"),
             NameTest::BadTag => f.write_str("BadTag"),
         }
