@@ -3,47 +3,62 @@
 //! The last word of a name counts, ids aside. Sizes from 13 to 20 GB have the digits of a mobile number, and so have many numbers of
 //! orders.
 
+use super::split_hump;
+use crate::policy::content::is_one_of;
+
 /// Words of amounts.
-const AMOUNTS: [&str; 30] = [
-    "size",
-    "bytes",
-    "byte",
-    "length",
-    "len",
-    "used",
-    "usage",
-    "free",
-    "available",
-    "total",
-    "sum",
-    "capacity",
-    "limit",
-    "quota",
-    "offset",
-    "position",
-    "traffic",
-    "bandwidth",
-    "flow",
-    "memory",
-    "mem",
-    "disk",
-    "storage",
-    "heap",
-    "amount",
-    "balance",
-    "price",
-    "count",
-    "volume",
-    "nanos",
+const AMOUNTS: [&[u8]; 30] = [
+    b"size",
+    b"bytes",
+    b"byte",
+    b"length",
+    b"len",
+    b"used",
+    b"usage",
+    b"free",
+    b"available",
+    b"total",
+    b"sum",
+    b"capacity",
+    b"limit",
+    b"quota",
+    b"offset",
+    b"position",
+    b"traffic",
+    b"bandwidth",
+    b"flow",
+    b"memory",
+    b"mem",
+    b"disk",
+    b"storage",
+    b"heap",
+    b"amount",
+    b"balance",
+    b"price",
+    b"count",
+    b"volume",
+    b"nanos",
 ];
 
 /// Words of numbers, behind what they number.
-const NUMBERS: [&str; 7] = ["no", "id", "num", "number", "sn", "code", "seq"];
+const NUMBERS: [&[u8]; 7] = [b"no", b"id", b"num", b"number", b"sn", b"code", b"seq"];
 
 /// Words of what has serial numbers.
-const NUMBERED: [&str; 14] = [
-    "order", "trade", "bill", "invoice", "batch", "serial", "track", "tracking", "waybill", "express", "refund",
-    "item", "sku", "product",
+const NUMBERED: [&[u8]; 14] = [
+    b"order",
+    b"trade",
+    b"bill",
+    b"invoice",
+    b"batch",
+    b"serial",
+    b"track",
+    b"tracking",
+    b"waybill",
+    b"express",
+    b"refund",
+    b"item",
+    b"sku",
+    b"product",
 ];
 
 /// Chinese words of both kinds.
@@ -63,12 +78,10 @@ fn ends_with_word(name: &[u8], amounts: bool) -> bool {
     let mut words = end.split(|byte| byte.is_ascii() && !byte.is_ascii_alphanumeric()).rev();
     let is_word = |word: &&[u8]| !word.is_empty() && !word.iter().any(u8::is_ascii_digit);
     let Some(segment) = words.find(is_word) else { return false };
-    let (before, last) = last_hump(segment);
-    let before =
-        if before.is_empty() { words.find(is_word).map_or(before, |segment| last_hump(segment).1) } else { before };
-    let is = |word: &[u8], list: &[&str]| list.iter().any(|known| word.eq_ignore_ascii_case(known.as_bytes()));
-    amounts && is(last, &AMOUNTS)
-        || is(last, &NUMBERS) && (is(before, &NUMBERED) || is(last_hump(before).1, &NUMBERED))
+    let (before, last) = split_hump(segment);
+    let before = if before.is_empty() { words.find(is_word).unwrap_or_default() } else { before };
+    amounts && is_one_of(last, &AMOUNTS)
+        || is_one_of(last, &NUMBERS) && is_one_of(split_hump(before).1, &NUMBERED)
         || amounts && CHINESE.iter().any(|word| last.ends_with(word.as_bytes()))
 }
 
@@ -94,12 +107,6 @@ fn without_quote(text: &[u8]) -> &[u8] {
         text = rest;
     }
     text
-}
-
-/// Splits off the last word of one in camel case.
-fn last_hump(word: &[u8]) -> (&[u8], &[u8]) {
-    let hump = word.windows(2).rposition(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
-    word.split_at(hump.map_or(0, |hump| hump + 1))
 }
 
 #[cfg(test)]

@@ -244,6 +244,12 @@ impl Inspection {
     }
 }
 
+/// Splits off the last word of a name in camel case.
+fn split_hump(name: &[u8]) -> (&[u8], &[u8]) {
+    let hump = name.windows(2).rposition(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
+    name.split_at(hump.map_or(0, |hump| hump + 1))
+}
+
 /// Tells fields apart.
 fn hash(field: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();

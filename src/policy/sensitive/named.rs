@@ -5,7 +5,7 @@
 //! follow (`password:reset:link:7`), it must also look like one: letters and digits mixed, without words. So must the members of
 //! a set. Lists of passwords that nobody may use (`weak:password`) hold nobody's.
 
-use super::password;
+use super::{password, split_hump};
 use crate::pattern::segment::Separators;
 
 /// Default words. A bare `token` or `key` is none of them.
@@ -93,8 +93,7 @@ pub(super) fn is_id(segment: &[u8]) -> bool {
 fn word_of<'w>(segment: &[u8], words: &'w [String]) -> Option<&'w str> {
     let pieces = segment.rsplit(|byte| matches!(byte, b'.' | b'_' | b'-' | b' '));
     let last = pieces.into_iter().find(|piece| !piece.iter().all(u8::is_ascii_digit))?;
-    let hump = last.windows(2).rposition(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
-    let last = last.get(hump.map_or(0, |hump| hump + 1)..).unwrap_or(last);
+    let (_, last) = split_hump(last);
     let is = |word: &&String| match word.is_ascii() {
         true => last.eq_ignore_ascii_case(word.as_bytes()),
         false => last.ends_with(word.as_bytes()),

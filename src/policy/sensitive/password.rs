@@ -8,6 +8,8 @@
 
 use std::ops::Range;
 
+use crate::policy::content::is_one_of;
+
 /// Default endings of field names. A bare `token` is not among them, since sessions legitimately store one.
 pub const FIELDS: &[&str] = &[
     "password",
@@ -98,14 +100,14 @@ fn describes(value: &[u8]) -> bool {
     ];
     let open = memchr::memchr(b'(', value).unwrap_or(value.len());
     let (name, size) = value.split_at(open);
-    let is_size = |size: &[u8]| size.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b'(' | b')' | b','));
+    let is_size = size.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b'(' | b')' | b','));
     let is_expression = value.starts_with(b"^") && value.ends_with(b"$") && value.len() > 2;
     let names = value.strip_prefix(b"/").map(|rest| rest.split(|byte| *byte == b'/'));
     let is_path = names.is_some_and(|mut names| {
         names.clone().count() > 1
             && names.all(|name| !name.is_empty() && name.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'-'))
     });
-    TYPES.iter().any(|word| name.eq_ignore_ascii_case(word)) && is_size(size) || is_expression || is_path
+    is_one_of(name, &TYPES) && is_size || is_expression || is_path
 }
 
 /// Returns whether a value is the text beside a field: `登录密码`, `请输入密码`, `Please enter your password`.
@@ -261,7 +263,7 @@ fn is_nothing(value: &[u8]) -> bool {
     let value = value.trim_ascii();
     let bare = without_brackets(value);
     let masked = MASKS.iter().any(|mask| memchr::memmem::find_iter(value, mask).count() >= 3);
-    value.is_empty() || masked || WORDS.iter().any(|word| word.eq_ignore_ascii_case(bare))
+    value.is_empty() || masked || is_one_of(bare, &WORDS)
 }
 
 /// Marks that stand for characters left out: asterisk, full-width asterisk, bullet, black circle.

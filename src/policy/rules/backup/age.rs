@@ -59,7 +59,7 @@ pub struct AgeRule {
     pub max: u64,
 }
 
-/// Returns the age of a snapshot in milliseconds: negative if it is from the future.
+/// Returns the age of a snapshot in milliseconds: negative if it is from the future, and never the number that has no opposite.
 fn age(ctime: i64, now: Millis) -> i64 {
     now.0.saturating_sub(ctime.saturating_mul(1000)).max(-i64::MAX)
 }
