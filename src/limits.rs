@@ -52,6 +52,7 @@ pub const MAX_NAMED_ERRORS: usize = 10;
 pub const BATCH_BYTES: usize = 4 << 20;
 
 /// Capacity asked for a pipe on standard input: what Linux allows every user.
+#[cfg(target_os = "linux")]
 pub const PIPE_BYTES: usize = 1 << 20;
 
 /// Maximum number of keys in a batch: a worker's output (rows, patterns) grows with keys, not with bytes.

@@ -47,7 +47,7 @@ pub use state::OpenedFile;
 pub use stream::Window;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::limits::{self, Budget};
+use crate::limits::Budget;
 use crate::wording::wording;
 use container::ContainerStep;
 use decompress::Decompressed;
@@ -208,7 +208,7 @@ fn redirected() -> Option<File> {
 /// standard input is no pipe, or where the system allows no more.
 fn widen_pipe() {
     #[cfg(target_os = "linux")]
-    let _ = rustix::pipe::fcntl_setpipe_size(io::stdin(), limits::PIPE_BYTES);
+    let _ = rustix::pipe::fcntl_setpipe_size(io::stdin(), crate::limits::PIPE_BYTES);
 }
 
 /// Returns the metadata of the regular file that standard input is redirected to.
