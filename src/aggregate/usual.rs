@@ -14,6 +14,9 @@ use crate::units::Bytes;
 /// Number of groups: type and encoding, each with and without expiry, and with and without prices under alternatives.
 const GROUPS: usize = 4 * CELLS;
 
+/// Most bytes or elements of a usual key. Sums over usual keys cannot overflow: there would have to be four billion of the largest.
+pub const MOST: u64 = u32::MAX as u64;
+
 /// Size of the cache of violated rule sets; few different sets occur.
 const RULES: usize = 8;
 
@@ -115,7 +118,8 @@ impl UsualBuffer {
     /// `ordinary_below` with names of their own, as their content may exceed their memory.
     pub fn learn(&mut self, record: &Record<'_>, length_below: u64, memory_below: Bytes, ordinary_below: Bytes) {
         let group = &mut self.groups[UsualPlace::of(record).0];
-        (group.length_below, group.memory_span) = (length_below, memory_below.0.saturating_sub(1));
+        group.length_below = length_below.min(MOST);
+        group.memory_span = memory_below.0.min(MOST).saturating_sub(1);
         group.most_ordinary = ordinary_below.0.saturating_sub(1);
     }
 
@@ -132,11 +136,12 @@ impl UsualBuffer {
         if sums.keys.keys == 0 {
             self.filled.push(place);
         }
-        sums.keys.add(record.memory);
-        sums.length = sums.length.saturating_add(record.length.unwrap_or(0));
-        sums.disk += record.disk;
-        sums.name_bytes += Bytes(record.key.len() as u64);
-        sums.allocated += record.allocated;
+        sums.keys.keys += 1;
+        sums.keys.memory.0 += record.memory.0;
+        sums.length += record.length.unwrap_or(0);
+        sums.disk.0 += record.disk.0;
+        sums.name_bytes.0 += record.key.len() as u64;
+        sums.allocated.0 += record.allocated.0;
         if let ([memory, ..], [allocated, ..]) = (record.alternatives, record.allocated_elsewhere) {
             sums.alternative += *memory;
             sums.allocated_elsewhere += *allocated;

@@ -22,9 +22,9 @@ mod zset;
 use compact::Named;
 pub(super) use known::ValueSize;
 use lengths::Lengths;
-use measured::PricedValue;
+pub(super) use measured::PricedValue;
 pub use measured::{Measured, ValueFacts};
-pub(super) use string::SHARED_NUMBERS;
+pub(super) use string::{PricedText, SHARED_NUMBERS, text};
 
 use super::Model;
 use super::layout::{Frame, Joint};
@@ -36,7 +36,7 @@ use super::templates::{
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
-use crate::memory::item::PackedItem;
+use crate::memory::item::{LONGEST_INT, PackedItem};
 use crate::memory::{Encoding, ModuleFacts};
 use crate::rdb::kind::Kind;
 use crate::rdb::packed::{PackedElement, listpack, ziplist};
@@ -143,6 +143,12 @@ impl<'m> Meter<'m> {
         self.over_budget.take()
     }
 
+    /// Returns whether a part of the value was too large to be decompressed.
+    #[inline]
+    pub(super) fn is_over_budget(&self) -> bool {
+        self.over_budget.is_some()
+    }
+
     /// Sets the templates of the file, which count users for this model at position `place`.
     pub(super) fn with_templates(mut self, templates: &'m LazyTemplates, place: usize) -> Self {
         self.templates = Some((templates, place));
@@ -157,6 +163,17 @@ impl<'m> Meter<'m> {
         self.error = None;
         (self.over_budget, self.is_unpriced) = (None, false);
         self.priced = false;
+    }
+
+    /// Returns the size of a plain string without a walk, if it takes no more than a lookup.
+    #[inline(always)] // for nearly every key
+    pub(super) fn text(&self, key_len: u64, has_ttl: bool, text: &[u8]) -> Option<PricedText> {
+        let len = text.len() as u64;
+        if len <= LONGEST_INT || self.model.is_unknown {
+            return None;
+        }
+        let priced = self.model.short_text(Key { len: key_len, expires: has_ttl }, len)?;
+        Some(PricedText::new(priced, text))
     }
 
     /// Starts the key and the value that another meter has started.

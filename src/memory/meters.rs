@@ -5,6 +5,7 @@
 
 use std::mem;
 
+use super::meter::PricedText;
 use super::meter::ValueSize;
 use super::string_sizes::{SizePlace, StringSizes};
 use super::templates::LazyTemplates;
@@ -89,8 +90,20 @@ impl<'m> Meters<'m> {
         if self.others.is_empty() { Some(&mut self.base) } else { None }
     }
 
-    /// Returns the first part of the walked value that was too large to be decompressed.
+    /// Returns the size of a plain string without a walk, if it takes no more than a lookup and there are no alternatives.
+    #[inline(always)] // for nearly every key
+    pub fn text(&self, key_len: u64, has_ttl: bool, text: &[u8]) -> Option<PricedText> {
+        if self.memory.is_empty() { self.base.text(key_len, has_ttl, text) } else { None }
+    }
+
+    /// Returns whether a part of the walked value was too large to be decompressed.
     #[inline]
+    pub fn is_over_budget(&self) -> bool {
+        self.base.is_over_budget()
+    }
+
+    /// Returns the first part of the walked value that was too large to be decompressed.
+    #[cold]
     pub fn take_over_budget(&mut self) -> Option<Box<Error>> {
         self.base.take_over_budget()
     }

@@ -73,11 +73,11 @@ pub struct Model {
     joint: Option<Box<JointPairs>>,
     /// Precomputed size of key and object, by expiry and key length.
     frames: [[ShortFrame; ShortPrices::STRINGS]; 2],
+    /// Precomputed price of a string that is no integer, beyond key and object, by length.
+    texts: [Option<TextPrice>; ShortPrices::TEXTS],
     shares_numbers: bool,
     /// True if nothing is known about the server's memory: keys have no figures then.
     is_unknown: bool,
-    /// Strings longer than this are neither integers nor embedded, so they always have an allocation of their own.
-    longest_special: u64,
 }
 
 /// Precomputed prices of short strings and table elements.
@@ -114,6 +114,13 @@ struct ShortEmbedding {
     lengths: u32,
 }
 
+/// Price of a short string beyond key and object.
+#[derive(Debug, Clone, Copy)]
+struct TextPrice {
+    price: ElementPrice,
+    encoding: Encoding,
+}
+
 /// Price of one part of a table element.
 #[derive(Debug, Clone, Copy)]
 struct ElementPrice {
@@ -126,6 +133,8 @@ struct ElementPrice {
 impl ShortPrices {
     /// Number of precomputed lengths; prices of longer strings are computed each time.
     const STRINGS: usize = 128;
+    /// The same for values that are strings: many keys have one that is a little longer.
+    const TEXTS: usize = 512;
     /// Placeholder while the model is being built.
     const NONE: ShortPrices = ShortPrices {
         strings: [0; ShortPrices::STRINGS],
@@ -156,7 +165,6 @@ impl Model {
         let (layout, about_layout) = servers::layout(&server);
         let nodes = NodePrices::new(layout.skiplist.node, allocator);
         let shares_numbers = layout.shared_numbers && !config.evicts_by_use();
-        let longest_special = layout.short.longest().max(item::LONGEST_INT);
         let mut model = Model {
             server,
             allocator,
@@ -169,14 +177,15 @@ impl Model {
             joint: None,
             frames: [[ShortFrame::default(); ShortPrices::STRINGS]; 2],
             shares_numbers,
+            texts: [None; ShortPrices::TEXTS],
             is_unknown: matches!(about_layout, Some(Caveat::NoModel)),
-            longest_special,
         };
         // Order matters: prices of elements are computed from those of strings.
         model.short = model.short_prices();
         model.short_elements();
         model.joint = JointPairs::of(&model).map(Box::new);
         model.frames = model.short_frames();
+        model.texts = model.short_texts();
         model
     }
 
@@ -278,7 +287,9 @@ mod tests {
     #[test]
     fn what_is_looked_up_is_what_is_computed() {
         use super::layout::TableUse;
-        for name in ["redis-4.0", "redis-7.2", "redis-8.2", "redis-8.4", "valkey-8.0", "valkey-9.1"] {
+        for name in
+            ["redis-2.8", "redis-4.0", "redis-7.2", "redis-8.2", "redis-8.4", "valkey-8.0", "valkey-9.1", "keydb-6.3"]
+        {
             let server = Server::parse(name).unwrap();
             let model = Model::for_server(server, Allocator::Jemalloc, &ServerConfig::default());
             assert!((0..300).all(|len| model.sds(len) == model.computed_sds(len)), "{name}");
@@ -292,6 +303,10 @@ mod tests {
             for (len, expires) in (0..300).flat_map(|len| [(len, false), (len, true)]) {
                 let key = price::Key { len, expires };
                 assert_eq!(model.frame(key), model.computed_frame(key), "{name} {len}");
+                let texts =
+                    (0..600).filter_map(|len| Some((model.short_text(key, len)?, meter::text(&model, key, len))));
+                assert_eq!(texts.clone().count() >= 70, len < 128, "{name} {len}");
+                assert!(texts.into_iter().all(|(one, other)| one == other), "{name} {len}");
                 if let layout::ShortStrings::Joint(embedding) = &model.layout.short {
                     let values = (0..200).map(|len| (model.embedded(embedding, key, len), len));
                     let computed = (0..200).map(|len| (model.computed_embedded(embedding, key, len), len));

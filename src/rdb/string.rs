@@ -61,7 +61,7 @@ impl<'a> Cursor<'a> {
 
     /// Fast path for plain strings shorter than 16 KiB: returns the size of the length field and the text, consuming nothing.
     #[inline(always)]
-    fn short_text(&self) -> Option<(usize, &'a [u8])> {
+    pub(super) fn short_text(&self) -> Option<(usize, &'a [u8])> {
         let rest = self.rest();
         let (len, behind) = short_length(rest)?;
         Some((rest.len() - behind.len(), behind.get(..len)?))

@@ -24,7 +24,7 @@ use crate::aggregate::runs::Runs;
 use crate::aggregate::slots::SlotStats;
 use crate::aggregate::sums::RunStats;
 use crate::aggregate::templates::TemplateStats;
-use crate::aggregate::usual::{UsualBuffer, UsualPlace};
+use crate::aggregate::usual::{self, UsualBuffer, UsualPlace};
 use crate::aggregate::violations::Violations;
 use crate::aggregate::what_if::{WhatIfStats, WhatIfSums};
 use crate::pattern::slot::{slot_of, slot_of_untagged};
@@ -215,7 +215,9 @@ impl Aggregates {
 #[inline(never)]
 fn is_usual_size(record: &Record<'_>, checks: &Checks, lists: &UnusualKeys, usual: &mut UsualBuffer) -> bool {
     let UnusualKeys { big_keys: sizes, top: top_keys, streams: _ } = lists;
-    let is_unusual = matches!(record.kind, Kind::Stream | Kind::Module) || record.known_memory().is_none();
+    let is_unusual = matches!(record.kind, Kind::Stream | Kind::Module)
+        || record.known_memory().is_none()
+        || record.memory.0.max(record.length.unwrap_or(0)).max(record.disk.0) > usual::MOST;
     let is_listed = is_unusual || top_keys.takes(record);
     // The limit of payload is that of a rule, so the rule's test precedes the costly look at it.
     if is_listed || checks.exceeds_size_limit(record) || sizes.counts(record) {

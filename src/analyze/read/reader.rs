@@ -10,6 +10,7 @@ use crate::rdb::kind::Kind;
 use crate::rdb::peek::RawValue;
 use crate::rdb::scan::{FileItem, KeyEntry, Scanner};
 use crate::rdb::scratch::Scratch;
+use crate::rdb::value_type::ValueType;
 use crate::record::{Encoding, Record};
 use crate::units::{Bytes, Millis};
 
@@ -182,16 +183,48 @@ impl<'f> RecordReader<'f> {
             return Ok(Continue::Yes);
         }
         let start = scanner.cursor().consumed();
+        if value_type == ValueType::String
+            && let Some(text) = scanner.plain_text()
+            && let Some(priced) = meters.text(key.len() as u64, expires_at.is_some(), text.text)
+        {
+            scanner.pass_text(text);
+            tally.settled.keys += 1;
+            let end = scanner.cursor().consumed();
+            let record = Record {
+                file: file.index,
+                db,
+                key,
+                kind,
+                module: None,
+                encoding: priced.encoding,
+                length: Some(text.text.len() as u64),
+                memory: priced.memory,
+                alternatives: &[],
+                allocated_elsewhere: &[],
+                allocated: priced.allocated,
+                disk: Bytes((end - record_start) as u64),
+                expires_at,
+                idle,
+                freq,
+                fields_with_ttl: None,
+                stream: None,
+                module_facts: None,
+                value: priced.facts,
+                compact: None,
+                raw: Some(RawValue { value_type, bytes: text.stored, templates: scanner.templates() }),
+            };
+            let (known, tally) = tally.of(known_db);
+            tally.count(&record);
+            return Ok(see(&record, known));
+        }
         meters.begin_key(key.len() as u64, expires_at.is_some());
         match meters.alone() {
             Some(meter) => scanner.value(entry, meter)?,
             None => scanner.value(entry, &mut *meters)?,
         }
         tally.settled.keys += 1;
-        let bytes = scanner.cursor().since(start);
-        let value = RawValue { value_type, bytes, templates: scanner.templates() };
-        let end = scanner.cursor().consumed();
-        let over_budget = meters.take_over_budget();
+        let (bytes, end) = (scanner.cursor().since(start), scanner.cursor().consumed());
+        let over_budget = if meters.is_over_budget() { meters.take_over_budget() } else { None };
         let is_whole = over_budget.is_none();
         match meters.finish() {
             Ok((measured, _)) if measured.length == Some(0) && value_type.is_skipped_without_elements() => {
@@ -220,21 +253,24 @@ impl<'f> RecordReader<'f> {
                     value: &measured.value,
                     compact: None,
                     // Rules do not look into a value that is too large to be decompressed.
-                    raw: Some(value).filter(|_| is_whole),
+                    raw: match is_whole {
+                        true => Some(RawValue { value_type, bytes, templates: scanner.templates() }),
+                        false => None,
+                    },
                 };
                 if value_type.is_compact_hash() {
                     leave_unpriced(&mut record, file);
                 }
-                if let Some(raised) = file.raised.get().filter(|raised| is_whole && raised.concerns(&record)) {
+                if let (Some(raised), Some(value)) = (file.raised.get(), record.raw)
+                    && raised.concerns(&record)
+                {
                     record.compact = raised.compact(&record, value, file.held_templates.get(), file.budget.part());
                 }
                 let (known, tally) = tally.of(known_db);
-                tally.selected += 1;
                 if let Some(error) = over_budget {
                     tally.pass_over(*error);
                 }
-                tally.memory += record.memory;
-                tally.unknown.note(record.memory, record.disk);
+                tally.count(&record);
                 return Ok(see(&record, known));
             }
             Err(error) => tally.of(known_db).1.damage(error),

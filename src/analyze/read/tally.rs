@@ -8,6 +8,7 @@ use crate::limits;
 use crate::rdb::batch::Batch;
 use crate::rdb::crc64;
 use crate::rdb::verify::Notes;
+use crate::record::Record;
 use crate::report::Unknown;
 use crate::sorting::CompactSort;
 use crate::units::Bytes;
@@ -51,6 +52,14 @@ pub struct Oddities {
 }
 
 impl FileTally {
+    /// Counts a selected key.
+    #[inline(always)] // for every key
+    pub fn count(&mut self, record: &Record<'_>) {
+        self.selected += 1;
+        self.memory += record.memory;
+        self.unknown.note(record.memory, record.disk);
+    }
+
     /// Counts what is odd about a sound key; one without elements is not a key.
     pub fn note(&mut self, notes: Notes) {
         if notes.empty {

@@ -51,8 +51,8 @@ impl ValueFacts {
 }
 
 /// Encoding, length and memory, the fields that all types have in common.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct PricedValue {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::memory) struct PricedValue {
     pub encoding: Encoding,
     pub length: u64,
     pub memory: u64,

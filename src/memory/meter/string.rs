@@ -17,6 +17,29 @@ use crate::units::Bytes;
 /// Integers that may be shared objects (`OBJ_SHARED_INTEGERS`).
 pub(in crate::memory) const SHARED_NUMBERS: Range<i64> = 0..10_000;
 
+/// Plain string that is no integer, as a server would hold it.
+#[derive(Debug, Clone, Copy)]
+pub struct PricedText {
+    /// Encoding as reported by `OBJECT ENCODING`.
+    pub encoding: Encoding,
+    /// Memory as reported by `MEMORY USAGE`.
+    pub memory: Bytes,
+    /// Allocated bytes.
+    pub allocated: Bytes,
+    /// Facts about the content.
+    pub facts: &'static ValueFacts,
+}
+
+impl PricedText {
+    #[inline(always)]
+    pub(super) fn new(priced: PricedValue, text: &[u8]) -> Self {
+        static FACTS: [ValueFacts; 2] = [ValueFacts::NONE, ValueFacts { may_be_json: true, ..ValueFacts::NONE }];
+        let PricedValue { encoding, memory, slack, .. } = priced;
+        let facts = &FACTS[usize::from(look_at(text).may_be_json)];
+        PricedText { encoding, memory: Bytes(memory), allocated: Bytes(memory.saturating_add_signed(slack)), facts }
+    }
+}
+
 /// Prices a string.
 #[inline]
 pub fn measure(model: &Model, key: Key, string: RawString<'_>, scratch: &mut Scratch) -> Result<PricedValue> {
@@ -66,16 +89,16 @@ fn number(string: RawString<'_>, len: u64, scratch: &mut Scratch) -> Result<Opti
     }
 }
 
-/// Prices a string with an allocation of its own: all that are longer than [`Model::longest_special`].
-#[inline(always)]
-pub fn raw(model: &Model, key: Key, len: u64) -> PricedValue {
+/// Prices a string with an allocation of its own.
+#[inline]
+fn raw(model: &Model, key: Key, len: u64) -> PricedValue {
     let FrameSize { outside, object, slack } = model.frame(key);
     let (text, more) = model.sds_with_slack(len);
     PricedValue::new(Encoding::Raw, len, outside + object + text, slack + more)
 }
 
 /// Prices a string that is not an integer.
-#[inline]
+#[inline(never)] // prices of short ones are precomputed
 pub fn text(model: &Model, key: Key, len: u64) -> PricedValue {
     match &model.layout.short {
         ShortStrings::Raw => raw(model, key, len),

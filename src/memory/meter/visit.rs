@@ -1,6 +1,7 @@
 //! The walk of a value, part by part: each goes to the meter of its type.
 
 use super::{HashForm, Meter, compact, string};
+use crate::memory::item::LONGEST_INT;
 use crate::rdb::kind::{Kind, ModuleName};
 use crate::rdb::payload::{self, Payload, SCORE_BYTES};
 use crate::rdb::scratch::Scratch;
@@ -46,8 +47,10 @@ impl Visit for Meter<'_> {
     #[inline(always)]
     fn string(&mut self, value: RawString<'_>) {
         match value.form {
-            StringForm::Plain(text) if text.len() as u64 > self.model.longest_special => {
-                self.measured = string::raw(self.model, self.key, text.len() as u64).measured(string::look_at(text));
+            StringForm::Plain(text) if text.len() as u64 > LONGEST_INT => {
+                let (model, len) = (self.model, text.len() as u64);
+                let priced = model.short_text(self.key, len).unwrap_or_else(|| string::text(model, self.key, len));
+                self.measured = priced.measured(string::look_at(text));
                 self.priced = true;
             }
             _ => self.other_string(value),
