@@ -17,15 +17,16 @@
 //! Names with bytes beyond ASCII, and long names, have no shape.
 
 mod ids;
+mod ipv4;
 mod known;
 mod outline;
 
-use super::block::Block;
+use super::block::{BLOCK, Block, each_block};
 use super::classify::{self, GLUED};
 use super::segment::Separators;
-use super::word::{FACTOR, HIGH, ONES, WORD, last_word};
+use super::word::{FACTOR, HIGH, ONES, WORD};
 use ids::{IdMarker, NameBits};
-use known::KnownIds;
+use known::{IdSpan, KnownIds};
 
 pub use ids::IdByte;
 pub use outline::Outline;
@@ -34,6 +35,7 @@ pub use outline::Outline;
 pub const LONGEST: usize = 64;
 
 const WORDS: usize = LONGEST / WORD;
+const BLOCKS: usize = LONGEST / BLOCK;
 
 // Marks in place of digits: bytes above 0x7F, which no ASCII name contains.
 
@@ -47,17 +49,17 @@ const DOTS: u32 = 3;
 /// Shape of one name.
 #[derive(Debug, Clone, Default)]
 pub struct Shape {
-    /// The name with its marks, eight bytes a word, padded with zeros.
+    /// The name with its marks, eight bytes a word, padded with zeros to the end of its last block.
     words: [u64; WORDS],
     length: usize,
     /// Hash of words and length.
     hash: u64,
-    /// Bitmap of the first digits of numbers that would be a date, or the year of one, with other values.
+    /// Bitmap of the first digits of numbers that are no date, or the year of one, but would be with other values.
     dates: u64,
     /// True if all marks are those of plain numbers, and would be in any name that differs only in numbers unlike
     /// dates.
     is_plain: bool,
-    /// Ids, if all other marks are those of plain numbers.
+    /// Ids and dates, if all other marks are those of plain numbers.
     ids: Option<KnownIds>,
     /// True if ids have bytes that tests count.
     counted: bool,
@@ -81,8 +83,10 @@ struct NumberMaps {
     octets: u64,
     /// First digits of numbers as long as a date or a year.
     dateable: u64,
-    /// True if there are no dates, too few dots for an IP address, and nothing like a time.
+    /// True if there are too few dots for an IP address, and nothing like a time.
     plain: bool,
+    /// Texts of the dates; `None` if there are too many.
+    known: Option<KnownIds>,
 }
 
 impl Shape {
@@ -141,14 +145,11 @@ impl Shape {
     }
 }
 
-/// Returns the blocks of a name with their places; the words behind it may be left over from other names.
+/// Returns the blocks of a name with their places.
 #[inline]
 fn blocks(words: &[u64; WORDS], length: usize) -> impl Iterator<Item = (usize, Block)> {
-    let used = used(length);
-    (0..used).step_by(2).map(move |at| {
-        let last = if at + 1 < used { words[(at + 1) % WORDS] } else { 0 };
-        (at * WORD, Block::new(words[at % WORDS], last))
-    })
+    let blocks = words.as_chunks().0.iter().take(length.div_ceil(BLOCK));
+    blocks.enumerate().map(|(number, [first, last])| (number * BLOCK, Block::new(*first, *last)))
 }
 
 /// Returns the number of words in a name of this length.
@@ -170,29 +171,26 @@ impl Shaper {
             return false;
         }
         shape.length = name.len();
-        let (words, rest) = name.as_chunks::<WORD>();
-        for (at, word) in words.iter().enumerate() {
-            shape.words[at % WORDS] = u64::from_le_bytes(*word);
-        }
-        if !rest.is_empty() {
-            shape.words[words.len() % WORDS] = last_word(name, rest);
-        }
+        let words = shape.words.as_chunks_mut::<2>().0;
         let mut seen = NameBits::default();
-        for (place, block) in blocks(&shape.words, name.len()) {
+        each_block(name, |block, place| {
+            words[place / BLOCK % BLOCKS] = block.words();
             seen.take(block, place);
-        }
+        });
         if seen.beyond_ascii != 0 {
             return false;
         }
-        let (mut ids, mut digits, mut known, mut counted) = (0, seen.digits, None, false);
+        let (mut ids, mut digits, mut known, mut counted) = (0, seen.digits, Some(KnownIds::default()), false);
         if seen.may_have_ids() {
             let segments = self.ids.mark(name, &seen, &mut shape.words);
             (ids, digits) = (segments.behind, digits & !segments.whole);
             (known, counted) = (segments.known, segments.counted);
         }
-        let numbers = self.numbers(name, digits);
-        (shape.dates, shape.is_plain) = (numbers.dateable, numbers.plain && ids == 0);
-        (shape.ids, shape.counted) = (known.filter(|_| numbers.plain), counted);
+        let numbers = self.numbers(name, digits, known);
+        shape.dates = numbers.dateable & !numbers.dates;
+        shape.is_plain = numbers.plain && numbers.dates | ids == 0;
+        shape.ids = numbers.known.filter(|_| numbers.plain && numbers.dates | ids != 0);
+        shape.counted = counted;
         shape.put_numbers(numbers.all | ids);
         for (kind, mark) in [(numbers.dates, DATE), (numbers.octets, OCTET)] {
             if kind != 0 {
@@ -203,10 +201,10 @@ impl Shaper {
         true
     }
 
-    /// Sorts the digits of a name, given as a bitmap, by kind of number.
+    /// Sorts the digits of a name, given as a bitmap, by kind of number. Adds the dates to its `known` ids.
     #[inline]
-    fn numbers(&self, name: &[u8], digits: u64) -> NumberMaps {
-        let mut numbers = NumberMaps { all: digits, ..NumberMaps::default() };
+    fn numbers(&self, name: &[u8], digits: u64, known: Option<KnownIds>) -> NumberMaps {
+        let mut numbers = NumberMaps { all: digits, known, ..NumberMaps::default() };
         let (mut left, mut dots, mut timed) = (digits, 0, false);
         while left != 0 {
             // Each run of ones in the bitmap is one number.
@@ -231,7 +229,7 @@ impl Shaper {
                 timed |= length == 8 && matches!(behind, Some(b'T' | b't' | b' '));
             }
         }
-        numbers.plain = dots < DOTS && !timed && numbers.dates == 0;
+        numbers.plain = dots < DOTS && !timed;
         if dots >= DOTS {
             numbers.octets = octets(name, numbers.all & !numbers.dates);
         }
@@ -255,16 +253,24 @@ impl Shaper {
             let text = name.get(start..start + length + segment).unwrap_or_default();
             if is_first && classify::date_prefix(text) == Some(text.len()) {
                 // The whole segment is a date: its digits are marked together.
-                numbers.dates |= numbers.all & kept;
+                numbers.add_date(numbers.all & kept, start, text.len());
             } else {
                 numbers.all &= !kept;
             }
             return kept;
         }
         if classify::is_date(number) {
-            numbers.dates |= ones(length) << start;
+            numbers.add_date(ones(length) << start, start, length);
         }
         0
+    }
+}
+
+impl NumberMaps {
+    /// Adds a date, given its digits and its text.
+    fn add_date(&mut self, digits: u64, start: usize, length: usize) {
+        self.dates |= digits;
+        self.known = self.known.and_then(|known| known.with_date(digits, IdSpan::date(start, length)?));
     }
 }
 

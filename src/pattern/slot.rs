@@ -11,8 +11,13 @@
 
 use std::ops::Range;
 
+use super::block::each_block;
+
 /// Number of slots of a cluster, equal in every version of every server.
 pub const SLOTS: u16 = 16_384;
+
+/// Longest key in which a bitmap can show the braces.
+const BITS: usize = u64::BITS as usize;
 
 /// Bytes per step of the CRC.
 const STRIDE: usize = 8;
@@ -48,7 +53,23 @@ pub fn untagged(key: &[u8]) -> [&[u8]; 3] {
 
 /// Returns the range of the hash tag of `key`, without its braces: what is between the first `{` and the first `}` after
 /// it, unless that is empty.
+#[inline]
 pub fn tag(key: &[u8]) -> Option<Range<usize>> {
+    if key.len() > BITS {
+        return long_tag(key);
+    }
+    let (mut opening, mut closing) = (0, 0);
+    each_block(key, |block, place| {
+        opening |= block.equal(b'{') << place;
+        closing |= block.equal(b'}') << place;
+    });
+    let start = opening.trailing_zeros() + 1;
+    let length = closing.checked_shr(start)?.trailing_zeros();
+    (length > 0 && length < u64::BITS).then(|| start as usize..(start + length) as usize)
+}
+
+/// Like [`tag`], for any key.
+fn long_tag(key: &[u8]) -> Option<Range<usize>> {
     let start = memchr::memchr(b'{', key)? + 1;
     let length = memchr::memchr(b'}', key.get(start..)?)?;
     (length > 0).then_some(start..start + length)
@@ -155,6 +176,11 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn tags_of_short_keys_are_found_as_those_of_long_ones(key in "[{}a]{0,5}[{}a-z]{0,63}") {
+            prop_assert_eq!(tag(key.as_bytes()), long_tag(key.as_bytes()));
+        }
+
         #[test]
         fn crc_is_the_bitwise_crc(bytes in proptest::collection::vec(any::<u8>(), 0..100)) {
             prop_assert_eq!(crc16(&bytes), bitwise(&bytes));

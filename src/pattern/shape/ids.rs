@@ -6,8 +6,9 @@
 
 use std::ops::Range;
 
+use super::ipv4::is_ipv4;
 use super::known::{IdSpan, KnownIds};
-use super::{LONGEST, WORDS, blocks, is_octet, ones};
+use super::{LONGEST, WORDS, blocks, ones};
 use crate::pattern::block::Block;
 use crate::pattern::classify::token::{self, RunBits};
 use crate::pattern::classify::{SHORTEST_HEX, SegmentClass};
@@ -121,15 +122,6 @@ struct Letters {
     lower: u64,
     /// Of letters up to `f`.
     hex: u64,
-}
-
-/// Returns true for four numbers with dots between, if all other bytes are digits.
-pub(super) fn is_ipv4(id: &[u8]) -> bool {
-    let mut numbers = 0;
-    id.split(|&byte| byte == b'.').all(|number| {
-        numbers += 1;
-        is_octet(number)
-    }) && numbers == 4
 }
 
 impl IdMarker {

@@ -1,27 +1,30 @@
-//! Names that differ from one of a known shape in their ids: bitmaps of a name tell whether its ids are of the same classes.
+//! Names that differ from one of a known shape in their ids and dates: bitmaps of a name tell whether its ids are of the same
+//! classes.
 //!
 //! The answer is `false` for what has to be looked at more closely: tokens with a word in them.
 
-use super::ids::{DASHES, IdMarker, PADDING, is_ipv4};
-use super::{Outline, Shape, Shaper, blocks, bytes_of, ones, used};
+use super::ids::{DASHES, IdMarker, PADDING};
+use super::ipv4::is_ipv4;
+use super::{Outline, Shape, Shaper, blocks, ones};
 use crate::pattern::classify::token::RunBits;
-use crate::pattern::classify::{SHORTEST_HEX, SegmentClass};
-use crate::pattern::shape::{WORD, WORDS};
+use crate::pattern::classify::{self, SHORTEST_HEX, SegmentClass};
 
-/// Most ids of a shape that other names are compared with.
+/// Most ids and dates of a shape that other names are compared with.
 const MOST_IDS: usize = 2;
 
-/// Ids of a name.
+/// Ids and dates of a name.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct KnownIds {
-    /// Bitmap of all their bytes.
+    /// Bitmap of all bytes of the ids.
     whole: u64,
-    /// True if they may have bytes that tests count.
+    /// Bitmap of the digits of the dates.
+    dates: u64,
+    /// True if the ids may have bytes that tests count.
     pub counted: bool,
     spans: [Option<IdSpan>; MOST_IDS],
 }
 
-/// Place and class of an id.
+/// Place and class of an id or a date.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct IdSpan {
     start: u8,
@@ -30,6 +33,7 @@ pub(super) struct IdSpan {
 }
 
 /// Bitmaps of the characters of a name.
+#[derive(Default)]
 struct NameChars {
     digits: u64,
     lower: u64,
@@ -44,6 +48,12 @@ impl IdSpan {
         Some(IdSpan { start: u8::try_from(start).ok()?, length: u8::try_from(all.count_ones()).ok()?, class })
     }
 
+    /// Creates the span of a date.
+    pub fn date(start: usize, length: usize) -> Option<Self> {
+        let class = SegmentClass::Date;
+        Some(IdSpan { start: u8::try_from(start).ok()?, length: u8::try_from(length).ok()?, class })
+    }
+
     fn start(self) -> usize {
         usize::from(self.start)
     }
@@ -56,9 +66,21 @@ impl IdSpan {
 impl KnownIds {
     /// Adds an id; returns `None` if there are too many.
     pub fn with(mut self, span: IdSpan) -> Option<Self> {
-        *self.spans.iter_mut().find(|span| span.is_none())? = Some(span);
+        self.add(span)?;
         self.whole |= ones(span.length()) << span.start();
         Some(self)
+    }
+
+    /// Adds a date with these digits; returns `None` if there are too many.
+    pub fn with_date(mut self, digits: u64, span: IdSpan) -> Option<Self> {
+        self.add(span)?;
+        self.dates |= digits;
+        Some(self)
+    }
+
+    fn add(&mut self, span: IdSpan) -> Option<()> {
+        *self.spans.iter_mut().find(|span| span.is_none())? = Some(span);
+        Some(())
     }
 
     /// Sets whether the ids may have bytes that tests count.
@@ -68,26 +90,27 @@ impl KnownIds {
 }
 
 impl Shaper {
-    /// Returns true if `name`, whose outline this is, certainly has this shape, with ids of the same classes at the same places.
+    /// Returns true if `name`, whose outline this is, certainly has this shape, with ids of the same classes and dates at the
+    /// same places.
     #[inline]
     pub fn fits(&self, shape: &Shape, name: &[u8], outline: &Outline) -> bool {
         let Some(ids) = &shape.ids else { return false };
         if shape.length != outline.length {
             return false;
         }
-        let (mut difference, mut whole) = (0, ids.whole);
-        for at in 0..used(shape.length) {
-            difference |= (shape.words[at % WORDS] ^ outline.words[at % WORDS]) & !bytes_of(whole & 0xFF);
-            whole >>= WORD;
+        let mut differing = 0;
+        for ((place, one), (_, other)) in blocks(&shape.words, shape.length).zip(blocks(&outline.words, shape.length)) {
+            differing |= one.differs(other) << place;
         }
-        difference == 0 && !shape.may_hold_date(name) && self.ids.hold(name, outline, ids)
+        let same = differing & !(ids.whole | ids.dates) | ids.dates & !outline.digits == 0;
+        same && !shape.may_hold_date(name) && self.ids.hold(name, outline, ids)
     }
 }
 
 impl IdMarker {
-    /// Returns true if the name certainly has these ids, none of whose bytes is counted unless theirs are.
+    /// Returns true if the name certainly has these ids and dates, and no byte of its ids is counted unless one of theirs is.
     fn hold(&self, name: &[u8], outline: &Outline, ids: &KnownIds) -> bool {
-        let chars = NameChars::of(outline);
+        let chars = if ids.whole == 0 { NameChars::default() } else { NameChars::of(outline) };
         let within = |bits: u64| bits & ids.whole;
         let all = RunBits { digits: within(chars.digits), lower: within(chars.lower), upper: within(chars.upper) };
         !all.any_of(self.dividing)
@@ -109,8 +132,8 @@ impl IdMarker {
             }
             SegmentClass::Token => has_both && self.is_token(id, run, hex, counted),
             SegmentClass::Email => self.is_email(id, run, counted),
-            // Numbers and three other bytes, all of them dots.
-            SegmentClass::Ip => run.lower | run.upper == 0 && (all & !run.digits).count_ones() == 3 && is_ipv4(id),
+            SegmentClass::Date => is_date(id),
+            SegmentClass::Ip => is_ipv4(id),
             _ => false,
         }
     }
@@ -159,13 +182,20 @@ impl IdMarker {
     }
 }
 
+/// Returns whether a text with the same outline as a date is one, too.
+fn is_date(text: &[u8]) -> bool {
+    match text {
+        [_, _, _, _, b'0'..=b'9', ..] => classify::is_date(text),
+        [b'1', b'9', ..] | [b'2', b'0', ..] => classify::date_prefix(text) == Some(text.len()),
+        _ => false,
+    }
+}
+
 impl NameChars {
     #[inline]
     fn of(outline: &Outline) -> Self {
-        let mut chars = NameChars { digits: 0, lower: 0, upper: 0, hex: 0 };
+        let mut chars = NameChars { digits: outline.digits, lower: 0, upper: 0, hex: 0 };
         for (place, block) in blocks(&outline.words, outline.length) {
-            // Digits are marks here.
-            chars.digits |= block.beyond_ascii() << place;
             chars.lower |= block.within(b'a', b'z') << place;
             chars.upper |= block.within(b'A', b'Z') << place;
             chars.hex |= block.within_letters(b'a', b'f') << place;

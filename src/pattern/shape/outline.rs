@@ -1,19 +1,20 @@
 //! Outlines: shapes in which every digit is a mark, whatever its number is. They are cheaper than shapes, and usually
 //! sufficient to tell whether a cached shape applies.
 
-use super::{LONGEST, Shape, WORDS, used};
+use super::{BLOCKS, LONGEST, Shape, WORDS, used};
+use crate::pattern::block::{BLOCK, each_block};
 use crate::pattern::word::{FACTOR, HIGH, ONES, WORD, equal_in, last_word};
 
 /// Outline of one name.
 #[derive(Debug, Clone, Default)]
 pub struct Outline {
-    /// The name with its marks, eight bytes a word, padded with zeros.
+    /// The name with its marks, eight bytes a word, padded with zeros to the end of its last block.
     pub(super) words: [u64; WORDS],
     pub(super) length: usize,
     /// Hash of words and length.
     hash: u64,
-    /// High bits in place of digits, of all words together.
-    digits: u64,
+    /// Bitmap of the digits.
+    pub(super) digits: u64,
 }
 
 impl Outline {
@@ -23,23 +24,18 @@ impl Outline {
         if name.len() > LONGEST {
             return false;
         }
-        let (words, rest) = name.as_chunks::<WORD>();
-        let (mut hash, mut all_digits, mut all) = (name.len() as u64, 0, 0);
-        let mut add = |drawn: &mut u64, word: u64| {
-            let digits = digits_of_ascii(word);
-            *drawn = (word & !all_of(digits)) | digits; // the mark of a number
-            hash = (hash.rotate_left(23) ^ *drawn).wrapping_mul(FACTOR);
-            all_digits |= digits;
-            all |= word;
-        };
-        for (drawn, word) in self.words.iter_mut().zip(words) {
-            add(drawn, u64::from_le_bytes(*word));
-        }
-        if !rest.is_empty() {
-            add(&mut self.words[words.len() % WORDS], last_word(name, rest));
-        }
-        (self.length, self.hash, self.digits) = (name.len(), hash ^ hash >> 32, all_digits);
-        all & HIGH == 0
+        let drawn = self.words.as_chunks_mut::<2>().0;
+        let (mut hash, mut digits, mut beyond_ascii) = (name.len() as u64, 0, 0);
+        each_block(name, |block, place| {
+            let (bare, of_block) = block.without_digits(); // 0x80 is the mark of a number
+            let words = bare.words();
+            drawn[place / BLOCK % BLOCKS] = words;
+            hash = mixed(hash, words);
+            digits |= of_block << place;
+            beyond_ascii |= block.beyond_ascii();
+        });
+        (self.length, self.hash, self.digits) = (name.len(), folded(hash), digits);
+        beyond_ascii == 0
     }
 
     /// Returns true if the name has digits.
@@ -57,8 +53,8 @@ impl Outline {
         // The lowest bit is that of the first separator; without one, this keeps all bytes.
         let before = (divides & divides.wrapping_neg()).wrapping_sub(1);
         let last = equal_in(self.words[used(self.length).saturating_sub(1) % WORDS], separator);
-        let hash = ((self.words[0] & before) ^ (self.length as u64).rotate_right(8) ^ last >> 3).wrapping_mul(FACTOR);
-        hash ^ hash >> 32
+        let all = (self.words[0] & before) ^ (self.length as u64) << 1 ^ last >> 3;
+        folded(all)
     }
 
     /// Returns the hash; names can be made to collide, which costs cache hits only.
@@ -76,10 +72,11 @@ impl Shape {
         if !self.is_plain || self.length != outline.length {
             return false;
         }
-        // Differences are combined and tested once: a branch per word would cost more than the few words it saves.
+        // Differences are combined and tested once: a branch per block would cost more than the few blocks it saves.
+        let (mine, others) = (self.words.as_chunks::<2>().0, outline.words.as_chunks::<2>().0);
         let mut difference = 0;
-        for at in 0..used(self.length) {
-            difference |= self.words[at % WORDS] ^ outline.words[at % WORDS];
+        for ([first, last], [other_first, other_last]) in mine.iter().zip(others).take(self.length.div_ceil(BLOCK)) {
+            difference |= (first ^ other_first) | (last ^ other_last);
         }
         (difference == 0 || self.fits_exactly(name, outline)) && !self.may_hold_date(name)
     }
@@ -115,14 +112,17 @@ impl Shape {
     }
 }
 
-/// Sets the high bit of each byte that is a digit. If some bytes are not ASCII, the result has no meaning.
+/// Makes the low bits of a hash depend on all of its bits. A product alone does not: its low bits depend on those of its factors.
 #[inline(always)]
-fn digits_of_ascii(word: u64) -> u64 {
-    // Adding `0x80 - first` carries into the high bit exactly from `first` on, and no sum of ASCII leaves its byte. Bytes above
-    // the last digit set both bits, so that the difference is the range.
-    let from_first = word.wrapping_add(ONES * (0x80 - u64::from(b'0')));
-    let above_last = word.wrapping_add(ONES * (0x80 - u64::from(b'9') - 1));
-    (from_first ^ above_last) & HIGH
+fn folded(hash: u64) -> u64 {
+    let hash = (hash ^ hash >> 32).wrapping_mul(FACTOR);
+    hash ^ hash >> 32
+}
+
+/// Mixes two words into a hash; their products do not wait for each other.
+#[inline(always)]
+fn mixed(hash: u64, [first, last]: [u64; 2]) -> u64 {
+    (hash ^ first).wrapping_mul(FACTOR).rotate_left(23) ^ last.wrapping_mul(FACTOR)
 }
 
 /// Sets all bits of the bytes whose high bit is set. No other bits may be set.

@@ -253,12 +253,9 @@ impl<T: Payload> PatternTree<T> {
         let Some(seen) = &mut self.seen else { return false };
         let before = seen.len();
         let mut place = self.places.at(known.place).bucket;
-        for (level, step) in path.steps(self.limits.last_level(false)).enumerate() {
-            // Not `skip`, which is not inlined.
-            if level >= known.names {
-                place = bucket(place, level, &step, &self.limits);
-                seen.insert(place);
-            }
+        for (level, step) in (known.names..).zip(path.steps_from(known.names, self.limits.last_level(false))) {
+            place = bucket(place, level, &step, &self.limits);
+            seen.insert(place);
         }
         let all = seen.len();
         if all > self.limits.strict_above {

@@ -60,14 +60,20 @@ impl<'a> PathStep<'a> {
 /// Path from the root of a tree to a leaf.
 pub(super) trait Path {
     /// Returns the steps. Their texts together are the pattern's; everything after `last_level` is one step.
-    fn steps(&self, last_level: usize) -> impl Iterator<Item = PathStep<'_>>;
+    #[inline]
+    fn steps(&self, last_level: usize) -> impl Iterator<Item = PathStep<'_>> {
+        self.steps_from(0, last_level)
+    }
+
+    /// Returns the steps after the first ones.
+    fn steps_from(&self, first: usize, last_level: usize) -> impl Iterator<Item = PathStep<'_>>;
 }
 
 impl Path for PatternBuf {
     #[inline]
-    fn steps(&self, last_level: usize) -> impl Iterator<Item = PathStep<'_>> {
+    fn steps_from(&self, first: usize, last_level: usize) -> impl Iterator<Item = PathStep<'_>> {
         let count = self.parts.len().clamp(1, last_level + 1);
-        (0..count).map(move |level| step(self, level, count))
+        (first..count).map(move |level| step(self, level, count))
     }
 }
 
@@ -80,9 +86,9 @@ pub(super) struct PlainPath<'a> {
 
 impl Path for PlainPath<'_> {
     #[inline]
-    fn steps(&self, last_level: usize) -> impl Iterator<Item = PathStep<'_>> {
-        let mut rest = Some((self.bytes, self.separators));
-        (0..=last_level).map_while(move |level| {
+    fn steps_from(&self, first: usize, last_level: usize) -> impl Iterator<Item = PathStep<'_>> {
+        let mut rest = self.rest(first);
+        (first..=last_level).map_while(move |level| {
             let (bytes, separators) = rest?;
             // Without a separator left this is 64, one more than any offset.
             let name = separators.trailing_zeros();
@@ -97,6 +103,19 @@ impl Path for PlainPath<'_> {
                 }
             }
         })
+    }
+}
+
+impl PlainPath<'_> {
+    /// Returns the rest of the name after its first segments, with the bitmap of the separators in it.
+    #[inline]
+    fn rest(&self, segments: usize) -> Option<(&[u8], u64)> {
+        let (mut start, mut separators) = (0, self.separators);
+        for _ in 0..segments {
+            start = separators.trailing_zeros() as usize + 1;
+            separators &= separators.wrapping_sub(1);
+        }
+        Some((self.bytes.get(start..)?, separators.checked_shr(u32::try_from(start).ok()?).unwrap_or_default()))
     }
 }
 
@@ -133,12 +152,18 @@ fn step(pattern: &PatternBuf, level: usize, count: usize) -> PathStep<'_> {
 pub(super) fn bucket(above: u64, level: usize, step: &PathStep<'_>, limits: &TreeLimits) -> u64 {
     let name = fixed_hash(step.text.get(..step.name).unwrap_or(step.text));
     let name = match step.kind {
-        StepKind::Literal => name % (limits.generous(level) as u64),
+        StepKind::Literal => scaled(name, limits.generous(level)),
         StepKind::Class | StepKind::Star => name,
     };
     let place = mix(name ^ separator_hash(step.separator()).rotate_left(32));
     let kind = ((step.kind as u64) << 1) | u64::from(step.ends);
     mix(above.rotate_left(7) ^ place.wrapping_add(kind))
+}
+
+/// Maps a hash to a number below `limit`, as a division does, but faster.
+#[inline]
+fn scaled(hash: u64, limit: usize) -> u64 {
+    ((u128::from(hash) * limit as u128) >> u64::BITS) as u64
 }
 
 /// Like [`fixed_hash`], for what is mostly nothing or one byte.
