@@ -167,13 +167,12 @@ impl<'m> Meter<'m> {
 
     /// Returns the size of a plain string without a walk, if it takes no more than a lookup.
     #[inline(always)] // for nearly every key
-    pub(super) fn text(&self, key_len: u64, has_ttl: bool, text: &[u8]) -> Option<PricedText> {
+    pub(super) fn text(&self, key: Key, text: &[u8]) -> Option<PricedText> {
         let len = text.len() as u64;
         if len <= LONGEST_INT || self.model.is_unknown {
             return None;
         }
-        let priced = self.model.short_text(Key { len: key_len, expires: has_ttl }, len)?;
-        Some(PricedText::new(priced, text))
+        self.model.short_text(key, len).map(|priced| PricedText::new(priced, text))
     }
 
     /// Starts the key and the value that another meter has started.

@@ -5,8 +5,8 @@
 
 use std::mem;
 
-use super::meter::PricedText;
-use super::meter::ValueSize;
+use super::meter::{PricedText, ValueSize};
+use super::price::Key;
 use super::string_sizes::{SizePlace, StringSizes};
 use super::templates::LazyTemplates;
 use super::{Measured, Meter, Model, ModuleFacts};
@@ -90,10 +90,28 @@ impl<'m> Meters<'m> {
         if self.others.is_empty() { Some(&mut self.base) } else { None }
     }
 
-    /// Returns the size of a plain string without a walk, if it takes no more than a lookup and there are no alternatives.
+    /// Returns the size of a plain string without a walk, if it takes no more than a lookup, with that under the alternatives: none,
+    /// or the one that a policy asks for.
     #[inline(always)] // for nearly every key
-    pub fn text(&self, key_len: u64, has_ttl: bool, text: &[u8]) -> Option<PricedText> {
-        if self.memory.is_empty() { self.base.text(key_len, has_ttl, text) } else { None }
+    pub fn text(&mut self, key_len: u64, has_ttl: bool, text: &[u8]) -> Option<(PricedText, AlternativeSizes<'_>)> {
+        let key = Key { len: key_len, expires: has_ttl };
+        let priced = self.base.text(key, text)?;
+        match (&mut self.memory[..], &mut self.allocated[..]) {
+            ([], _) => return Some((priced, AlternativeSizes::default())),
+            ([memory], [allocated]) if self.others.is_empty() => {
+                (*memory, *allocated) = (priced.memory, priced.allocated);
+            }
+            ([memory], [allocated]) => {
+                let known = SizePlace::of_text(key, text.len() as u64).and_then(|place| self.string_sizes.get(place));
+                (*memory, *allocated) = match (known, self.others.first()) {
+                    (Some(size), _) => (size.memory, size.allocated),
+                    (None, Some(other)) => other.text(key, text).map(|priced| (priced.memory, priced.allocated))?,
+                    (None, None) => return None,
+                };
+            }
+            _ => return None,
+        }
+        Some((priced, AlternativeSizes { memory: &self.memory, allocated: &self.allocated, module_facts: None }))
     }
 
     /// Returns whether a part of the walked value was too large to be decompressed.
@@ -374,6 +392,41 @@ mod tests {
         values.push((ValueType::SetIntset, b"\x0c\x02\0\0\0\x02\0\0\0\x01\0\x02\0".to_vec()));
         values.push((ValueType::Set, b"\x03\x01a\x02bc\xc0\x07".to_vec()));
         values
+    }
+
+    #[test]
+    fn texts_have_the_same_size_with_a_walk_and_without() {
+        let sizes =
+            |alternatives: AlternativeSizes<'_>| (alternatives.memory.to_vec(), alternatives.allocated.to_vec());
+        for [base, other] in [["redis-7.2", "redis-8.2"], ["redis-8.2", "valkey-8.0"], ["valkey-9.1", "valkey-9.1"]] {
+            let (base, other) = (model(base), [model(other)]);
+            for others in [&[][..], &other] {
+                let mut meters = Meters::new(&base, others);
+                let mut looked_up = 0;
+                for (key_len, has_ttl, len) in [5, 40]
+                    .iter()
+                    .flat_map(|&key| [false, true].map(|ttl| (0..600).map(move |len| (key, ttl, len))))
+                    .flatten()
+                {
+                    let text = vec![b'{'; len];
+                    meters.begin_key(key_len, has_ttl);
+                    meters.begin(ValueType::String);
+                    meters.string(RawString::plain(&text));
+                    let (walked, elsewhere) = meters.finish().unwrap();
+                    let (walked, elsewhere) = (*walked, sizes(elsewhere));
+                    let Some((priced, alternatives)) = meters.text(key_len, has_ttl, &text) else { continue };
+                    looked_up += 1;
+                    let PricedText { encoding, memory, allocated, facts } = priced;
+                    assert_eq!(
+                        (encoding, memory, allocated),
+                        (walked.encoding, walked.memory, walked.allocated),
+                        "{len}"
+                    );
+                    assert_eq!((*facts, sizes(alternatives)), (walked.value, elsewhere), "{len}");
+                }
+                assert!(looked_up > 200, "{base:?}: {looked_up}");
+            }
+        }
     }
 
     #[test]

@@ -31,13 +31,23 @@ impl SizePlace {
     /// Returns the place of a string, given what another model has found; `None` if it is long.
     #[inline(always)] // for nearly every key
     pub fn of(key: Key, value: &RawString<'_>, found: &Measured) -> Option<SizePlace> {
-        let entry = match (found.encoding, &value.form) {
+        match (found.encoding, &value.form) {
             (Encoding::Int, StringForm::Int(number)) => {
-                TEXTS + usize::from(SHARED_NUMBERS.contains(&i64::from(*number)))
+                SizePlace::at(key, TEXTS + usize::from(SHARED_NUMBERS.contains(&i64::from(*number))))
             }
-            (Encoding::Int, _) => return None,
-            _ => usize::try_from(found.length?).ok().filter(|&len| len < TEXTS)?,
-        };
+            (Encoding::Int, _) => None,
+            _ => SizePlace::of_text(key, found.length?),
+        }
+    }
+
+    /// Returns the place of a string that is no integer; `None` if it is long.
+    #[inline(always)]
+    pub fn of_text(key: Key, len: u64) -> Option<SizePlace> {
+        SizePlace::at(key, usize::try_from(len).ok().filter(|&len| len < TEXTS)?)
+    }
+
+    #[inline(always)]
+    fn at(key: Key, entry: usize) -> Option<SizePlace> {
         let key_len = usize::try_from(key.len).ok().filter(|&len| len < KEYS)?;
         Some(SizePlace((usize::from(key.expires) * KEYS + key_len) * ENTRIES + entry))
     }

@@ -185,7 +185,7 @@ impl<'f> RecordReader<'f> {
         let start = scanner.cursor().consumed();
         if value_type == ValueType::String
             && let Some(text) = scanner.plain_text()
-            && let Some(priced) = meters.text(key.len() as u64, expires_at.is_some(), text.text)
+            && let Some((priced, elsewhere)) = meters.text(key.len() as u64, expires_at.is_some(), text.text)
         {
             scanner.pass_text(text);
             tally.settled.keys += 1;
@@ -199,8 +199,8 @@ impl<'f> RecordReader<'f> {
                 encoding: priced.encoding,
                 length: Some(text.text.len() as u64),
                 memory: priced.memory,
-                alternatives: &[],
-                allocated_elsewhere: &[],
+                alternatives: elsewhere.memory,
+                allocated_elsewhere: elsewhere.allocated,
                 allocated: priced.allocated,
                 disk: Bytes((end - record_start) as u64),
                 expires_at,
