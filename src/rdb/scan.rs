@@ -103,11 +103,11 @@ pub enum FileItem<'a> {
 
 /// String value that is stored as it is, and shorter than 16 KiB.
 #[derive(Debug, Clone, Copy)]
-pub struct PlainText<'a> {
+pub(crate) struct PlainText<'a> {
     /// The value as in the file.
-    pub stored: &'a [u8],
+    pub(crate) stored: &'a [u8],
     /// The string.
-    pub text: &'a [u8],
+    pub(crate) text: &'a [u8],
 }
 
 /// Scanner over the items of a file, or of a segment that begins at a record boundary.
@@ -470,14 +470,14 @@ impl<'a> Scanner<'a> {
 
     /// Returns the value of the key returned last, which is a string, without consuming it; `None` if it is not short and plain.
     #[inline(always)] // for nearly every key
-    pub fn plain_text(&self) -> Option<PlainText<'a>> {
+    pub(crate) fn plain_text(&self) -> Option<PlainText<'a>> {
         let (head, text) = self.cursor.short_text()?;
         Some(PlainText { stored: self.cursor.rest().get(..head + text.len())?, text })
     }
 
     /// Consumes the value of the key returned last.
     #[inline(always)]
-    pub fn pass_text(&mut self, text: PlainText<'a>) {
+    pub(crate) fn pass_text(&mut self, text: PlainText<'a>) {
         self.cursor.advance(text.stored.len());
     }
 

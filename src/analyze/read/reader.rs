@@ -183,6 +183,7 @@ impl<'f> RecordReader<'f> {
             return Ok(Continue::Yes);
         }
         let start = scanner.cursor().consumed();
+        // Fast path: most values are plain strings, which have their size from a lookup.
         if value_type == ValueType::String
             && let Some(text) = scanner.plain_text()
             && let Some((priced, elsewhere)) = meters.text(key.len() as u64, expires_at.is_some(), text.text)
