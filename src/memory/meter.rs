@@ -22,9 +22,11 @@ mod zset;
 use compact::Named;
 pub(super) use known::ValueSize;
 use lengths::Lengths;
-pub(super) use measured::PricedValue;
+use measured::PricedValue;
 pub use measured::{Measured, ValueFacts};
-pub(super) use string::{PricedText, SHARED_NUMBERS, text};
+#[cfg(test)]
+pub(super) use string::text;
+pub(super) use string::{PricedText, SHARED_NUMBERS};
 
 use super::Model;
 use super::layout::{Frame, Joint};
@@ -141,12 +143,6 @@ impl<'m> Meter<'m> {
     #[inline]
     pub(super) fn take_over_budget(&mut self) -> Option<Box<Error>> {
         self.over_budget.take()
-    }
-
-    /// Returns whether a part of the value was too large to be decompressed.
-    #[inline]
-    pub(super) fn is_over_budget(&self) -> bool {
-        self.over_budget.is_some()
     }
 
     /// Sets the templates of the file, which count users for this model at position `place`.

@@ -98,30 +98,22 @@ impl<'m> Meters<'m> {
         let priced = self.base.text(key, text)?;
         match (&mut self.memory[..], &mut self.allocated[..]) {
             ([], _) => return Some((priced, AlternativeSizes::default())),
-            ([memory], [allocated]) if self.others.is_empty() => {
-                (*memory, *allocated) = (priced.memory, priced.allocated);
-            }
             ([memory], [allocated]) => {
-                let known = SizePlace::of_text(key, text.len() as u64).and_then(|place| self.string_sizes.get(place));
-                (*memory, *allocated) = match (known, self.others.first()) {
-                    (Some(size), _) => (size.memory, size.allocated),
-                    (None, Some(other)) => other.text(key, text).map(|priced| (priced.memory, priced.allocated))?,
-                    (None, None) => return None,
+                let known =
+                    || SizePlace::of_text(key, text.len() as u64).and_then(|place| self.string_sizes.get(place));
+                let size = match self.others.first() {
+                    None => priced.size(), // the server as it is
+                    Some(other) => known().or_else(|| Some(other.text(key, text)?.size()))?,
                 };
+                (*memory, *allocated) = (size.memory, size.allocated);
             }
             _ => return None,
         }
         Some((priced, AlternativeSizes { memory: &self.memory, allocated: &self.allocated, module_facts: None }))
     }
 
-    /// Returns whether a part of the walked value was too large to be decompressed.
-    #[inline]
-    pub fn is_over_budget(&self) -> bool {
-        self.base.is_over_budget()
-    }
-
     /// Returns the first part of the walked value that was too large to be decompressed.
-    #[cold]
+    #[inline]
     pub fn take_over_budget(&mut self) -> Option<Box<Error>> {
         self.base.take_over_budget()
     }

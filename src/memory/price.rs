@@ -2,10 +2,9 @@
 
 use super::growth::{Growth, TableKind, occupied};
 use super::layout::*;
-use super::meter::{PricedValue, text};
 use super::rax::TreeShape;
 use super::slack::gap;
-use super::{ElementPrice, Model, ShortEmbedding, ShortFrame, ShortPrices, TextPrice};
+use super::{ElementPrice, Model, ShortEmbedding, ShortFrame, ShortPrices};
 
 /// Key properties that affect memory.
 #[derive(Debug, Clone, Copy, Default)]
@@ -199,34 +198,12 @@ impl Model {
         self.short_frame(key).unwrap_or_else(|| self.computed_frame(key))
     }
 
+    /// Like [`Model::frame`]; `None` for a key that is not short.
     #[inline(always)]
-    fn short_frame(&self, key: Key) -> Option<FrameSize> {
+    pub(super) fn short_frame(&self, key: Key) -> Option<FrameSize> {
         let short = usize::try_from(key.len).ok().and_then(|len| self.frames[usize::from(key.expires)].get(len));
         let &ShortFrame { outside, object, slack, .. } = short?;
         Some(FrameSize { outside: outside.into(), object: object.into(), slack: slack.into() })
-    }
-
-    /// Returns the price of a string that is no integer, if it was precomputed.
-    #[inline(always)]
-    pub(super) fn short_text(&self, key: Key, len: u64) -> Option<PricedValue> {
-        let TextPrice { price, encoding } = usize::try_from(len).ok().and_then(|len| *self.texts.get(len)?)?;
-        let FrameSize { outside, object, slack } = self.short_frame(key)?;
-        let memory = outside + object + u64::from(price.memory);
-        Some(PricedValue::new(encoding, len, memory, slack + i64::from(price.slack)))
-    }
-
-    /// Precomputes the prices of short strings, but for those that may be embedded beside their key: these depend on its length.
-    pub(super) fn short_texts(&self) -> [Option<TextPrice>; ShortPrices::TEXTS] {
-        let with_key =
-            matches!(self.layout.frame, Frame::Joint(_)) || matches!(self.layout.short, ShortStrings::Joint(_));
-        let embedded = if with_key { self.layout.short.longest() + 1 } else { 0 };
-        std::array::from_fn(|len| {
-            let (key, len) = (Key::default(), len as u64);
-            let FrameSize { outside, object, slack } = self.computed_frame(key);
-            let priced = (len >= embedded).then(|| text(self, key, len))?;
-            let price = ElementPrice::of((priced.memory - outside - object, priced.slack - slack))?;
-            Some(TextPrice { price, encoding: priced.encoding })
-        })
     }
 
     /// Precomputes the frames of short keys.

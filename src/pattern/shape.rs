@@ -22,7 +22,7 @@ mod known;
 mod outline;
 
 use super::block::{BLOCK, Block, each_block};
-use super::classify::{self, GLUED};
+use super::classify::{self, GLUED, SegmentClass};
 use super::segment::Separators;
 use super::word::{FACTOR, HIGH, ONES, WORD};
 use ids::{IdMarker, NameBits};
@@ -270,7 +270,8 @@ impl NumberMaps {
     /// Adds a date, given its digits and its text.
     fn add_date(&mut self, digits: u64, start: usize, length: usize) {
         self.dates |= digits;
-        self.known = self.known.and_then(|known| known.with_date(digits, IdSpan::date(start, length)?));
+        self.known =
+            self.known.and_then(|known| known.with_date(digits, IdSpan::new(start, length, SegmentClass::Date)?));
     }
 }
 

@@ -101,15 +101,6 @@ pub enum FileItem<'a> {
     End,
 }
 
-/// String value that is stored as it is, and shorter than 16 KiB.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct PlainText<'a> {
-    /// The value as in the file.
-    pub(crate) stored: &'a [u8],
-    /// The string.
-    pub(crate) text: &'a [u8],
-}
-
 /// Scanner over the items of a file, or of a segment that begins at a record boundary.
 ///
 /// ```
@@ -466,19 +457,6 @@ impl<'a> Scanner<'a> {
     pub fn value<V: Visit + ?Sized>(&mut self, entry: &KeyEntry<'a>, visit: &mut V) -> Result<()> {
         let templates = self.templates.as_deref().unwrap_or(self.no_templates);
         walk::walk(entry.value_type, templates, &mut self.cursor, visit)
-    }
-
-    /// Returns the value of the key returned last, which is a string, without consuming it; `None` if it is not short and plain.
-    #[inline(always)] // for nearly every key
-    pub(crate) fn plain_text(&self) -> Option<PlainText<'a>> {
-        let (head, text) = self.cursor.short_text()?;
-        Some(PlainText { stored: self.cursor.rest().get(..head + text.len())?, text })
-    }
-
-    /// Consumes the value of the key returned last.
-    #[inline(always)]
-    pub(crate) fn pass_text(&mut self, text: PlainText<'a>) {
-        self.cursor.advance(text.stored.len());
     }
 
     /// Skips the value of `entry`, the key returned last.

@@ -43,6 +43,15 @@ pub enum StringForm<'a> {
     },
 }
 
+/// String that is stored as it is, and shorter than 16 KiB.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PlainText<'a> {
+    /// The string as in the file, its length included.
+    pub(crate) stored: &'a [u8],
+    /// The string.
+    pub(crate) text: &'a [u8],
+}
+
 impl<'a> Cursor<'a> {
     /// Reads a string without decoding or allocating.
     ///
@@ -61,10 +70,23 @@ impl<'a> Cursor<'a> {
 
     /// Fast path for plain strings shorter than 16 KiB: returns the size of the length field and the text, consuming nothing.
     #[inline(always)]
-    pub(super) fn short_text(&self) -> Option<(usize, &'a [u8])> {
+    fn short_text(&self) -> Option<(usize, &'a [u8])> {
         let rest = self.rest();
         let (len, behind) = short_length(rest)?;
         Some((rest.len() - behind.len(), behind.get(..len)?))
+    }
+
+    /// Returns the string that follows, without consuming it; `None` if it is not short and plain.
+    #[inline(always)] // for nearly every value
+    pub(crate) fn plain_text(&self) -> Option<PlainText<'a>> {
+        let (head, text) = self.short_text()?;
+        Some(PlainText { stored: self.rest().get(..head + text.len())?, text })
+    }
+
+    /// Consumes the string that follows.
+    #[inline(always)]
+    pub(crate) fn pass_text(&mut self, text: PlainText<'a>) {
+        self.advance(text.stored.len());
     }
 
     /// Fast path for LZF strings whose sizes are below 16 KiB; returns `None` for all others and for damaged ones.

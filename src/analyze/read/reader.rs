@@ -185,10 +185,10 @@ impl<'f> RecordReader<'f> {
         let start = scanner.cursor().consumed();
         // Fast path: most values are plain strings, which have their size from a lookup.
         if value_type == ValueType::String
-            && let Some(text) = scanner.plain_text()
+            && let Some(text) = scanner.cursor().plain_text()
             && let Some((priced, elsewhere)) = meters.text(key.len() as u64, expires_at.is_some(), text.text)
         {
-            scanner.pass_text(text);
+            scanner.cursor_mut().pass_text(text);
             tally.settled.keys += 1;
             let end = scanner.cursor().consumed();
             let record = Record {
@@ -225,7 +225,7 @@ impl<'f> RecordReader<'f> {
         }
         tally.settled.keys += 1;
         let (bytes, end) = (scanner.cursor().since(start), scanner.cursor().consumed());
-        let over_budget = if meters.is_over_budget() { meters.take_over_budget() } else { None };
+        let over_budget = meters.take_over_budget();
         let is_whole = over_budget.is_none();
         match meters.finish() {
             Ok((measured, _)) if measured.length == Some(0) && value_type.is_skipped_without_elements() => {
@@ -254,10 +254,7 @@ impl<'f> RecordReader<'f> {
                     value: &measured.value,
                     compact: None,
                     // Rules do not look into a value that is too large to be decompressed.
-                    raw: match is_whole {
-                        true => Some(RawValue { value_type, bytes, templates: scanner.templates() }),
-                        false => None,
-                    },
+                    raw: is_whole.then(|| RawValue { value_type, bytes, templates: scanner.templates() }),
                 };
                 if value_type.is_compact_hash() {
                     leave_unpriced(&mut record, file);

@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use super::{PricedValue, ValueFacts};
+use super::{PricedValue, ValueFacts, ValueSize};
 use crate::error::Result;
 use crate::memory::Encoding;
-use crate::memory::Model;
 use crate::memory::item::{LONGEST_INT, PackedItem};
-use crate::memory::layout::{Count, ShortStrings};
+use crate::memory::layout::{Count, Frame, ShortStrings};
 use crate::memory::price::{FrameSize, Key};
 use crate::memory::slack::gap;
+use crate::memory::{ElementPrice, Model, ShortPrices, TextPrice};
 use crate::rdb::scratch::Scratch;
 use crate::rdb::string::{RawString, StringForm};
 use crate::units::Bytes;
@@ -37,6 +37,12 @@ impl PricedText {
         let PricedValue { encoding, memory, slack, .. } = priced;
         let facts = &FACTS[usize::from(look_at(text).may_be_json)];
         PricedText { encoding, memory: Bytes(memory), allocated: Bytes(memory.saturating_add_signed(slack)), facts }
+    }
+
+    /// Returns its size.
+    #[inline(always)]
+    pub fn size(&self) -> ValueSize {
+        ValueSize { memory: self.memory, allocated: self.allocated }
     }
 }
 
@@ -117,6 +123,31 @@ pub fn text(model: &Model, key: Key, len: u64) -> PricedValue {
             Some(memory) => PricedValue::new(Encoding::Embstr, len, memory, 0),
             None => raw(model, key, len),
         },
+    }
+}
+
+impl Model {
+    /// Returns the price of a string that is no integer, if it was precomputed.
+    #[inline(always)]
+    pub(in crate::memory) fn short_text(&self, key: Key, len: u64) -> Option<PricedValue> {
+        let TextPrice { price, encoding } = usize::try_from(len).ok().and_then(|len| *self.texts.get(len)?)?;
+        let FrameSize { outside, object, slack } = self.short_frame(key)?;
+        let memory = outside + object + u64::from(price.memory);
+        Some(PricedValue::new(encoding, len, memory, slack + i64::from(price.slack)))
+    }
+
+    /// Precomputes the prices of short strings, but for those that may be embedded beside their key: these depend on its length.
+    pub(in crate::memory) fn short_texts(&self) -> [Option<TextPrice>; ShortPrices::TEXTS] {
+        let with_key =
+            matches!(self.layout.frame, Frame::Joint(_)) || matches!(self.layout.short, ShortStrings::Joint(_));
+        let embedded = if with_key { self.layout.short.longest() + 1 } else { 0 };
+        std::array::from_fn(|len| {
+            let (key, len) = (Key::default(), len as u64);
+            let FrameSize { outside, object, slack } = self.computed_frame(key);
+            let priced = (len >= embedded).then(|| text(self, key, len))?;
+            let price = ElementPrice::of((priced.memory - outside - object, priced.slack - slack))?;
+            Some(TextPrice { price, encoding: priced.encoding })
+        })
     }
 }
 

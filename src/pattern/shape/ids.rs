@@ -166,7 +166,8 @@ impl IdMarker {
             left &= !all;
             let segment = Segment { name, range, all, seen, letters };
             let id = self.id(&segment);
-            known = known.zip(id).and_then(|(known, id)| known.with(IdSpan::new(start, all, id.class)?));
+            known =
+                known.zip(id).and_then(|(known, id)| known.with(IdSpan::new(start, segment.range.len(), id.class)?));
             if let Some(Id { class, counted }) = id {
                 let mark = class as u8 | if counted { FIRST_MARK_COUNTED } else { FIRST_MARK };
                 let (word, shift) = (&mut words[start / WORD % WORDS], start % WORD * 8);

@@ -43,14 +43,8 @@ struct NameChars {
 }
 
 impl IdSpan {
-    /// Creates a span from the bitmap of its bytes, the first of which is at `start`.
-    pub fn new(start: usize, all: u64, class: SegmentClass) -> Option<Self> {
-        Some(IdSpan { start: u8::try_from(start).ok()?, length: u8::try_from(all.count_ones()).ok()?, class })
-    }
-
-    /// Creates the span of a date.
-    pub fn date(start: usize, length: usize) -> Option<Self> {
-        let class = SegmentClass::Date;
+    /// Creates a span; `None` beyond the longest name.
+    pub fn new(start: usize, length: usize, class: SegmentClass) -> Option<Self> {
         Some(IdSpan { start: u8::try_from(start).ok()?, length: u8::try_from(length).ok()?, class })
     }
 
