@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Output;
 use std::time::{Duration, Instant};
 
 use rdblens::internals::analyze::Unwatched;
@@ -39,8 +40,10 @@ impl Statuses {
     }
 }
 
-/// Time limit for checking a small file: anything slower trusted a forged length.
+/// Time limit for reading a small file: anything slower trusted a forged length.
 const LIMIT: Duration = Duration::from_secs(2);
+/// On a busy machine one run may be slow for no fault of the file: what is slow so often is.
+const ATTEMPTS: usize = 3;
 
 /// Files up to this size are cut at every byte; of larger ones, the first bytes up to [`HEAD`].
 const SMALL: usize = 4096;
@@ -80,9 +83,14 @@ fn counts(output: &str, keys: u64) -> bool {
         || words.windows(3).any(|three| is_key(&three[0]) && three[1] == "read" && three[2] == number)
 }
 
+/// Runs a command on a file; `None` if that takes long each time.
+fn run_quickly(command: &str, file: &Path) -> Option<Output> {
+    (0..ATTEMPTS).find_map(|_| run_within(rdblens().arg(command).arg(file), LIMIT))
+}
+
 /// Returns the difference between the actual and the expected result for a file.
 fn fault(file: &Path, expected: &Expected) -> Option<String> {
-    let Some(output) = run_within(rdblens().arg("check").arg(file), LIMIT) else {
+    let Some(output) = run_quickly("check", file) else {
         return Some(format!("took longer than {LIMIT:?}"));
     };
     let said = text(&output);
@@ -116,7 +124,7 @@ fn every_damaged_file_ends_in_its_verdict() {
 fn the_other_commands_survive_every_damaged_file() {
     for file in dumps("hostile") {
         for command in ["keys", "analyze"] {
-            let output = run_within(rdblens().arg(command).arg(&file), LIMIT);
+            let output = run_quickly(command, &file);
             let output = output.unwrap_or_else(|| panic!("{command} {}: took longer than {LIMIT:?}", name(&file)));
             assert!(!text(&output).contains("panicked"), "{command} {}: {}", name(&file), text(&output));
             let status = output.status.code();
@@ -154,9 +162,12 @@ impl Checker {
 /// takes long.
 fn cut_everywhere(checker: &Checker, file: &str, bytes: &[u8], end: usize, sound: bool) {
     for at in 0..end {
-        let start = Instant::now();
-        let outcome = checker.check(&bytes[..at]);
-        assert!(start.elapsed() < LIMIT, "{file} cut at {at}: took {:?}", start.elapsed());
+        let outcome = (0..ATTEMPTS).find_map(|_| {
+            let start = Instant::now();
+            let outcome = checker.check(&bytes[..at]);
+            (start.elapsed() < LIMIT).then_some(outcome)
+        });
+        let outcome = outcome.unwrap_or_else(|| panic!("{file} cut at {at}: took longer than {LIMIT:?}"));
         assert!(!sound || outcome.is_err(), "{file} cut at {at} passes for whole");
         assert!(outcome.is_ok() || outcome.is_err_and(|error| !error.is_empty()), "{file} cut at {at}: no message");
     }

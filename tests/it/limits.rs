@@ -195,9 +195,17 @@ fn value_too_large_to_be_shown_is_refused_and_its_first_elements_are_shown() {
     assert_eq!(status(&show("a:list", &[])), 0);
 }
 
-/// Returns the most memory that a run had, in bytes.
+/// Returns the most memory that a run had, in bytes. On a busy machine a short run may end before it is looked at: it is
+/// repeated.
 fn peak(command: &mut Command) -> u64 {
-    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let measured = (0..100).find_map(|_| peak_of_one_run(command));
+    measured.unwrap_or_else(|| panic!("{command:?} was not measured"))
+}
+
+fn peak_of_one_run(command: &mut Command) -> Option<u64> {
+    const LOADED: u64 = 4 << 20; // the program has begun to work
+    let mut child = command.spawn().unwrap();
     let status = format!("/proc/{}/status", child.id());
     let mut peak = 0;
     while child.try_wait().unwrap().is_none() {
@@ -207,7 +215,7 @@ fn peak(command: &mut Command) -> u64 {
         peak = peak.max(kilobytes.unwrap_or_default() << 10);
         std::thread::sleep(Duration::from_millis(2));
     }
-    peak
+    (peak > LOADED).then_some(peak)
 }
 
 #[cfg(target_os = "linux")]
@@ -219,7 +227,6 @@ fn value_of_a_gigabyte_from_a_small_file_does_not_take_a_gigabyte() {
     fs::write(&path, snapshot(&[packed_bomb(512 << 20, u16::MAX), packed_bomb(3 << 20, u16::MAX)])).unwrap();
     for command in ["analyze", "check", "keys"] {
         let most = peak(rdblens().arg(command).arg(&path).args(["--max-memory", "256MB", "--threads", "2"]));
-        assert!(most > 1 << 20, "{command} was not measured");
         assert!(most < 128 << 20, "{command} took {most} bytes");
     }
     // The name of an auxiliary field.
