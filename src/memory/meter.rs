@@ -11,6 +11,7 @@ mod known;
 mod lengths;
 mod list;
 mod measured;
+mod plain;
 mod set;
 mod stream;
 mod string;
@@ -24,9 +25,10 @@ pub(super) use known::ValueSize;
 use lengths::Lengths;
 use measured::PricedValue;
 pub use measured::{Measured, ValueFacts};
+pub(super) use plain::{KeptPacked, PricedPlain};
+pub(super) use string::SHARED_NUMBERS;
 #[cfg(test)]
 pub(super) use string::text;
-pub(super) use string::{PricedText, SHARED_NUMBERS};
 
 use super::Model;
 use super::layout::{Frame, Joint};
@@ -38,7 +40,7 @@ use super::templates::{
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits;
-use crate::memory::item::{LONGEST_INT, PackedItem};
+use crate::memory::item::PackedItem;
 use crate::memory::{Encoding, ModuleFacts};
 use crate::rdb::kind::Kind;
 use crate::rdb::packed::{PackedElement, listpack, ziplist};
@@ -159,16 +161,6 @@ impl<'m> Meter<'m> {
         self.error = None;
         (self.over_budget, self.is_unpriced) = (None, false);
         self.priced = false;
-    }
-
-    /// Returns the size of a plain string without a walk, if it takes no more than a lookup.
-    #[inline(always)] // for nearly every key
-    pub(super) fn text(&self, key: Key, text: &[u8]) -> Option<PricedText> {
-        let len = text.len() as u64;
-        if len <= LONGEST_INT || self.model.is_unknown {
-            return None;
-        }
-        self.model.short_text(key, len).map(|priced| PricedText::new(priced, text))
     }
 
     /// Starts the key and the value that another meter has started.

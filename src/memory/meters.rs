@@ -5,7 +5,7 @@
 
 use std::mem;
 
-use super::meter::{PricedText, ValueSize};
+use super::meter::{PricedPlain, ValueSize};
 use super::price::Key;
 use super::string_sizes::{SizePlace, StringSizes};
 use super::templates::LazyTemplates;
@@ -90,20 +90,26 @@ impl<'m> Meters<'m> {
         if self.others.is_empty() { Some(&mut self.base) } else { None }
     }
 
-    /// Returns the size of a plain string without a walk, if it takes no more than a lookup, with that under the alternatives: none,
-    /// or the one that a policy asks for.
+    /// Returns the price of a value that is stored in one plain string, with its size under the alternatives: none, or the one that
+    /// a policy asks for. `None` if the value has to be walked.
     #[inline(always)] // for nearly every key
-    pub fn text(&mut self, key_len: u64, has_ttl: bool, text: &[u8]) -> Option<(PricedText, AlternativeSizes<'_>)> {
+    pub fn plain(
+        &mut self,
+        key_len: u64,
+        has_ttl: bool,
+        value_type: ValueType,
+        content: &[u8],
+    ) -> Option<(PricedPlain, AlternativeSizes<'_>)> {
         let key = Key { len: key_len, expires: has_ttl };
-        let priced = self.base.text(key, text)?;
+        let priced = self.base.plain(key, value_type, content)?;
         match (&mut self.memory[..], &mut self.allocated[..]) {
             ([], _) => return Some((priced, AlternativeSizes::default())),
             ([memory], [allocated]) => {
-                let known =
-                    || SizePlace::of_text(key, text.len() as u64).and_then(|place| self.string_sizes.get(place));
+                let place = (value_type == ValueType::String).then(|| SizePlace::of_text(key, content.len() as u64));
+                let known = place.flatten().and_then(|place| self.string_sizes.get(place));
                 let size = match self.others.first() {
                     None => priced.size(), // the server as it is
-                    Some(other) => known().or_else(|| Some(other.text(key, text)?.size()))?,
+                    Some(other) => known.or_else(|| Some(other.plain(key, value_type, content)?.size()))?,
                 };
                 (*memory, *allocated) = (size.memory, size.allocated);
             }
@@ -360,124 +366,4 @@ impl Visit for Meters<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::memory::{Allocator, Server, ServerConfig, WhatIf};
-    use crate::rdb::cursor::Cursor;
-    use crate::rdb::template::Templates;
-    use crate::rdb::walk::walk;
-
-    fn model(server: &str) -> Model {
-        Model::for_server(Server::parse(server).unwrap(), Allocator::Jemalloc, &ServerConfig::default())
-    }
-
-    /// Values of all layouts whose prices follow from what the base meter has found, and a set of three members stored one by one.
-    fn values() -> Vec<(ValueType, Vec<u8>)> {
-        let text = |len: u8| [&[0x40, len], &vec![b'x'; usize::from(len)][..]].concat();
-        let packed = b"\x0c\x0c\0\0\0\x02\0\x81a\x02\x01\x01\xff".to_vec();
-        let compressed = b"\xc3\x05\x0a\0a\xe0\0\0".to_vec();
-        let strings = [b"\xc0\x07".to_vec(), b"\xc1\x39\x30".to_vec(), b"\x0212".to_vec(), compressed];
-        let strings = strings.into_iter().chain([0, 1, 20, 43, 44, 45, 63, 64, 128, 200].map(text));
-        let blobs = [ValueType::HashListpack, ValueType::ZsetListpack, ValueType::SetListpack];
-        let mut values: Vec<_> = strings.map(|value| (ValueType::String, value)).collect();
-        values.extend(blobs.map(|value_type| (value_type, packed.clone())));
-        values.push((ValueType::SetIntset, b"\x0c\x02\0\0\0\x02\0\0\0\x01\0\x02\0".to_vec()));
-        values.push((ValueType::Set, b"\x03\x01a\x02bc\xc0\x07".to_vec()));
-        values
-    }
-
-    #[test]
-    fn texts_have_the_same_size_with_a_walk_and_without() {
-        let sizes =
-            |alternatives: AlternativeSizes<'_>| (alternatives.memory.to_vec(), alternatives.allocated.to_vec());
-        for [base, other] in [["redis-7.2", "redis-8.2"], ["redis-8.2", "valkey-8.0"], ["valkey-9.1", "valkey-9.1"]] {
-            let (base, other) = (model(base), [model(other)]);
-            for others in [&[][..], &other] {
-                let mut meters = Meters::new(&base, others);
-                let mut looked_up = 0;
-                for (key_len, has_ttl, len) in [5, 40]
-                    .iter()
-                    .flat_map(|&key| [false, true].map(|ttl| (0..600).map(move |len| (key, ttl, len))))
-                    .flatten()
-                {
-                    let text = vec![b'{'; len];
-                    meters.begin_key(key_len, has_ttl);
-                    meters.begin(ValueType::String);
-                    meters.string(RawString::plain(&text));
-                    let (walked, elsewhere) = meters.finish().unwrap();
-                    let (walked, elsewhere) = (*walked, sizes(elsewhere));
-                    let Some((priced, alternatives)) = meters.text(key_len, has_ttl, &text) else { continue };
-                    looked_up += 1;
-                    let PricedText { encoding, memory, allocated, facts } = priced;
-                    assert_eq!(
-                        (encoding, memory, allocated),
-                        (walked.encoding, walked.memory, walked.allocated),
-                        "{len}"
-                    );
-                    assert_eq!((*facts, sizes(alternatives)), (walked.value, elsewhere), "{len}");
-                }
-                assert!(looked_up > 200, "{base:?}: {looked_up}");
-            }
-        }
-    }
-
-    #[test]
-    fn each_model_gives_what_it_gives_alone() {
-        let asked = [
-            "redis-8.2",
-            "valkey-8.1",
-            "jemalloc-q16",
-            "redis-7.2,set-max-listpack-entries=1",
-            "redis-8.10",
-            "redis-6.2,glibc",
-            "valkey-9.1,hash-max-listpack-entries=0,zset-max-listpack-entries=0,set-max-intset-entries=1",
-            "redis-8.10,hash-rdb-load-min-template-entries=1",
-        ];
-        for base in ["redis-7.0", "valkey-9.0", "redis-8.2"].map(model) {
-            let others: Vec<Model> = asked.iter().map(|text| WhatIf::parse(text).unwrap().apply(&base)).collect();
-            let alone = |model: &Model, (value_type, bytes): &(ValueType, Vec<u8>), expires: bool| {
-                let mut meter = Meter::new(model);
-                meter.begin_key(3, expires);
-                walk(*value_type, Templates::NONE, &mut Cursor::new(bytes, 0), &mut meter).unwrap();
-                *meter.finish().unwrap()
-            };
-            // All at once, and one by one: the meters sleep for a value only if all of them may.
-            let groups = std::iter::once(&others[..]).chain(others.chunks(1));
-            for group in groups {
-                let mut meters = Meters::new(&base, group);
-                assert_eq!(meters.alone().is_none(), group.iter().any(|model| !model.is(&base)));
-                for (value, expires) in values().iter().flat_map(|value| [(value, false), (value, true)]) {
-                    meters.begin_key(3, expires);
-                    let mut bytes = Cursor::new(&value.1, 0);
-                    match meters.alone() {
-                        Some(meter) => walk(value.0, Templates::NONE, &mut bytes, meter).unwrap(),
-                        None => walk(value.0, Templates::NONE, &mut bytes, &mut meters).unwrap(),
-                    }
-                    let (measured, sizes) = meters.finish().unwrap();
-                    assert_eq!(*measured, alone(&base, value, expires));
-                    let expected = group.iter().map(|model| alone(model, value, expires));
-                    let (memory, allocated): (Vec<_>, Vec<_>) = expected.map(|one| (one.memory, one.allocated)).unzip();
-                    assert_eq!((sizes.memory, sizes.allocated), (&memory[..], &allocated[..]), "{value:?}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn damage_that_only_an_alternative_sees_does_not_cost_the_key() {
-        // A listpack of two entries whose first claims to be longer than the whole.
-        let blob = b"\x0b\x0b\x00\x00\x00\x02\x00\xa0\x61\x02\xff\xff";
-        let base = model("redis-7.2");
-        let others = [WhatIf::parse("hash-max-listpack-entries=0").unwrap().apply(&base)];
-        let mut alone = Meter::new(&others[0]);
-        alone.begin_key(1, false);
-        walk(ValueType::HashListpack, Templates::NONE, &mut Cursor::new(blob, 0), &mut alone).unwrap();
-        assert!(alone.finish().is_err());
-
-        let mut meters = Meters::new(&base, &others);
-        meters.begin_key(1, false);
-        walk(ValueType::HashListpack, Templates::NONE, &mut Cursor::new(blob, 0), &mut meters).unwrap();
-        let (measured, AlternativeSizes { memory, .. }) = meters.finish().unwrap();
-        assert_eq!(memory, [measured.memory]);
-    }
-}
+mod tests;

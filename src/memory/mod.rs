@@ -56,6 +56,7 @@ use crate::units::Bytes;
 use alloc::SizeClasses;
 use joint_pairs::JointPairs;
 use layout::Layout;
+use meter::KeptPacked;
 use skiplist::NodePrices;
 
 /// Memory model of one server with its settings and allocator.
@@ -75,6 +76,8 @@ pub struct Model {
     frames: [[ShortFrame; ShortPrices::STRINGS]; 2],
     /// Precomputed price of a string that is no integer, beyond key and object, by length.
     texts: [Option<TextPrice>; ShortPrices::TEXTS],
+    /// Packed collections that are kept as they are stored.
+    packed_kept: [Option<KeptPacked>; KeptPacked::LAYOUTS],
     shares_numbers: bool,
     /// True if nothing is known about the server's memory: keys have no figures then.
     is_unknown: bool,
@@ -178,6 +181,7 @@ impl Model {
             frames: [[ShortFrame::default(); ShortPrices::STRINGS]; 2],
             shares_numbers,
             texts: [None; ShortPrices::TEXTS],
+            packed_kept: [None; KeptPacked::LAYOUTS],
             is_unknown: matches!(about_layout, Some(Caveat::NoModel)),
         };
         // Order matters: prices of elements are computed from those of strings.
@@ -186,6 +190,7 @@ impl Model {
         model.joint = JointPairs::of(&model).map(Box::new);
         model.frames = model.short_frames();
         model.texts = model.short_texts();
+        model.packed_kept = model.packed_layouts();
         model
     }
 

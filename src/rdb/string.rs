@@ -43,22 +43,13 @@ pub enum StringForm<'a> {
     },
 }
 
-/// String that is stored as it is, and shorter than 16 KiB.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct PlainText<'a> {
-    /// The string as in the file, its length included.
-    pub(crate) stored: &'a [u8],
-    /// The string.
-    pub(crate) text: &'a [u8],
-}
-
 impl<'a> Cursor<'a> {
     /// Reads a string without decoding or allocating.
     ///
     /// Always inlined: the result is large, and returning it from a call costs as much as reading it.
     #[inline(always)]
     pub fn string(&mut self) -> Result<RawString<'a>> {
-        match self.short_text() {
+        match short_text(self.rest()) {
             Some((head, text)) => {
                 let offset = self.offset() + head as u64;
                 self.advance(head + text.len());
@@ -66,27 +57,6 @@ impl<'a> Cursor<'a> {
             }
             None => self.other_string(),
         }
-    }
-
-    /// Fast path for plain strings shorter than 16 KiB: returns the size of the length field and the text, consuming nothing.
-    #[inline(always)]
-    fn short_text(&self) -> Option<(usize, &'a [u8])> {
-        let rest = self.rest();
-        let (len, behind) = short_length(rest)?;
-        Some((rest.len() - behind.len(), behind.get(..len)?))
-    }
-
-    /// Returns the string that follows, without consuming it; `None` if it is not short and plain.
-    #[inline(always)] // for nearly every value
-    pub(crate) fn plain_text(&self) -> Option<PlainText<'a>> {
-        let (head, text) = self.short_text()?;
-        Some(PlainText { stored: self.rest().get(..head + text.len())?, text })
-    }
-
-    /// Consumes the string that follows.
-    #[inline(always)]
-    pub(crate) fn pass_text(&mut self, text: PlainText<'a>) {
-        self.advance(text.stored.len());
     }
 
     /// Fast path for LZF strings whose sizes are below 16 KiB; returns `None` for all others and for damaged ones.
@@ -133,7 +103,7 @@ impl<'a> Cursor<'a> {
     /// Fast path of [`Cursor::string_len`] for short plain strings and integers; returns `None` if the bytes run out.
     #[inline(always)]
     fn short_string_len(&mut self) -> Option<u64> {
-        if let Some((head, text)) = self.short_text() {
+        if let Some((head, text)) = short_text(self.rest()) {
             self.advance(head + text.len());
             return Some(text.len() as u64);
         }
@@ -206,6 +176,13 @@ impl<'a> Cursor<'a> {
 #[inline]
 fn is_possible(compressed: u64, len: u64) -> bool {
     compressed > 0 && len / limits::LZF_MAX_RATIO <= compressed
+}
+
+/// Fast path for plain strings shorter than 16 KiB: returns the size of the length field and the text that `bytes` begin with.
+#[inline(always)]
+pub(super) fn short_text(bytes: &[u8]) -> Option<(usize, &[u8])> {
+    let (len, behind) = short_length(bytes)?;
+    Some((bytes.len() - behind.len(), behind.get(..len)?))
 }
 
 /// Decodes a length of one or two bytes (below 16 KiB); returns it with the bytes that follow.

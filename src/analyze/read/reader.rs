@@ -10,7 +10,6 @@ use crate::rdb::kind::Kind;
 use crate::rdb::peek::RawValue;
 use crate::rdb::scan::{FileItem, KeyEntry, Scanner};
 use crate::rdb::scratch::Scratch;
-use crate::rdb::value_type::ValueType;
 use crate::record::{Encoding, Record};
 use crate::units::{Bytes, Millis};
 
@@ -183,12 +182,12 @@ impl<'f> RecordReader<'f> {
             return Ok(Continue::Yes);
         }
         let start = scanner.cursor().consumed();
-        // Fast path: most values are plain strings, which have their size from a lookup.
-        if value_type == ValueType::String
-            && let Some(text) = scanner.cursor().plain_text()
-            && let Some((priced, elsewhere)) = meters.text(key.len() as u64, expires_at.is_some(), text.text)
+        // Fast path: most values are stored in one plain string, and have their size from lookups.
+        if let Some(value) = scanner.cursor().plain_value(value_type)
+            && let Some((priced, elsewhere)) =
+                meters.plain(key.len() as u64, expires_at.is_some(), value_type, value.content)
         {
-            scanner.cursor_mut().pass_text(text);
+            scanner.cursor_mut().pass_value(value);
             tally.settled.keys += 1;
             let end = scanner.cursor().consumed();
             let record = Record {
@@ -198,7 +197,7 @@ impl<'f> RecordReader<'f> {
                 kind,
                 module: None,
                 encoding: priced.encoding,
-                length: Some(text.text.len() as u64),
+                length: Some(priced.length),
                 memory: priced.memory,
                 alternatives: elsewhere.memory,
                 allocated_elsewhere: elsewhere.allocated,
@@ -212,7 +211,7 @@ impl<'f> RecordReader<'f> {
                 module_facts: None,
                 value: priced.facts,
                 compact: None,
-                raw: Some(RawValue { value_type, bytes: text.stored, templates: scanner.templates() }),
+                raw: Some(RawValue { value_type, bytes: value.stored, templates: scanner.templates() }),
             };
             let (known, tally) = tally.of(known_db);
             tally.count(&record);

@@ -53,11 +53,12 @@ impl Limit {
         }
     }
 
-    /// Returns whether a list of one such node stays a listpack; only one of the two limits applies here.
-    fn allows_whole(self, bytes: u64, elements: u64) -> bool {
+    /// Returns the most bytes and elements of a node that is the only one and stays a listpack; only one of the two limits applies
+    /// here.
+    fn whole(self) -> (u64, u64) {
         match self {
-            Limit::Bytes(most) => bytes <= most,
-            Limit::Elements(most) => elements <= most,
+            Limit::Bytes(most) => (most, u64::MAX),
+            Limit::Elements(most) => (u64::MAX, most),
         }
     }
 
@@ -302,11 +303,13 @@ impl ListMeter {
     }
 
     fn is_one_listpack(&self, model: &Model) -> bool {
+        let (most_bytes, most_elements) = most_of_listpack(model.config.list_size);
         model.layout.list.form == ListForm::ListpackOrQuicklist
             && self.nodes == 1
             && self.plain_nodes == 0
             && !self.was_ziplist
-            && Limit::of(model.config.list_size).allows_whole(self.last, self.elements)
+            && self.last <= most_bytes
+            && self.elements <= most_elements
     }
 
     fn linked(&mut self, model: &Model, key: Key) -> PricedValue {
@@ -324,6 +327,11 @@ impl ListMeter {
         };
         PricedValue::new(Encoding::Ziplist, self.elements, frame.saturating_add(size), slack)
     }
+}
+
+/// Returns the most bytes and elements of a list that is one listpack.
+pub(super) fn most_of_listpack(list_size: i64) -> (u64, u64) {
+    Limit::of(list_size).whole()
 }
 
 /// Returns whether an element of `len` bytes fits the open node.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{PricedValue, ValueFacts, ValueSize};
+use super::{PricedValue, ValueFacts};
 use crate::error::Result;
 use crate::memory::Encoding;
 use crate::memory::item::{LONGEST_INT, PackedItem};
@@ -16,35 +16,6 @@ use crate::units::Bytes;
 
 /// Integers that may be shared objects (`OBJ_SHARED_INTEGERS`).
 pub(in crate::memory) const SHARED_NUMBERS: Range<i64> = 0..10_000;
-
-/// Plain string that is no integer, as a server would hold it.
-#[derive(Debug, Clone, Copy)]
-pub struct PricedText {
-    /// Encoding as reported by `OBJECT ENCODING`.
-    pub encoding: Encoding,
-    /// Memory as reported by `MEMORY USAGE`.
-    pub memory: Bytes,
-    /// Allocated bytes.
-    pub allocated: Bytes,
-    /// Facts about the content.
-    pub facts: &'static ValueFacts,
-}
-
-impl PricedText {
-    #[inline(always)]
-    pub(super) fn new(priced: PricedValue, text: &[u8]) -> Self {
-        static FACTS: [ValueFacts; 2] = [ValueFacts::NONE, ValueFacts { may_be_json: true, ..ValueFacts::NONE }];
-        let PricedValue { encoding, memory, slack, .. } = priced;
-        let facts = &FACTS[usize::from(look_at(text).may_be_json)];
-        PricedText { encoding, memory: Bytes(memory), allocated: Bytes(memory.saturating_add_signed(slack)), facts }
-    }
-
-    /// Returns its size.
-    #[inline(always)]
-    pub fn size(&self) -> ValueSize {
-        ValueSize { memory: self.memory, allocated: self.allocated }
-    }
-}
 
 /// Prices a string.
 #[inline]

@@ -8,6 +8,7 @@ mod collections;
 pub mod command;
 mod dragonfly;
 pub mod module;
+mod plain;
 mod stream;
 mod template;
 

@@ -1,0 +1,162 @@
+//! Values stored in one plain string: texts, and collections that the server keeps packed as they are stored. They are priced by
+//! lookups, without a walk.
+
+use super::list::most_of_listpack;
+use super::string::look_at;
+use super::{Meter, PricedValue, ValueFacts, ValueSize};
+use crate::memory::item::LONGEST_INT;
+use crate::memory::layout::{ListForm, PackedForm};
+use crate::memory::price::{FrameSize, Key};
+use crate::memory::{Encoding, Model};
+use crate::rdb::packed::{intset, listpack, ziplist};
+use crate::rdb::value_type::ValueType;
+use crate::units::Bytes;
+
+/// Value that was priced without a walk, as a server would hold it.
+#[derive(Debug, Clone, Copy)]
+pub struct PricedPlain {
+    /// Encoding as reported by `OBJECT ENCODING`.
+    pub encoding: Encoding,
+    /// Bytes of a text, elements of a collection.
+    pub length: u64,
+    /// Memory as reported by `MEMORY USAGE`.
+    pub memory: Bytes,
+    /// Allocated bytes.
+    pub allocated: Bytes,
+    /// Facts about the content.
+    pub facts: &'static ValueFacts,
+}
+
+impl PricedPlain {
+    #[inline(always)]
+    fn new(priced: PricedValue, may_be_json: bool) -> Self {
+        static FACTS: [ValueFacts; 2] = [ValueFacts::NONE, ValueFacts { may_be_json: true, ..ValueFacts::NONE }];
+        let PricedValue { encoding, length, memory, slack } = priced;
+        let allocated = Bytes(memory.saturating_add_signed(slack));
+        PricedPlain { encoding, length, memory: Bytes(memory), allocated, facts: &FACTS[usize::from(may_be_json)] }
+    }
+
+    /// Returns its size.
+    #[inline(always)]
+    pub fn size(&self) -> ValueSize {
+        ValueSize { memory: self.memory, allocated: self.allocated }
+    }
+}
+
+impl Meter<'_> {
+    /// Returns the price of a value of this layout that is stored in one plain string; `None` if it has to be walked.
+    #[inline(always)] // for nearly every key
+    pub(in crate::memory) fn plain(&self, key: Key, value_type: ValueType, content: &[u8]) -> Option<PricedPlain> {
+        if self.model.is_unknown {
+            return None;
+        }
+        if value_type == ValueType::String {
+            let len = content.len() as u64;
+            let is_text = len > LONGEST_INT; // not a number for certain
+            let priced = is_text.then(|| self.model.short_text(key, len))??;
+            return Some(PricedPlain::new(priced, look_at(content).may_be_json));
+        }
+        if self.may_convert {
+            return None;
+        }
+        self.model.kept_packed(key, value_type, content).map(|priced| PricedPlain::new(priced, false))
+    }
+}
+
+/// What has to hold for a server to keep a packed collection as it is stored.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::memory) struct KeptPacked {
+    header: Header,
+    /// True if two elements of the blob make one of the collection.
+    in_pairs: bool,
+    most_elements: u64,
+    most_bytes: u64,
+    encoding: Encoding,
+}
+
+/// Where a blob has its number of elements.
+#[derive(Debug, Clone, Copy)]
+enum Header {
+    Intset,
+    Listpack,
+    Ziplist,
+}
+
+impl KeptPacked {
+    /// Number of layouts: see [`KeptPacked::place`].
+    pub const LAYOUTS: usize = 7;
+
+    #[inline(always)]
+    fn place(value_type: ValueType) -> Option<usize> {
+        Some(match value_type {
+            ValueType::SetIntset => 0,
+            ValueType::SetListpack => 1,
+            ValueType::ZsetListpack => 2,
+            ValueType::HashListpack => 3,
+            ValueType::ListQuicklist2 => 4,
+            ValueType::ZsetZiplist => 5,
+            ValueType::HashZiplist => 6,
+            _ => return None,
+        })
+    }
+
+    /// Returns the number of elements of the collection; `None` if the header does not tell, or is damaged.
+    #[inline(always)]
+    fn length(&self, blob: &[u8]) -> Option<u64> {
+        let (len, offset) = (blob.len() as u64, 0); // errors are made anew by the walk
+        let elements = match self.header {
+            Header::Intset => intset::header(blob, len, offset).ok()?.count,
+            Header::Listpack => listpack::count(blob, len, offset).ok()??,
+            Header::Ziplist => ziplist::count(blob, len, offset).ok()??,
+        };
+        let pairs = u64::from(self.in_pairs);
+        (elements & pairs == 0).then_some(elements >> pairs)
+    }
+}
+
+impl Model {
+    /// Returns the price of a collection packed in one blob that is kept as it is stored.
+    #[inline(always)]
+    fn kept_packed(&self, key: Key, value_type: ValueType, blob: &[u8]) -> Option<PricedValue> {
+        let kept = self.packed_kept[KeptPacked::place(value_type)?].as_ref()?;
+        let (size, length) = (blob.len() as u64, kept.length(blob)?);
+        if length == 0 || length > kept.most_elements || size > kept.most_bytes {
+            return None;
+        }
+        let FrameSize { outside, object, slack } = self.frame(key);
+        let memory = outside + object + self.packed(size);
+        Some(PricedValue::new(kept.encoding, length, memory, slack + self.packed_slack(size)))
+    }
+
+    /// Precomputes which collections are kept as they are stored.
+    pub(in crate::memory) fn packed_layouts(&self) -> [Option<KeptPacked>; KeptPacked::LAYOUTS] {
+        let (config, packed) = (&self.config, self.layout.packed);
+        let blob = |header, in_pairs, most_elements, encoding| {
+            Some(KeptPacked { header, in_pairs, most_elements, most_bytes: u64::MAX, encoding })
+        };
+        // Newer servers convert ziplists.
+        let ziplist = |most| match packed {
+            PackedForm::Ziplist => blob(Header::Ziplist, true, most, packed.encoding()),
+            PackedForm::Listpack => None,
+        };
+        let list = (self.layout.list.form == ListForm::ListpackOrQuicklist).then(|| {
+            let (most_bytes, most_elements) = most_of_listpack(config.list_size);
+            KeptPacked {
+                header: Header::Listpack,
+                in_pairs: false,
+                most_elements,
+                most_bytes,
+                encoding: Encoding::Listpack,
+            }
+        });
+        [
+            blob(Header::Intset, false, config.set_intset_entries, Encoding::Intset),
+            blob(Header::Listpack, false, config.set_entries, Encoding::Listpack),
+            blob(Header::Listpack, true, config.zset_entries, packed.encoding()),
+            blob(Header::Listpack, true, config.hash_entries, packed.encoding()),
+            list,
+            ziplist(config.zset_entries),
+            ziplist(config.hash_entries),
+        ]
+    }
+}
