@@ -1,7 +1,5 @@
 //! Compact hashes by their hash template.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use super::Aggregate;
@@ -23,7 +21,8 @@ pub struct TemplateWeight {
 /// [`HeldTemplates::names`](crate::memory::HeldTemplates::names).
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct TemplateStats {
-    files: BTreeMap<usize, Vec<TemplateWeight>>,
+    /// By file, then by set.
+    files: Vec<Vec<TemplateWeight>>,
 }
 
 impl TemplateWeight {
@@ -40,12 +39,13 @@ impl TemplateStats {
         let of_file = |(file, sets): (usize, Vec<TemplateWeight>)| {
             sets.into_iter().enumerate().map(move |(set, weight)| (file, set, weight))
         };
-        self.files.into_iter().flat_map(of_file).filter(|(_, _, weight)| weight.keys.keys > 0)
+        self.files.into_iter().enumerate().flat_map(of_file).filter(|(_, _, weight)| weight.keys.keys > 0)
     }
 
     /// Estimates the heap bytes held.
     pub fn heap_bytes(&self) -> usize {
-        self.files.values().map(|sets| sets.capacity() * size_of::<TemplateWeight>()).sum()
+        let of_files = self.files.capacity() * size_of::<Vec<TemplateWeight>>();
+        self.files.iter().map(|sets| sets.capacity() * size_of::<TemplateWeight>()).sum::<usize>() + of_files
     }
 
     #[inline(never)] // few files have compact hashes
@@ -56,8 +56,12 @@ impl TemplateStats {
         }
     }
 
+    #[inline(always)]
     fn at(&mut self, file: usize, set: usize) -> Option<&mut TemplateWeight> {
-        let sets = self.files.entry(file).or_default();
+        if self.files.len() <= file {
+            self.files.resize(file + 1, Vec::new());
+        }
+        let sets = self.files.get_mut(file)?;
         if sets.len() <= set {
             sets.resize(set + 1, TemplateWeight::default());
         }
@@ -74,7 +78,7 @@ impl Aggregate for TemplateStats {
     }
 
     fn merge(&mut self, other: Self) {
-        for (file, sets) in other.files {
+        for (file, sets) in other.files.into_iter().enumerate() {
             for (set, weight) in sets.into_iter().enumerate().filter(|(_, weight)| weight.keys.keys > 0) {
                 if let Some(mine) = self.at(file, set) {
                     mine.merge(weight);

@@ -25,7 +25,8 @@ pub(super) use known::ValueSize;
 use lengths::Lengths;
 use measured::PricedValue;
 pub use measured::{Measured, ValueFacts};
-pub(super) use plain::{KeptPacked, PricedPlain};
+pub(super) use plain::KeptPacked;
+pub(crate) use plain::PricedPlain;
 pub(super) use string::SHARED_NUMBERS;
 #[cfg(test)]
 pub(super) use string::text;
@@ -47,7 +48,7 @@ use crate::rdb::packed::{PackedElement, listpack, ziplist};
 use crate::rdb::payload::Payload;
 use crate::rdb::scratch::Scratch;
 use crate::rdb::string::{RawString, StringForm};
-use crate::rdb::template::TemplateNames;
+use crate::rdb::template::{PackedHashStart, TemplateNames};
 use crate::rdb::value_type::ValueType;
 use crate::rdb::walk::Visit;
 use crate::units::Bytes;
@@ -92,6 +93,8 @@ pub struct Meter<'m> {
     zset: zset::ZsetMeter,
     hash: hash::HashMeter,
     compact: compact::CompactMeter,
+    /// Facts about the last compact hash that was priced without a walk.
+    compact_facts: ValueFacts,
     /// Form of the hash that is walked.
     hash_form: HashForm,
     /// Templates of the file, and the position of this model among those that they are counted for.
@@ -125,6 +128,7 @@ impl<'m> Meter<'m> {
             zset: zset::ZsetMeter::default(),
             hash: hash::HashMeter::default(),
             compact: compact::CompactMeter::default(),
+            compact_facts: ValueFacts::NONE,
             hash_form: HashForm::Ordinary,
             templates: None,
             placed: &[],
@@ -320,6 +324,7 @@ impl<'m> Meter<'m> {
     }
 
     /// Returns the form of a hash of this layout.
+    #[inline]
     fn form_of(&self, layout: ValueType) -> HashForm {
         match layout {
             _ if layout.is_compact_hash() && self.model.layout.templates => HashForm::Compact,
@@ -383,23 +388,31 @@ impl Meter<'_> {
         if self.hash_form != HashForm::Compact {
             return false;
         }
-        let Some(start) = names.start(blob, scratch) else { return false };
+        let start = names.start(blob, scratch);
+        let Some((value, template)) = start.and_then(|start| self.packed_template(self.key, start, blob.len())) else {
+            return false;
+        };
+        self.measured = value.measured(ValueFacts { template: Some(template), ..ValueFacts::NONE });
+        self.priced = true;
+        true
+    }
+
+    /// Returns the price of a compact hash that stays a listpack of `size` bytes, and its template; `None` if its values matter.
+    #[inline(always)]
+    fn packed_template(&mut self, key: Key, start: PackedHashStart, size: u64) -> Option<(PricedValue, TemplateUse)> {
         if self.placed.is_empty() {
             self.placed = self.held().map(ModelTemplates::placed).unwrap_or_default();
         }
-        let Some(Some(template)) = self.placed.get(start.place) else { return false };
+        let template = self.placed.get(start.place)?.as_ref()?;
         let config = &self.model.config;
         if start.values != u64::from(template.fields.get())
             || start.values > config.hash_entries
             || u64::from(template.longest) > config.hash_value
         {
-            return false;
+            return None;
         }
-        let (value, ordinary) = compact::price_packed(self.model, self.key, blob.len(), template);
-        let template = Some(TemplateUse { set: template.set as usize, ordinary: Bytes(ordinary) });
-        self.measured = value.measured(ValueFacts { template, ..ValueFacts::NONE });
-        self.priced = true;
-        true
+        let (value, ordinary) = compact::price_packed(self.model, key, size, template);
+        Some((value, TemplateUse { set: template.set as usize, ordinary: Bytes(ordinary) }))
     }
 
     /// Handles a compact hash packed in one listpack.

@@ -3,7 +3,7 @@
 //! Most values are strings, or packed here and there. For these the meters of the alternatives sleep: their prices follow from
 //! what the base meter has found. They are woken for a value that is packed here and not there.
 
-use std::mem;
+use std::{mem, slice};
 
 use super::meter::{PricedPlain, ValueSize};
 use super::price::Key;
@@ -14,9 +14,9 @@ use crate::error::{Error, Result};
 #[cfg(any(test, feature = "internals"))]
 use crate::limits;
 use crate::rdb::string::RawString;
-use crate::rdb::template::{HashTemplate, TemplateNames};
+use crate::rdb::template::{HashTemplate, TemplateNames, Templates};
 use crate::rdb::value_type::ValueType;
-use crate::rdb::walk::{FieldExpiry, ListNode, ModuleItem, ScoreValue, StreamHead, Visit};
+use crate::rdb::walk::{FieldExpiry, ListNode, ModuleItem, PlainValue, ScoreValue, StreamHead, Visit};
 use crate::units::Bytes;
 
 /// Meters of the base model and of the alternatives.
@@ -90,32 +90,46 @@ impl<'m> Meters<'m> {
         if self.others.is_empty() { Some(&mut self.base) } else { None }
     }
 
-    /// Returns the price of a value that is stored in one plain string, with its size under the alternatives: none, or the one that
-    /// a policy asks for. `None` if the value has to be walked.
+    /// Returns the price of a text, the value of a string key, with its size under the alternatives: none, or the one that a policy
+    /// asks for. `None` if it has to be walked.
     #[inline(always)] // for nearly every key
-    pub fn plain(
+    pub(crate) fn text(
+        &mut self,
+        key_len: u64,
+        has_ttl: bool,
+        value: PlainValue<'_>,
+    ) -> Option<(PricedPlain<'_>, AlternativeSizes<'_>)> {
+        let key = Key { len: key_len, expires: has_ttl };
+        let priced = self.base.text(key, value)?;
+        let (others, known) = (&self.others, &self.string_sizes);
+        let elsewhere = only_alternative(&mut self.memory, &mut self.allocated, || match others.first() {
+            None => Some(priced.size()), // the server as it is
+            Some(other) => {
+                let size = SizePlace::of_text(key, value.len as u64).and_then(|place| known.get(place));
+                size.or_else(|| Some(other.text(key, value)?.size()))
+            }
+        })?;
+        Some((priced, elsewhere))
+    }
+
+    /// Like [`Meters::text`], for a collection of this layout that is stored in one string. `templates` are those of the file.
+    #[inline(always)]
+    pub(crate) fn packed(
         &mut self,
         key_len: u64,
         has_ttl: bool,
         value_type: ValueType,
-        content: &[u8],
-    ) -> Option<(PricedPlain, AlternativeSizes<'_>)> {
+        value: PlainValue<'_>,
+        templates: &Templates,
+    ) -> Option<(PricedPlain<'_>, AlternativeSizes<'_>)> {
         let key = Key { len: key_len, expires: has_ttl };
-        let priced = self.base.plain(key, value_type, content)?;
-        match (&mut self.memory[..], &mut self.allocated[..]) {
-            ([], _) => return Some((priced, AlternativeSizes::default())),
-            ([memory], [allocated]) => {
-                let place = (value_type == ValueType::String).then(|| SizePlace::of_text(key, content.len() as u64));
-                let known = place.flatten().and_then(|place| self.string_sizes.get(place));
-                let size = match self.others.first() {
-                    None => priced.size(), // the server as it is
-                    Some(other) => known.or_else(|| Some(other.plain(key, value_type, content)?.size()))?,
-                };
-                (*memory, *allocated) = (size.memory, size.allocated);
-            }
-            _ => return None,
-        }
-        Some((priced, AlternativeSizes { memory: &self.memory, allocated: &self.allocated, module_facts: None }))
+        let priced = self.base.packed(key, value_type, value, templates)?;
+        let others = &mut self.others;
+        let elsewhere = only_alternative(&mut self.memory, &mut self.allocated, || match others.first_mut() {
+            None => Some(priced.size()),
+            Some(other) => Some(other.packed(key, value_type, value, templates)?.size()),
+        })?;
+        Some((priced, elsewhere))
     }
 
     /// Returns the first part of the walked value that was too large to be decompressed.
@@ -213,6 +227,26 @@ impl<'m> Meters<'m> {
             mem::swap(&mut self.base.scratch, &mut meter.scratch);
         }
     }
+}
+
+/// Sets the size under the only alternative, if there is one, and returns it; `None` if it is not known, or there are several.
+#[inline(always)]
+fn only_alternative<'a>(
+    memory: &'a mut [Bytes],
+    allocated: &'a mut [Bytes],
+    size: impl FnOnce() -> Option<ValueSize>,
+) -> Option<AlternativeSizes<'a>> {
+    if memory.is_empty() {
+        return Some(AlternativeSizes::default());
+    }
+    let ([memory], [allocated]) = (memory, allocated) else { return None };
+    let size = size()?;
+    (*memory, *allocated) = (size.memory, size.allocated);
+    Some(AlternativeSizes {
+        memory: slice::from_ref(memory),
+        allocated: slice::from_ref(allocated),
+        module_facts: None,
+    })
 }
 
 /// Forwards each part that any meter uses.

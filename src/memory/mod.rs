@@ -41,7 +41,9 @@ pub use alloc::Allocator;
 pub use config::ServerConfig;
 pub use encoding::Encoding;
 pub use instance::{DatabaseShape, InstanceShape, SlotShape, TableBytes};
+pub(crate) use meter::PricedPlain;
 pub use meter::{Measured, Meter, ValueFacts};
+pub(crate) use meters::AlternativeSizes;
 pub use meters::Meters;
 pub use module_facts::{ModuleFacts, Quantization};
 #[cfg(feature = "internals")]

@@ -45,6 +45,7 @@ impl Model {
     }
 
     /// Returns the slack of a packed blob.
+    #[inline]
     pub(super) fn packed_slack(&self, size: u64) -> i64 {
         self.slack(size, self.layout.packed_count)
     }

@@ -30,6 +30,7 @@ impl WholeName {
 }
 
 /// Cuts a name at `limit` bytes, or shortly before, at the end of a character.
+#[inline]
 pub fn beginning(name: &[u8], limit: usize) -> &[u8] {
     if name.len() <= limit {
         return name;

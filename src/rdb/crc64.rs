@@ -3,15 +3,22 @@
 //! Threads compute checksums of separate segments, which [`combine`] joins in file order. `crc-fast` does the work, using
 //! carry-less multiplication where the processor supports it.
 
+use std::sync::LazyLock;
+
 use crc_fast::CrcAlgorithm::Crc64Redis;
+use crc_fast::CrcParams;
+
+/// The algorithm, for a function of `crc-fast` that is compiled there: that for known algorithms is compiled into each crate which
+/// calls it, where it is not optimized as a whole in a build without link-time optimization.
+static CRC64: LazyLock<CrcParams> = LazyLock::new(|| {
+    let mut params = CrcParams::new("CRC-64/REDIS", 64, 0xad93_d235_94c9_35a9, 0, true, 0, 0xe9c6_d914_c4b8_d9ca);
+    params.algorithm = Crc64Redis;
+    params
+});
 
 /// Returns the checksum of `bytes`; 0 for an empty slice.
-///
-/// The only entry to `crc-fast`: as long as nothing but this algorithm reaches it, as a constant, the linker drops the tables of
-/// all others, which take 0.7 MB. Its digests do not say so.
-#[inline]
 pub fn checksum(bytes: &[u8]) -> u64 {
-    crc_fast::checksum(Crc64Redis, bytes)
+    crc_fast::checksum_with_params(*CRC64, bytes)
 }
 
 /// Incremental checksum over consecutive slices. Each costs a multiplication or three beside its bytes, so they should be large.

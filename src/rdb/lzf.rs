@@ -153,7 +153,8 @@ fn expand_widely<'a>(mut block: &'a [u8], out: &mut [u8], mut made: usize) -> (&
         let end = made + count;
         if distance >= PIECE {
             for to in (made..end).step_by(PIECE) {
-                out.copy_within(to - distance..to - distance + PIECE, to);
+                let (before, rest) = out.split_at_mut(to);
+                rest[..PIECE].copy_from_slice(&before[to - distance..][..PIECE]);
             }
         } else {
             for to in made..end {

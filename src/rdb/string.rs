@@ -59,24 +59,13 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Fast path for LZF strings whose sizes are below 16 KiB; returns `None` for all others and for damaged ones.
-    #[inline(always)]
-    fn short_block(&mut self) -> Option<RawString<'a>> {
-        let rest = self.rest();
-        let (compressed, behind) = short_length(rest.strip_prefix(&[COMPRESSED])?)?;
-        let (len, behind) = short_length(behind)?;
-        let block = behind.get(..compressed).filter(|_| len > 0 && is_possible(compressed as u64, len as u64))?;
-        let head = rest.len() - behind.len();
-        let offset = self.offset() + head as u64;
-        self.advance(head + compressed);
-        Some(RawString { offset, form: StringForm::Lzf { block, len: len as u64 } })
-    }
-
     /// Reads any string: the slow path of [`Cursor::string`].
     #[inline(never)]
     fn other_string(&mut self) -> Result<RawString<'a>> {
-        if let Some(string) = self.short_block() {
-            return Ok(string);
+        if let Some((head, block, len)) = short_block(self.rest()) {
+            let offset = self.offset() + head as u64;
+            self.advance(head + block.len());
+            return Ok(RawString { offset, form: StringForm::Lzf { block, len: len as u64 } });
         }
         let start = self.clone();
         match self.length_or_special()? {
@@ -183,6 +172,17 @@ fn is_possible(compressed: u64, len: u64) -> bool {
 pub(super) fn short_text(bytes: &[u8]) -> Option<(usize, &[u8])> {
     let (len, behind) = short_length(bytes)?;
     Some((bytes.len() - behind.len(), behind.get(..len)?))
+}
+
+/// Fast path for LZF strings whose sizes are below 16 KiB: returns the size of the fields before the block, the block, and the size
+/// that it expands to; `None` for all others and for damaged ones.
+#[inline(always)]
+pub(super) fn short_block(bytes: &[u8]) -> Option<(usize, &[u8], usize)> {
+    let (_, behind) = bytes.split_first().filter(|(first, _)| **first == COMPRESSED)?;
+    let (compressed, behind) = short_length(behind)?;
+    let (len, behind) = short_length(behind)?;
+    let block = behind.get(..compressed).filter(|_| len > 0 && is_possible(compressed as u64, len as u64))?;
+    Some((bytes.len() - behind.len(), block, len))
 }
 
 /// Decodes a length of one or two bytes (below 16 KiB); returns it with the bytes that follow.

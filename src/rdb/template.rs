@@ -133,7 +133,7 @@ impl Templates {
         self.list.iter()
     }
 
-    #[inline]
+    #[inline(always)]
     fn place(&self, id: u64) -> Option<usize> {
         if self.places.is_empty() {
             // Each id is a position.
@@ -371,7 +371,7 @@ fn too_long(offset: u64) -> Error {
 const LONGEST_ID: usize = 9;
 
 /// Returns the header and the first element of a listpack.
-#[inline]
+#[inline(always)]
 fn packed_start<'s>(blob: RawString<'s>, scratch: &'s mut Scratch) -> Option<&'s [u8]> {
     match blob.form {
         StringForm::Plain(bytes) => Some(bytes), // the common case
@@ -380,7 +380,7 @@ fn packed_start<'s>(blob: RawString<'s>, scratch: &'s mut Scratch) -> Option<&'s
 }
 
 /// Returns the number of the template with which a listpack starts.
-#[inline]
+#[inline(always)]
 fn first_id(start: &[u8]) -> Option<u64> {
     u64::try_from(listpack::first_int(start)?).ok()
 }
@@ -413,7 +413,7 @@ impl<'t> TemplateNames<'t> {
 
     /// Returns how a packed hash begins that refers to the table of the file. Decompresses as little as possible; the values are
     /// not looked at.
-    #[inline]
+    #[inline(always)]
     pub fn start(self, blob: RawString<'_>, scratch: &mut Scratch) -> Option<PackedHashStart> {
         let TemplateNames::Shared(all) = self else { return None };
         let start = packed_start(blob, scratch)?;

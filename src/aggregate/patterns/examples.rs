@@ -118,6 +118,7 @@ fn ranked(record: &Record<'_>) -> RankedKey<()> {
 
 /// Returns whether a key is listed before an example, without copying its name; always true for a cut name of no lower
 /// weight.
+#[inline]
 fn is_before(record: &Record<'_>, entry: &RankedKey<()>) -> bool {
     let order = record.memory.0.cmp(&entry.weight).then(entry.db.cmp(&record.db));
     order.then_with(|| entry.key.as_ref().cmp(kept_name::beginning(record.key, LONGEST_EXAMPLE))).is_gt()

@@ -4,12 +4,15 @@ use super::file::InputFile;
 use super::tally::{FileTally, PartTally};
 use crate::analyze::select::Selection;
 use crate::error::{Reading, Result, Within};
-use crate::memory::{LazyTemplates, Meters};
+use crate::memory::{AlternativeSizes, LazyTemplates, Meters, PricedPlain};
 use crate::rdb::batch::Batch;
 use crate::rdb::kind::Kind;
 use crate::rdb::peek::RawValue;
 use crate::rdb::scan::{FileItem, KeyEntry, Scanner};
 use crate::rdb::scratch::Scratch;
+use crate::rdb::template::Templates;
+use crate::rdb::value_type::ValueType;
+use crate::rdb::walk::PlainValue;
 use crate::record::{Encoding, Record};
 use crate::units::{Bytes, Millis};
 
@@ -182,40 +185,20 @@ impl<'f> RecordReader<'f> {
             return Ok(Continue::Yes);
         }
         let start = scanner.cursor().consumed();
-        // Fast path: most values are stored in one plain string, and have their size from lookups.
-        if let Some(value) = scanner.cursor().plain_value(value_type)
-            && let Some((priced, elsewhere)) =
-                meters.plain(key.len() as u64, expires_at.is_some(), value_type, value.content)
+        // Fast path: most values are stored in one string, and have their size from lookups.
+        if value_type == ValueType::String {
+            if let Some(text) = scanner.cursor().plain_text()
+                && let Some(price) = meters.text(key.len() as u64, expires_at.is_some(), text)
+            {
+                scanner.cursor_mut().pass_value(text);
+                let disk = Bytes((scanner.cursor().consumed() - record_start) as u64);
+                let record = plain_record(file.index, entry, key, text, price, disk, scanner.templates());
+                return Ok(see_plain(&record, known_db, tally, see));
+            }
+        } else if let Some(more) =
+            see_packed(file, meters, scanner, entry, key, &mut |record| see_plain(record, known_db, tally, see))
         {
-            scanner.cursor_mut().pass_value(value);
-            tally.settled.keys += 1;
-            let end = scanner.cursor().consumed();
-            let record = Record {
-                file: file.index,
-                db,
-                key,
-                kind,
-                module: None,
-                encoding: priced.encoding,
-                length: Some(priced.length),
-                memory: priced.memory,
-                alternatives: elsewhere.memory,
-                allocated_elsewhere: elsewhere.allocated,
-                allocated: priced.allocated,
-                disk: Bytes((end - record_start) as u64),
-                expires_at,
-                idle,
-                freq,
-                fields_with_ttl: None,
-                stream: None,
-                module_facts: None,
-                value: priced.facts,
-                compact: None,
-                raw: Some(RawValue { value_type, bytes: value.stored, templates: scanner.templates() }),
-            };
-            let (known, tally) = tally.of(known_db);
-            tally.count(&record);
-            return Ok(see(&record, known));
+            return Ok(more);
         }
         meters.begin_key(key.len() as u64, expires_at.is_some());
         match meters.alone() {
@@ -282,6 +265,75 @@ fn is_wanted(reading: &ReadOptions<'_>, db: Option<u64>, kind: Kind, key: &[u8],
     let selection = reading.selection;
     db.is_none_or(|db| selection.wants_database(db))
         && selection.wants_in_any_database(kind, key, expires_at, reading.reference)
+}
+
+/// Passes on the record of a collection that is stored in one string, if it need not be walked.
+#[inline(never)] // keeps the loop over texts small
+fn see_packed<'a>(
+    file: &InputFile,
+    meters: &mut Meters<'_>,
+    scanner: &mut Scanner<'a>,
+    entry: &KeyEntry<'a>,
+    key: &[u8],
+    see: &mut impl FnMut(&Record<'_>) -> Continue,
+) -> Option<Continue> {
+    let value = scanner.cursor().packed_value(entry.value_type)?;
+    let (len, expires) = (key.len() as u64, entry.expires_at.is_some());
+    let price = meters.packed(len, expires, entry.value_type, value, scanner.templates())?;
+    scanner.cursor_mut().pass_value(value);
+    let disk = Bytes((scanner.cursor().consumed() - entry.start) as u64);
+    Some(see(&plain_record(file.index, entry, key, value, price, disk, scanner.templates())))
+}
+
+/// Counts a record and passes it on.
+#[inline(always)]
+fn see_plain(
+    record: &Record<'_>,
+    known_db: Option<u64>,
+    tally: &mut PartTally,
+    see: &mut impl FnMut(&Record<'_>, KnownDatabase) -> Continue,
+) -> Continue {
+    tally.settled.keys += 1;
+    let (known, tally) = tally.of(known_db);
+    tally.count(record);
+    see(record, known)
+}
+
+/// Makes the record of a value that is stored in one string.
+#[inline(always)]
+fn plain_record<'r>(
+    file: usize,
+    entry: &KeyEntry<'_>,
+    key: &'r [u8],
+    value: PlainValue<'r>,
+    (priced, elsewhere): (PricedPlain<'r>, AlternativeSizes<'r>),
+    disk: Bytes,
+    templates: &'r Templates,
+) -> Record<'r> {
+    let KeyEntry { db, expires_at, idle, freq, value_type, .. } = *entry;
+    Record {
+        file,
+        db: db.unwrap_or_default(),
+        key,
+        kind: value_type.kind(),
+        module: None,
+        encoding: priced.encoding,
+        length: Some(priced.length),
+        memory: priced.memory,
+        alternatives: elsewhere.memory,
+        allocated_elsewhere: elsewhere.allocated,
+        allocated: priced.allocated,
+        disk,
+        expires_at,
+        idle,
+        freq,
+        fields_with_ttl: None,
+        stream: None,
+        module_facts: None,
+        value: priced.facts,
+        compact: None,
+        raw: Some(RawValue { value_type, bytes: value.stored, templates }),
+    }
 }
 
 /// Marks the memory of a compact hash as unknown if the users of its template cannot be counted.

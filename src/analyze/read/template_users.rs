@@ -94,7 +94,12 @@ pub(super) struct Counting {
 impl ReadValue for Counting {
     #[inline]
     fn read<'a>(&mut self, scanner: &mut Scanner<'a>, entry: &KeyEntry<'a>) -> Result<()> {
-        scanner.value(entry, &mut self.census)?;
+        match scanner.cursor().packed_value(entry.value_type) {
+            Some(value) if self.census.read_plain(entry.value_type, value, scanner.templates()) => {
+                scanner.cursor_mut().pass_value(value);
+            }
+            _ => scanner.value(entry, &mut self.census)?,
+        }
         let expired = self.reference.is_some_and(|now| entry.expires_at.is_some_and(|at| at <= now));
         self.census.count(!expired);
         Ok(())

@@ -51,7 +51,7 @@ pub enum Named {
 
 /// Returns the price of a compact hash that stays a listpack of `size` bytes, and the memory of an ordinary packed hash with the
 /// same pairs.
-#[inline]
+#[inline(always)]
 pub fn price_packed(model: &Model, key: Key, size: u64, template: &PlacedTemplate) -> (PricedValue, u64) {
     let FrameSize { outside, object, slack } = model.frame(key);
     let values = size.saturating_sub(u64::from(template.stored_id));
@@ -63,8 +63,18 @@ pub fn price_packed(model: &Model, key: Key, size: u64, template: &PlacedTemplat
 }
 
 /// Meter for compact hashes.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct CompactMeter {
+    sums: Sums,
+    /// Lengths of the values.
+    lengths: Vec<u64>,
+    /// Lengths of the field names of an ordinary packed hash.
+    name_lengths: Vec<u64>,
+}
+
+/// What is known of the current hash, beside the lengths of its pairs.
+#[derive(Debug, Clone, Copy)]
+struct Sums {
     stored: StoredForm,
     values: u64,
     /// Length of the longest value.
@@ -78,15 +88,12 @@ pub struct CompactMeter {
     names: Named,
     /// Number of the template in the file.
     id: Option<u64>,
-    /// Lengths of the values.
-    lengths: Vec<u64>,
-    /// Lengths of the field names of an ordinary packed hash.
-    name_lengths: Vec<u64>,
 }
 
-impl Default for CompactMeter {
+impl Default for Sums {
+    #[inline]
     fn default() -> Self {
-        CompactMeter {
+        Sums {
             stored: StoredForm::Listpack,
             values: 0,
             longest: 0,
@@ -96,31 +103,29 @@ impl Default for CompactMeter {
             slack: 0,
             names: Named::Set(FieldSet::default()),
             id: None,
-            lengths: Vec::new(),
-            name_lengths: Vec::new(),
         }
     }
 }
 
 impl CompactMeter {
     /// Resets the meter for the next hash.
+    #[inline]
     pub fn begin(&mut self, stored: StoredForm) {
-        let [mut lengths, mut name_lengths] = [&mut self.lengths, &mut self.name_lengths].map(std::mem::take);
-        lengths.clear();
-        name_lengths.clear();
-        *self = CompactMeter { stored, lengths, name_lengths, ..CompactMeter::default() };
+        self.sums = Sums { stored, ..Sums::default() };
+        self.lengths.clear();
+        self.name_lengths.clear();
     }
 
     /// Adds a field name that stands with the hash.
     pub fn name(&mut self, name: &[u8]) {
-        if let Named::Set(set) = &mut self.names {
+        if let Named::Set(set) = &mut self.sums.names {
             set.add(name);
         }
     }
 
     /// Returns the identity of the field names.
     pub fn named(&self) -> Named {
-        self.names
+        self.sums.names
     }
 
     /// Adds a value.
@@ -132,17 +137,17 @@ impl CompactMeter {
     /// Adds a value of known size.
     pub fn add(&mut self, model: &Model, item: PackedItem) {
         let len = item.len();
-        self.values += 1;
-        self.longest = self.longest.max(len);
-        self.blob.push_listpack(item);
-        self.strings = self.strings.saturating_add(model.sds(len));
-        self.slack = self.slack.wrapping_add(model.sds_slack(len));
+        self.sums.values += 1;
+        self.sums.longest = self.sums.longest.max(len);
+        self.sums.blob.push_listpack(item);
+        self.sums.strings = self.sums.strings.saturating_add(model.sds(len));
+        self.sums.slack = self.sums.slack.wrapping_add(model.sds_slack(len));
         self.lengths.push(len);
     }
 
     /// Sets the encoding that an ordinary hash is loaded with, before it is converted: only a packed one becomes packed values.
     pub fn loaded_as(&mut self, encoding: Encoding) {
-        self.stored = if encoding == Encoding::Hashtable { StoredForm::Table } else { StoredForm::Listpack };
+        self.sums.stored = if encoding == Encoding::Hashtable { StoredForm::Table } else { StoredForm::Listpack };
     }
 
     /// Adds the pairs of an ordinary packed hash.
@@ -176,44 +181,44 @@ impl CompactMeter {
 
     /// Sets the template, which has a number and a position in the table of the file.
     pub fn template(&mut self, id: u64, place: usize) {
-        self.id = Some(id);
-        self.names = Named::Place(place);
+        self.sums.id = Some(id);
+        self.sums.names = Named::Place(place);
     }
 
     /// Sets the size of the listpack in the file.
     pub fn packed(&mut self, size: u64) {
-        self.packed = size;
+        self.sums.packed = size;
     }
 
     /// Returns the priced hash; it bears its share of the template that the server holds.
     pub fn finish(&mut self, model: &Model, key: Key, held: Option<HeldTemplate>) -> PricedValue {
         let FrameSize { outside, object, slack } = model.frame(key);
         let (encoding, memory, more) = if self.is_packed(model) {
-            let id = held.map(|held| held.id).or(self.id).unwrap_or_default();
+            let id = held.map(|held| held.id).or(self.sums.id).unwrap_or_default();
             let size = self.values_packed() + id_size(id);
             (Encoding::TemplateListpack, model.packed(size), model.packed_slack(size))
         } else {
-            (Encoding::TemplateArray, ARRAY + POINTER * self.values + self.strings, self.slack)
+            (Encoding::TemplateArray, ARRAY + POINTER * self.sums.values + self.sums.strings, self.sums.slack)
         };
         let share = held.map_or(0, |held| held.share());
-        PricedValue::new(encoding, self.values, outside + object + memory + share, slack.saturating_add(more))
+        PricedValue::new(encoding, self.sums.values, outside + object + memory + share, slack.saturating_add(more))
     }
 
     fn is_packed(&self, model: &Model) -> bool {
-        let fits = match self.stored {
+        let fits = match self.sums.stored {
             StoredForm::Listpack => true,
-            StoredForm::Array => self.longest <= model.config.hash_value,
+            StoredForm::Array => self.sums.longest <= model.config.hash_value,
             StoredForm::Table => false,
         };
-        fits && self.values <= model.config.hash_entries
+        fits && self.sums.values <= model.config.hash_entries
     }
 
     /// Returns the size of the listpack of values without the number of the template.
     fn values_packed(&self) -> u64 {
-        match self.packed {
-            0 => LISTPACK_FRAME + self.blob.body(),
+        match self.sums.packed {
+            0 => LISTPACK_FRAME + self.sums.blob.body(),
             // Names of its own: the file has a zero for the number that the server will assign.
-            stored => stored.saturating_sub(id_size(self.id.unwrap_or_default())),
+            stored => stored.saturating_sub(id_size(self.sums.id.unwrap_or_default())),
         }
     }
 

@@ -76,6 +76,7 @@ impl HashMeter {
     }
 
     /// Resets the meter for the next hash.
+    #[inline]
     pub fn begin(&mut self, model: &Model, layout: ValueType) {
         let mut expiries = std::mem::take(&mut self.expiries);
         expiries.clear();

@@ -1,4 +1,4 @@
-//! Values stored in one plain string: texts, and collections that the server keeps packed as they are stored. They are priced by
+//! Values stored in one string: plain texts, and collections that the server keeps packed as they are stored. They are priced by
 //! lookups, without a walk.
 
 use super::list::most_of_listpack;
@@ -9,12 +9,16 @@ use crate::memory::layout::{ListForm, PackedForm};
 use crate::memory::price::{FrameSize, Key};
 use crate::memory::{Encoding, Model};
 use crate::rdb::packed::{intset, listpack, ziplist};
+use crate::rdb::scratch::Scratch;
+use crate::rdb::string::RawString;
+use crate::rdb::template::{TemplateNames, Templates};
 use crate::rdb::value_type::ValueType;
+use crate::rdb::walk::PlainValue;
 use crate::units::Bytes;
 
 /// Value that was priced without a walk, as a server would hold it.
 #[derive(Debug, Clone, Copy)]
-pub struct PricedPlain {
+pub struct PricedPlain<'a> {
     /// Encoding as reported by `OBJECT ENCODING`.
     pub encoding: Encoding,
     /// Bytes of a text, elements of a collection.
@@ -24,16 +28,18 @@ pub struct PricedPlain {
     /// Allocated bytes.
     pub allocated: Bytes,
     /// Facts about the content.
-    pub facts: &'static ValueFacts,
+    pub facts: &'a ValueFacts,
 }
 
-impl PricedPlain {
+/// Facts about values that may not be JSON, and about those that may.
+static FACTS: [ValueFacts; 2] = [ValueFacts::NONE, ValueFacts { may_be_json: true, ..ValueFacts::NONE }];
+
+impl<'a> PricedPlain<'a> {
     #[inline(always)]
-    fn new(priced: PricedValue, may_be_json: bool) -> Self {
-        static FACTS: [ValueFacts; 2] = [ValueFacts::NONE, ValueFacts { may_be_json: true, ..ValueFacts::NONE }];
+    fn new(priced: PricedValue, facts: &'a ValueFacts) -> Self {
         let PricedValue { encoding, length, memory, slack } = priced;
         let allocated = Bytes(memory.saturating_add_signed(slack));
-        PricedPlain { encoding, length, memory: Bytes(memory), allocated, facts: &FACTS[usize::from(may_be_json)] }
+        PricedPlain { encoding, length, memory: Bytes(memory), allocated, facts }
     }
 
     /// Returns its size.
@@ -44,22 +50,53 @@ impl PricedPlain {
 }
 
 impl Meter<'_> {
-    /// Returns the price of a value of this layout that is stored in one plain string; `None` if it has to be walked.
+    /// Returns the price of a text, the value of a string key; `None` if it takes more than a lookup.
     #[inline(always)] // for nearly every key
-    pub(in crate::memory) fn plain(&self, key: Key, value_type: ValueType, content: &[u8]) -> Option<PricedPlain> {
+    pub(in crate::memory) fn text(&self, key: Key, value: PlainValue<'_>) -> Option<PricedPlain<'static>> {
+        let len = value.len as u64;
+        if len <= LONGEST_INT || self.model.is_unknown {
+            return None;
+        }
+        let facts = &FACTS[usize::from(look_at(value.content).may_be_json)];
+        self.model.short_text(key, len).map(|priced| PricedPlain::new(priced, facts))
+    }
+
+    /// Returns the price of a collection of this layout that is stored in one string; `None` if it has to be walked. `templates` are
+    /// those of the file.
+    #[inline(always)]
+    pub(in crate::memory) fn packed(
+        &mut self,
+        key: Key,
+        value_type: ValueType,
+        value: PlainValue<'_>,
+        templates: &Templates,
+    ) -> Option<PricedPlain<'_>> {
         if self.model.is_unknown {
             return None;
         }
-        if value_type == ValueType::String {
-            let len = content.len() as u64;
-            let is_text = len > LONGEST_INT; // not a number for certain
-            let priced = is_text.then(|| self.model.short_text(key, len))??;
-            return Some(PricedPlain::new(priced, look_at(content).may_be_json));
+        if value_type == ValueType::HashTemplateListpackRef {
+            return self.compact(key, value, templates);
         }
-        if self.may_convert {
+        let len = value.len as u64;
+        // What may not be decompressed is said so by the walk.
+        if self.may_convert || len > self.scratch.most() {
             return None;
         }
-        self.model.kept_packed(key, value_type, content).map(|priced| PricedPlain::new(priced, false))
+        self.model.kept_packed(key, value_type, value.content, len).map(|priced| PricedPlain::new(priced, &FACTS[0]))
+    }
+
+    /// Like [`Meter::packed`], for a compact hash packed with the id of its template.
+    #[inline(always)]
+    fn compact(&mut self, key: Key, value: PlainValue<'_>, templates: &Templates) -> Option<PricedPlain<'_>> {
+        let are_counted = self.templates.is_some_and(|(held, _)| !held.are_missing());
+        if !are_counted || !self.model.layout.templates || templates.are_foreign() || value.is_compressed() {
+            return None;
+        }
+        // What is not compressed takes no buffer.
+        let start = TemplateNames::Shared(templates).start(RawString::plain(value.content), &mut Scratch::default())?;
+        let (priced, template) = self.packed_template(key, start, value.len as u64)?;
+        self.compact_facts = ValueFacts { template: Some(template), ..ValueFacts::NONE };
+        Some(PricedPlain::new(priced, &self.compact_facts))
     }
 }
 
@@ -100,14 +137,15 @@ impl KeptPacked {
         })
     }
 
-    /// Returns the number of elements of the collection; `None` if the header does not tell, or is damaged.
+    /// Returns the number of elements of the collection in a blob of `size` bytes that begins with `start`; `None` if the header does
+    /// not tell, or is damaged.
     #[inline(always)]
-    fn length(&self, blob: &[u8]) -> Option<u64> {
-        let (len, offset) = (blob.len() as u64, 0); // errors are made anew by the walk
+    fn length(&self, start: &[u8], size: u64) -> Option<u64> {
+        let offset = 0; // errors are made anew by the walk
         let elements = match self.header {
-            Header::Intset => intset::header(blob, len, offset).ok()?.count,
-            Header::Listpack => listpack::count(blob, len, offset).ok()??,
-            Header::Ziplist => ziplist::count(blob, len, offset).ok()??,
+            Header::Intset => intset::header(start, size, offset).ok()?.count,
+            Header::Listpack => listpack::count(start, size, offset).ok()??,
+            Header::Ziplist => ziplist::count(start, size, offset).ok()??,
         };
         let pairs = u64::from(self.in_pairs);
         (elements & pairs == 0).then_some(elements >> pairs)
@@ -115,11 +153,11 @@ impl KeptPacked {
 }
 
 impl Model {
-    /// Returns the price of a collection packed in one blob that is kept as it is stored.
+    /// Returns the price of a collection packed in one blob of `size` bytes, which begins with `start`, if it is kept as it is stored.
     #[inline(always)]
-    fn kept_packed(&self, key: Key, value_type: ValueType, blob: &[u8]) -> Option<PricedValue> {
+    fn kept_packed(&self, key: Key, value_type: ValueType, start: &[u8], size: u64) -> Option<PricedValue> {
         let kept = self.packed_kept[KeptPacked::place(value_type)?].as_ref()?;
-        let (size, length) = (blob.len() as u64, kept.length(blob)?);
+        let length = kept.length(start, size)?;
         if length == 0 || length > kept.most_elements || size > kept.most_bytes {
             return None;
         }

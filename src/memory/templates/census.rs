@@ -11,7 +11,7 @@ use crate::rdb::packed::{PackedElement, listpack};
 use crate::rdb::string::RawString;
 use crate::rdb::template::{HashTemplate, TemplateNames, Templates};
 use crate::rdb::value_type::ValueType;
-use crate::rdb::walk::Visit;
+use crate::rdb::walk::{PlainValue, Visit};
 use crate::units::Bytes;
 
 /// Visitor that counts the users of templates, and what `hash-rdb-load-*` would convert.
@@ -216,6 +216,25 @@ impl TemplateCensus {
         let models = models.collect();
         let names = sets.into_iter().map(|set| set.names).collect();
         HeldTemplates { names, sizes, by_set, places, models, overflow, is_whole: true }
+    }
+
+    /// Fast path for a value stored in one string: reads it without a walk, or returns false. `templates` are those of the file.
+    #[inline]
+    pub(crate) fn read_plain(&mut self, value_type: ValueType, value: PlainValue<'_>, templates: &Templates) -> bool {
+        self.value.kind = if value_type == ValueType::HashTemplateListpackRef {
+            if templates.are_foreign() || value.is_compressed() {
+                return false;
+            }
+            // What is not compressed takes no buffer.
+            let names = TemplateNames::Shared(templates);
+            NamesKind::Shared(names.place(RawString::plain(value.content), &mut Scratch::default()))
+        } else {
+            if self.converts && value_type == ValueType::HashListpack {
+                return false;
+            }
+            NamesKind::None
+        };
+        true
     }
 
     fn wants(&self, fields: u64) -> bool {

@@ -303,6 +303,7 @@ impl LazyTemplates {
     }
 
     /// Returns whether a key needed them, but they could not be counted.
+    #[inline]
     pub fn are_missing(&self) -> bool {
         matches!(self.whole.get().or(self.enough.get()), Some(None))
     }

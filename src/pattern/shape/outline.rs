@@ -73,9 +73,10 @@ impl Shape {
             return false;
         }
         // Differences are combined and tested once: a branch per block would cost more than the few blocks it saves.
-        let (mine, others) = (self.words.as_chunks::<2>().0, outline.words.as_chunks::<2>().0);
+        let (mine, other) = (self.words.as_chunks::<2>().0, outline.words.as_chunks::<2>().0);
         let mut difference = 0;
-        for ([first, last], [other_first, other_last]) in mine.iter().zip(others).take(self.length.div_ceil(BLOCK)) {
+        for block in 0..self.length.div_ceil(BLOCK).min(mine.len()) {
+            let ([first, last], [other_first, other_last]) = (mine[block], other[block]);
             difference |= (first ^ other_first) | (last ^ other_last);
         }
         (difference == 0 || self.fits_exactly(name, outline)) && !self.may_hold_date(name)

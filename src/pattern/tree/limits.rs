@@ -44,11 +44,13 @@ impl Default for TreeLimits {
 impl TreeLimits {
     /// Returns the names kept apart on a level outside strict mode, which is also its number of buckets. At least one, so that `{*}`
     /// always means several.
+    #[inline]
     pub(super) fn generous(&self, level: usize) -> usize {
         if level == 0 { self.top.max(1) } else { self.below.max(1) }
     }
 
     /// Returns the names kept apart on a level.
+    #[inline]
     pub(super) fn limit(&self, strict: bool, level: usize) -> usize {
         let generous = self.generous(level);
         if !strict {
@@ -62,12 +64,14 @@ impl TreeLimits {
     }
 
     /// Returns the level on which the rest of a pattern is one name.
+    #[inline]
     pub fn last_level(&self, strict: bool) -> usize {
         let deepest = self.deepest.min(DEEPEST);
         if strict { self.strict.len().min(deepest) } else { deepest }
     }
 
     /// Returns true if classes, and names too long to be kept, count as names on a level.
+    #[inline]
     pub(super) fn counts_classes(&self, strict: bool, level: usize) -> bool {
         strict && level >= CLASSES_COUNT_FROM.min(self.last_level(true))
     }

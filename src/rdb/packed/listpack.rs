@@ -34,7 +34,7 @@ fn size(prefix: &[u8], len: u64, offset: u64) -> Result<u16> {
 /// Returns the element count from the header, or `None` if only a walk can tell.
 ///
 /// `prefix` holds at least the header; `len` is the size of the whole blob.
-#[inline]
+#[inline(always)]
 pub fn count(prefix: &[u8], len: u64, offset: u64) -> Result<Option<u64>> {
     let count = size(prefix, len, offset)?;
     // An element takes at least two bytes: encoding and backlen.
@@ -51,6 +51,7 @@ pub fn count(prefix: &[u8], len: u64, offset: u64) -> Result<Option<u64>> {
 }
 
 /// Returns the first element if it is an integer. `start` are the first bytes of the listpack.
+#[inline(always)]
 pub fn first_int(start: &[u8]) -> Option<i64> {
     int(start.get(HEADER..)?)
 }

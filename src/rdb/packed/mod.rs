@@ -36,6 +36,7 @@ impl<'a> PackedElement<'a> {
     }
 
     /// Returns the length of the element as text.
+    #[inline]
     pub fn len(&self) -> u64 {
         match *self {
             PackedElement::Text(text) => text.len() as u64,

@@ -12,6 +12,8 @@ mod plain;
 mod stream;
 mod template;
 
+pub(crate) use plain::PlainValue;
+
 use super::cursor::Cursor;
 use super::string::RawString;
 use super::template::{HashTemplate, TemplateNames, Templates};
