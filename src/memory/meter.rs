@@ -48,7 +48,7 @@ use crate::rdb::packed::{PackedElement, listpack, ziplist};
 use crate::rdb::payload::Payload;
 use crate::rdb::scratch::Scratch;
 use crate::rdb::string::{RawString, StringForm};
-use crate::rdb::template::{PackedHashStart, TemplateNames};
+use crate::rdb::template::TemplateNames;
 use crate::rdb::value_type::ValueType;
 use crate::rdb::walk::Visit;
 use crate::units::Bytes;
@@ -395,24 +395,6 @@ impl Meter<'_> {
         self.measured = value.measured(ValueFacts { template: Some(template), ..ValueFacts::NONE });
         self.priced = true;
         true
-    }
-
-    /// Returns the price of a compact hash that stays a listpack of `size` bytes, and its template; `None` if its values matter.
-    #[inline(always)]
-    fn packed_template(&mut self, key: Key, start: PackedHashStart, size: u64) -> Option<(PricedValue, TemplateUse)> {
-        if self.placed.is_empty() {
-            self.placed = self.held().map(ModelTemplates::placed).unwrap_or_default();
-        }
-        let template = self.placed.get(start.place)?.as_ref()?;
-        let config = &self.model.config;
-        if start.values != u64::from(template.fields.get())
-            || start.values > config.hash_entries
-            || u64::from(template.longest) > config.hash_value
-        {
-            return None;
-        }
-        let (value, ordinary) = compact::price_packed(self.model, key, size, template);
-        Some((value, TemplateUse { set: template.set as usize, ordinary: Bytes(ordinary) }))
     }
 
     /// Handles a compact hash packed in one listpack.

@@ -3,15 +3,16 @@
 
 use super::list::most_of_listpack;
 use super::string::look_at;
-use super::{Meter, PricedValue, ValueFacts, ValueSize};
+use super::{Meter, PricedValue, ValueFacts, ValueSize, compact};
 use crate::memory::item::LONGEST_INT;
 use crate::memory::layout::{ListForm, PackedForm};
 use crate::memory::price::{FrameSize, Key};
+use crate::memory::templates::{ModelTemplates, TemplateUse};
 use crate::memory::{Encoding, Model};
 use crate::rdb::packed::{intset, listpack, ziplist};
 use crate::rdb::scratch::Scratch;
 use crate::rdb::string::RawString;
-use crate::rdb::template::{TemplateNames, Templates};
+use crate::rdb::template::{PackedHashStart, TemplateNames, Templates};
 use crate::rdb::value_type::ValueType;
 use crate::rdb::walk::PlainValue;
 use crate::units::Bytes;
@@ -97,6 +98,29 @@ impl Meter<'_> {
         let (priced, template) = self.packed_template(key, start, value.len as u64)?;
         self.compact_facts = ValueFacts { template: Some(template), ..ValueFacts::NONE };
         Some(PricedPlain::new(priced, &self.compact_facts))
+    }
+
+    /// Returns the price of a compact hash that stays a listpack of `size` bytes, and its template; `None` if its values matter.
+    #[inline(always)]
+    pub(super) fn packed_template(
+        &mut self,
+        key: Key,
+        start: PackedHashStart,
+        size: u64,
+    ) -> Option<(PricedValue, TemplateUse)> {
+        if self.placed.is_empty() {
+            self.placed = self.held().map(ModelTemplates::placed).unwrap_or_default();
+        }
+        let template = self.placed.get(start.place)?.as_ref()?;
+        let config = &self.model.config;
+        if start.values != u64::from(template.fields.get())
+            || start.values > config.hash_entries
+            || u64::from(template.longest) > config.hash_value
+        {
+            return None;
+        }
+        let (value, ordinary) = compact::price_packed(self.model, key, size, template);
+        Some((value, TemplateUse { set: template.set as usize, ordinary: Bytes(ordinary) }))
     }
 }
 
