@@ -58,14 +58,18 @@ impl TemplateStats {
 
     #[inline(always)]
     fn at(&mut self, file: usize, set: usize) -> Option<&mut TemplateWeight> {
-        if self.files.len() <= file {
-            self.files.resize(file + 1, Vec::new());
+        if self.files.get(file).is_none_or(|sets| sets.len() <= set) {
+            self.grow(file, set);
         }
-        let sets = self.files.get_mut(file)?;
-        if sets.len() <= set {
-            sets.resize(set + 1, TemplateWeight::default());
-        }
-        sets.get_mut(set)
+        self.files.get_mut(file)?.get_mut(set)
+    }
+
+    #[cold]
+    fn grow(&mut self, file: usize, set: usize) {
+        let files = self.files.len().max(file + 1);
+        self.files.resize(files, Vec::new());
+        let sets = &mut self.files[file];
+        sets.resize(sets.len().max(set + 1), TemplateWeight::default());
     }
 }
 

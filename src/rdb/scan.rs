@@ -12,7 +12,7 @@ use super::cursor::Cursor;
 use super::header::Family;
 use super::opcode::{Opcode, foreign_opcode};
 use super::opcode_check::{Libraries, OpcodeCheck};
-use super::string::{RawString, StringForm};
+use super::string::{RawString, StringForm, short_text};
 use super::value_type::{ValueType, foreign_type};
 use super::walk::{self, Ignore, Visit, module};
 use std::sync::Arc;
@@ -70,6 +70,24 @@ pub struct KeyEntry<'a> {
     pub idle: Option<u64>,
     /// LFU access counter.
     pub freq: Option<u8>,
+}
+
+/// What stands before the value of most keys.
+struct PlainHead<'a> {
+    expires_at: Option<Millis>,
+    value_type: ValueType,
+    name: &'a [u8],
+    /// The bytes from the value on.
+    value: &'a [u8],
+}
+
+/// Key whose value is a compact hash with a template in the table of the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TemplateUser {
+    /// Position of the template in the table.
+    pub(crate) place: usize,
+    /// Expiry time.
+    pub(crate) expires_at: Option<Millis>,
 }
 
 /// Item of a file: a key or the content of an opcode.
@@ -261,7 +279,17 @@ impl<'a> Scanner<'a> {
     /// through a [`FileItem`].
     #[inline(always)]
     pub fn plain_entry(&mut self) -> Option<KeyEntry<'a>> {
-        let start = self.cursor.consumed();
+        let PlainHead { expires_at, value_type, name, value } = self.plain_head()?;
+        let (start, offset, left) = (self.cursor.consumed(), self.cursor.offset(), self.cursor.left());
+        self.cursor.advance(left - value.len());
+        let key =
+            RawString { offset: offset + (left - value.len() - name.len()) as u64, form: StringForm::Plain(name) };
+        Some(KeyEntry { offset, start, db: self.state.db, value_type, key, expires_at, idle: None, freq: None })
+    }
+
+    /// Reads what stands before the value of a key as in [`Scanner::plain_entry`], without consuming it.
+    #[inline(always)]
+    fn plain_head(&self) -> Option<PlainHead<'a>> {
         let rest = self.cursor.rest();
         let (expires_at, record) = match rest.split_first()? {
             (&EXPIRE_TIME_MS, behind) => {
@@ -272,14 +300,22 @@ impl<'a> Scanner<'a> {
         };
         let [value_type, len, behind @ ..] = record else { return None };
         let value_type = ValueType::from_byte(self.state.family, *value_type)?;
-        let name = if *len < 64 { behind.get(..usize::from(*len))? } else { return None };
-        if self.prefix.start.is_some() {
+        let (name, value) = if *len < 64 { behind.split_at_checked(usize::from(*len))? } else { return None };
+        self.at_boundary().then_some(PlainHead { expires_at, value_type, name, value })
+    }
+
+    /// Fast path for counting the users of templates: consumes a key and its value if it is a compact hash, as most are stored, whose
+    /// template is in the table of the file. Consumes nothing otherwise.
+    #[inline(always)]
+    pub(crate) fn pass_template_user(&mut self) -> Option<TemplateUser> {
+        let PlainHead { expires_at, value_type, value, .. } = self.plain_head()?;
+        if value_type != ValueType::HashTemplateListpackRef {
             return None;
         }
-        let offset = self.cursor.offset();
-        self.cursor.advance(rest.len() - behind.len() + name.len());
-        let key = RawString { offset: offset + (rest.len() - behind.len()) as u64, form: StringForm::Plain(name) };
-        Some(KeyEntry { offset, start, db: self.state.db, value_type, key, expires_at, idle: None, freq: None })
+        let (head, listpack) = short_text(value)?;
+        let place = self.templates().place_of_packed(listpack)?;
+        self.cursor.advance(self.cursor.left() - value.len() + head + listpack.len());
+        Some(TemplateUser { place, expires_at })
     }
 
     /// Reads any item: the slow path of [`Scanner::next_item`].

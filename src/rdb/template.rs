@@ -143,6 +143,12 @@ impl Templates {
         dense.or_else(|| self.places.get(&id).copied())
     }
 
+    /// Returns the position of the template with whose id a listpack begins.
+    #[inline(always)]
+    pub(super) fn place_of_packed(&self, start: &[u8]) -> Option<usize> {
+        self.place(first_id(start)?)
+    }
+
     /// Returns the template `id`, which is read at `offset`.
     #[inline]
     pub fn get(&self, id: u64, offset: u64) -> Result<&HashTemplate> {
@@ -408,7 +414,7 @@ impl<'t> TemplateNames<'t> {
     #[inline]
     pub fn place(self, blob: RawString<'_>, scratch: &mut Scratch) -> Option<usize> {
         let TemplateNames::Shared(all) = self else { return None };
-        all.place(first_id(packed_start(blob, scratch)?)?)
+        all.place_of_packed(packed_start(blob, scratch)?)
     }
 
     /// Returns how a packed hash begins that refers to the table of the file. Decompresses as little as possible; the values are
@@ -418,7 +424,7 @@ impl<'t> TemplateNames<'t> {
         let TemplateNames::Shared(all) = self else { return None };
         let start = packed_start(blob, scratch)?;
         let elements = listpack::count(start, blob.len(), blob.offset).ok()??;
-        Some(PackedHashStart { place: all.place(first_id(start)?)?, values: elements.checked_sub(1)? })
+        Some(PackedHashStart { place: all.place_of_packed(start)?, values: elements.checked_sub(1)? })
     }
 
     /// Returns the bytes of the field names of a packed hash.

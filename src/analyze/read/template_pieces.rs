@@ -100,6 +100,11 @@ impl CountedFile<'_> {
         let mut scanner = Scanner::new(cursor, state).with_templates(none, Some(Arc::clone(self.templates)));
         let (mut end, mut is_last) = (start, false);
         while end < until {
+            if let Some(user) = scanner.pass_template_user() {
+                counting.count(user);
+                end = start + scanner.cursor().consumed();
+                continue;
+            }
             let read = match scanner.plain_entry() {
                 Some(entry) => counting.read(&mut scanner, &entry).map(|()| true),
                 None => scanner.other_item().and_then(|item| match item {

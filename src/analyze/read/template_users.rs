@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::memory::{CensusExtent, HeldTemplates, LazyTemplates, Model, TemplateCensus};
 use crate::rdb::batch::ReadValue;
 use crate::rdb::file_info::FileInfo;
-use crate::rdb::scan::{KeyEntry, Scanner};
+use crate::rdb::scan::{KeyEntry, Scanner, TemplateUser};
 use crate::units::Millis;
 
 /// Batches read before the count is found to suffice, or is divided among threads.
@@ -91,6 +91,21 @@ pub(super) struct Counting {
     reference: Option<Millis>,
 }
 
+impl Counting {
+    /// Counts a key with a template of the table of the file.
+    #[inline(always)]
+    pub(super) fn count(&mut self, user: TemplateUser) {
+        if self.is_alive(user.expires_at) {
+            self.census.count_user(user.place);
+        }
+    }
+
+    #[inline(always)]
+    fn is_alive(&self, expires_at: Option<Millis>) -> bool {
+        self.reference.is_none_or(|now| expires_at.is_none_or(|at| at > now))
+    }
+}
+
 impl ReadValue for Counting {
     #[inline]
     fn read<'a>(&mut self, scanner: &mut Scanner<'a>, entry: &KeyEntry<'a>) -> Result<()> {
@@ -100,8 +115,7 @@ impl ReadValue for Counting {
             }
             _ => scanner.value(entry, &mut self.census)?,
         }
-        let expired = self.reference.is_some_and(|now| entry.expires_at.is_some_and(|at| at <= now));
-        self.census.count(!expired);
+        self.census.count(self.is_alive(entry.expires_at));
         Ok(())
     }
 }

@@ -85,12 +85,7 @@ impl TemplateCensus {
     #[inline]
     pub fn count(&mut self, alive: bool) {
         match std::mem::take(&mut self.value.kind) {
-            NamesKind::Shared(Some(place)) if alive => {
-                if self.shared.len() <= place {
-                    self.shared.resize(place + 1, 0);
-                }
-                self.shared[place] += 1;
-            }
+            NamesKind::Shared(Some(place)) if alive => self.count_user(place),
             NamesKind::Own if alive => {
                 if let Some(set) = self.set(|_| true) {
                     self.sets[set].users += 1;
@@ -104,6 +99,15 @@ impl TemplateCensus {
             }
             NamesKind::None | NamesKind::Shared(_) | NamesKind::Own | NamesKind::Ordinary => {}
         }
+    }
+
+    /// Counts a live key whose template is at this position in the table of the file.
+    #[inline(always)]
+    pub(crate) fn count_user(&mut self, place: usize) {
+        if self.shared.len() <= place {
+            self.shared.resize(place + 1, 0);
+        }
+        self.shared[place] += 1;
     }
 
     /// Returns the set of the names walked last. A new one is added if it is wanted and there is room.

@@ -15,20 +15,22 @@ const UNKNOWN: u16 = u16::MAX;
 const END: u8 = 0xFF;
 
 /// Checks the size in the header and returns the element count in it.
-#[inline]
+#[inline(always)]
 fn size(prefix: &[u8], len: u64, offset: u64) -> Result<u16> {
     let [total @ .., low, high] = chunk::<HEADER>(prefix, 0, offset)?;
     let total = u32::from_le_bytes(total);
     if u64::from(total) != len || len <= HEADER as u64 {
-        return Err(Error::corrupt(
-            offset,
-            wording!(
-                "listpack of {len} bytes declares a size of {total}",
-                "listpack 长 {len} 字节，却声明为 {total} 字节"
-            ),
-        ));
+        return Err(wrong_size(total, len, offset));
     }
     Ok(u16::from_le_bytes([low, high]))
+}
+
+#[cold]
+fn wrong_size(total: u32, len: u64, offset: u64) -> Error {
+    Error::corrupt(
+        offset,
+        wording!("listpack of {len} bytes declares a size of {total}", "listpack 长 {len} 字节，却声明为 {total} 字节"),
+    )
 }
 
 /// Returns the element count from the header, or `None` if only a walk can tell.
@@ -39,21 +41,29 @@ pub fn count(prefix: &[u8], len: u64, offset: u64) -> Result<Option<u64>> {
     let count = size(prefix, len, offset)?;
     // An element takes at least two bytes: encoding and backlen.
     if count != UNKNOWN && u64::from(count) > (len - HEADER as u64 - 1) / 2 {
-        return Err(Error::corrupt(
-            offset + 4,
-            wording!(
-                "listpack of {len} bytes declares {count} elements",
-                "listpack 长 {len} 字节，却声明有 {count} 个元素"
-            ),
-        ));
+        return Err(wrong_count(count, len, offset));
     }
     Ok((count != UNKNOWN).then_some(u64::from(count)))
+}
+
+#[cold]
+fn wrong_count(count: u16, len: u64, offset: u64) -> Error {
+    Error::corrupt(
+        offset + 4,
+        wording!(
+            "listpack of {len} bytes declares {count} elements",
+            "listpack 长 {len} 字节，却声明有 {count} 个元素"
+        ),
+    )
 }
 
 /// Returns the first element if it is an integer. `start` are the first bytes of the listpack.
 #[inline(always)]
 pub fn first_int(start: &[u8]) -> Option<i64> {
-    int(start.get(HEADER..)?)
+    match start.get(HEADER)? {
+        &small @ 0x00..=0x7F => Some(i64::from(small)),
+        _ => int(&start[HEADER..]),
+    }
 }
 
 /// Returns the element that these bytes begin with if it is an integer.

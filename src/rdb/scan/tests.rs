@@ -96,3 +96,37 @@ fn a_template_defined_twice_is_refused_and_one_read_twice_is_not() {
     again.next_item().unwrap();
     assert!(again.take_fault().is_ok());
 }
+
+#[test]
+fn users_of_templates_are_passed_with_their_value() {
+    let defined = b"\xf2\0\x01\x01f\xf2\x01\x01\x01g"; // two templates of one field
+    let mut cursor = Cursor::new(defined, 0);
+    let mut table = Templates::default();
+    while cursor.byte().is_ok() {
+        match table.read(&mut cursor).unwrap() {
+            Defined::New(template) => table.add(template),
+            other => panic!("{other:?}"),
+        }
+    }
+    let table = Arc::new(table);
+    let scanner =
+        |items| Scanner::new(Cursor::new(items, 100), STATE).with_templates(Templates::NONE, Some(table.clone()));
+    let value = b"\x0b\x0b\0\0\0\x02\0\x01\x01\x07\x01\xff"; // the id, 7
+    let plain = [&b"\x1e\x01k"[..], value, b"\0"].concat();
+    let expiring = [&b"\xfc\x10\0\0\0\0\0\0\0"[..], &plain].concat();
+    for (items, expires_at) in [(&plain, None), (&expiring, Some(Millis(16)))] {
+        let (mut passed, mut skipped) = (scanner(items), scanner(items));
+        assert_eq!(passed.pass_template_user(), Some(TemplateUser { place: 1, expires_at }));
+        let FileItem::Key(entry) = skipped.next_item().unwrap() else { panic!() };
+        skipped.skip_value(&entry).unwrap();
+        assert_eq!(passed.cursor().consumed(), skipped.cursor().consumed());
+    }
+    let (mut other_id, mut other_type) = (plain.clone(), plain.clone());
+    (other_id[10], other_type[0]) = (2, 16);
+    for items in [&other_id[..], &other_type, &plain[..13], b"\x1e\x01k\xc0\x01\0", b"\x1e", b""] {
+        let mut scanner = scanner(items);
+        assert_eq!((scanner.pass_template_user(), scanner.cursor().consumed()), (None, 0), "{items:?}");
+    }
+    let mut foreign = Scanner::new(Cursor::new(&plain, 100), STATE).with_templates(Templates::FOREIGN, None);
+    assert_eq!(foreign.pass_template_user(), None);
+}
