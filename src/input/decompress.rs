@@ -158,7 +158,7 @@ pub struct Decompressed {
 
 impl Decompressed {
     const CHUNK: usize = 1 << 20;
-    const AHEAD: usize = 3;
+    const AHEAD: usize = 12;
 
     /// Starts a thread that decompresses `reader`, and more of them for a gzip file of many members.
     pub fn start(

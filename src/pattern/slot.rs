@@ -19,11 +19,14 @@ pub const SLOTS: u16 = 16_384;
 /// Longest key in which a bitmap can show the braces.
 const BITS: usize = u64::BITS as usize;
 
-/// Bytes per step of the CRC.
+/// Bytes per step of the CRC of a long key.
 const STRIDE: usize = 8;
 
+/// Longest key whose CRC is the sum of those of its bytes: its tables take half of a usual L1 cache.
+const SHORT: usize = 32;
+
 /// `TABLES[n][b]`: the CRC of byte `b` followed by `n` zero bytes.
-static TABLES: [[u16; 256]; STRIDE] = tables();
+static TABLES: [[u16; 256]; SHORT] = tables();
 
 /// Returns the cluster slot of `key`.
 pub fn slot_of(key: &[u8]) -> u16 {
@@ -75,18 +78,22 @@ fn long_tag(key: &[u8]) -> Option<Range<usize>> {
     (length > 0).then_some(start..start + length)
 }
 
-/// Computes CRC16/XMODEM, eight bytes a step. Leading zeros do not change it, so that the first step takes the odd bytes.
+/// Computes CRC16/XMODEM. Leading zeros do not change it.
 #[inline]
 fn crc16(bytes: &[u8]) -> u16 {
-    let Some(first) = bytes.first_chunk::<STRIDE>() else { return crc16_bytewise(bytes) };
-    let odd = bytes.len() % STRIDE;
-    // Below 64 bits: `odd` is at most 7, and without any the whole first word is shifted out in two moves.
-    let head = u64::from_be_bytes(*first) >> 8 >> (8 * (STRIDE - 1 - odd));
-    let mut crc = if odd == 0 { 0 } else { step(0, head) };
-    for chunk in bytes.get(odd..).unwrap_or_default().as_chunks::<STRIDE>().0 {
-        crc = step(crc, u64::from_be_bytes(*chunk));
+    if bytes.len() <= SHORT {
+        // No look-up waits for another.
+        let sum = |crc, (&byte, table): (&u8, &[u16; 256])| crc ^ table[usize::from(byte)];
+        return bytes.iter().rev().zip(&TABLES).fold(0, sum);
     }
-    crc
+    crc16_long(bytes)
+}
+
+/// Computes the CRC eight bytes a step; the first step takes the odd ones.
+fn crc16_long(bytes: &[u8]) -> u16 {
+    let (odd, words) = bytes.as_rchunks::<STRIDE>();
+    let first = odd.iter().fold(0, |word, &byte| word << 8 | u64::from(byte));
+    words.iter().fold(step(0, first), |crc, word| step(crc, u64::from_be_bytes(*word)))
 }
 
 #[inline]
@@ -102,21 +109,14 @@ fn step(crc: u16, word: u64) -> u16 {
         ^ TABLES[0][usize::from(h)]
 }
 
-fn crc16_bytewise(bytes: &[u8]) -> u16 {
-    bytes.iter().fold(0, |crc: u16, &byte| {
-        let [high, low] = crc.to_be_bytes();
-        TABLES[0][usize::from(high ^ byte)] ^ u16::from(low) << 8
-    })
-}
-
-const fn tables() -> [[u16; 256]; STRIDE] {
-    let mut tables = [[0; 256]; STRIDE];
+const fn tables() -> [[u16; 256]; SHORT] {
+    let mut tables = [[0; 256]; SHORT];
     let mut byte = 0;
     while byte < 256 {
         #[expect(clippy::cast_possible_truncation, reason = "the byte is below 256")]
         let mut crc = (byte as u16) << 8;
         let mut zeros = 0;
-        while zeros < STRIDE {
+        while zeros < SHORT {
             let mut bit = 0;
             while bit < 8 {
                 crc = if crc & 0x8000 == 0 { crc << 1 } else { crc << 1 ^ 0x1021 };
