@@ -15,7 +15,7 @@ use super::read::found::Collected;
 use super::read::parallel::{pool, read_all, read_in_order};
 use super::read::progress::{Progress, check_cancelled};
 use super::read::reader::ReadOptions;
-use super::read::second_pass::{DeferredRange, read_again};
+use super::read::second_pass::{DeferredRange, DeferredStart, read_again};
 use super::read::snapshot::{FileFacts, Snapshot};
 use super::verdict::{self, FileVerdict};
 use crate::aggregate::slots::SlotStats;
@@ -93,10 +93,13 @@ pub(super) fn gather(
     reading.checksum |= sums;
     let threads = pool(plan.read.threads)?;
     let empty = || Aggregates::new(questions);
+    let mut starts = Vec::new();
     let (mut found, endings) = match plan.read.limit {
         None => {
             let mut feed = snapshot.feed(threads.current_num_threads(), progress);
-            (threads.install(|| read_all(&mut feed, plan.read.division, reading, progress, empty)), feed.into_endings())
+            let found = threads.install(|| read_all(&mut feed, plan.read.division, reading, progress, empty));
+            starts = feed.take_deferred();
+            (found, feed.into_endings())
         }
         Some(limit) => {
             let mut feed = snapshot.feed(1, progress);
@@ -110,9 +113,10 @@ pub(super) fn gather(
     let wanted = |db| plan.read.selection.wants_database(db);
     let mut aggregates = found.part.finish(FIRST_DATABASE, empty, wanted);
     let slots_wanted = plan.slots == SlotCounts::Always || by_slot(&endings);
-    if !found.deferred.is_empty() && aggregates.needs_slots(slots_wanted) {
-        progress.read_again(found.deferred.iter().map(DeferredRange::bytes).sum());
-        aggregates.add_slots(threads.install(|| slots_of(&found.deferred, reading, plan.top)));
+    let deferred = DeferredSlots { ranges: &found.deferred, starts: &starts };
+    if deferred.bytes() > 0 && aggregates.needs_slots(slots_wanted) {
+        progress.read_again(deferred.bytes());
+        aggregates.add_slots(threads.install(|| deferred.count(reading, plan.top)));
     }
     let mut templates = templates::of_files(&files, aggregates.take_templates());
     let mut checksums: BTreeMap<usize, u64> = BTreeMap::new();
@@ -138,16 +142,29 @@ fn by_slot(endings: &[(usize, Result<FileEnding>)]) -> bool {
     endings.iter().filter_map(|(_, ending)| ending.as_ref().ok()).any(|ending| ending.about.by_slot)
 }
 
-/// Computes the slots that the first pass deferred.
-fn slots_of(deferred: &[DeferredRange], reading: ReadOptions<'_>, top: usize) -> SlotStats {
-    let see = |slots: &mut SlotStats, record: &Record<'_>| {
-        slots.observe_at(record, slot_of(record.key), has_tag(record.key));
-    };
-    read_again(deferred, reading, || SlotStats::new(top), see).reduce(
-        || SlotStats::new(top),
-        |mut one, other| {
+/// What the first pass has read without its slots.
+struct DeferredSlots<'r> {
+    ranges: &'r [DeferredRange],
+    starts: &'r [DeferredStart],
+}
+
+impl DeferredSlots<'_> {
+    /// Returns the bytes to be read again.
+    fn bytes(&self) -> u64 {
+        let of_ranges = self.ranges.iter().map(DeferredRange::bytes).sum::<u64>();
+        of_ranges + self.starts.iter().map(DeferredStart::bytes).sum::<u64>()
+    }
+
+    /// Counts keys and memory by slot.
+    fn count(&self, reading: ReadOptions<'_>, top: usize) -> SlotStats {
+        let empty = || SlotStats::new(top);
+        let see = |slots: &mut SlotStats, record: &Record<'_>| {
+            slots.observe_at(record, slot_of(record.key), has_tag(record.key));
+        };
+        let of_starts = self.starts.par_iter().flat_map(|start| start.read_again(reading, empty, see));
+        read_again(self.ranges, reading, empty, see).chain(of_starts).reduce(empty, |mut one, other| {
             one.merge(other);
             one
-        },
-    )
+        })
+    }
 }

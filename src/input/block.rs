@@ -29,6 +29,12 @@ impl Block {
         Block(BlockBytes::Mapped { map, range })
     }
 
+    /// Keeps the first `len` bytes.
+    pub fn truncate(&mut self, len: usize) {
+        let (BlockBytes::Heap { range, .. } | BlockBytes::Mapped { range, .. }) = &mut self.0;
+        range.end = range.end.min(range.start.saturating_add(len));
+    }
+
     /// Returns whether the bytes are in a mapped file instead of anonymous memory.
     #[cfg(test)]
     pub fn is_mapped(&self) -> bool {

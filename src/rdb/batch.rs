@@ -33,6 +33,19 @@ pub struct Batch {
 }
 
 impl Batch {
+    /// Returns the offset behind the last byte.
+    pub fn end(&self) -> u64 {
+        self.base + self.bytes.len() as u64
+    }
+
+    /// Drops what is behind the record boundary at offset `end`; `None` if that is all.
+    #[must_use]
+    pub fn before(mut self, end: u64) -> Option<Batch> {
+        let len = usize::try_from(end.saturating_sub(self.base)).unwrap_or(usize::MAX);
+        self.bytes.truncate(len);
+        (self.bytes.len() > self.skip).then_some(self)
+    }
+
     /// Returns a scanner positioned at the first item.
     pub fn scanner(&self) -> Scanner<'_> {
         let items = self.bytes.get(self.skip..).unwrap_or_default();

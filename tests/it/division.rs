@@ -1,6 +1,7 @@
 //! Dividing a mapped file among threads in any way gives the report of reading it from start to end.
 
 use std::fs;
+use std::io::Write as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -274,6 +275,39 @@ fn only_bytes_before_the_first_hash_tag_are_read_again() {
     assert!(told && (1..8192).contains(&bytes), "{bytes}");
     let (told, bytes) = read_again([keys(5000), tag()].concat());
     assert!(told && bytes > 100_000, "{bytes}");
+}
+
+#[test]
+fn slots_of_a_compressed_file_are_those_of_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, packed) = (folder.path().join("tagged.rdb"), folder.path().join("packed"));
+    let tag = || record("{user:7}:cart", b"some value");
+    // Several batches before the tag and behind it.
+    let records = [keys(60_000), tag(), b"\xfe\x07".to_vec(), keys(60_000)].concat();
+    let bytes = dump(&records);
+    fs::write(&file, &bytes).unwrap();
+    let slots = |input: &Path, threads: usize| {
+        let watch = Watch::default();
+        let report = analyze(&[input], &plan(threads, Division::default()), &watch).unwrap();
+        (serde_json::to_string(&(report.totals, report.slots.unwrap())).unwrap(), watch.1.into_inner())
+    };
+    let (expected, _) = slots(&file, 1);
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(&bytes).unwrap();
+    let compressed =
+        [("zstd", zstd::encode_all(&bytes[..], 1).unwrap(), true), ("gzip", gzip.finish().unwrap(), false)];
+    for (name, compressed, is_read_again) in compressed {
+        fs::write(&packed, compressed).unwrap();
+        for threads in [1, 4] {
+            let (found, again) = slots(&packed, threads);
+            assert!(found == expected, "{name}, {threads} threads");
+            assert_eq!(again > 0, is_read_again, "{name}: inflating again takes as long as the first time");
+            assert!(
+                threads > 1 || again < bytes.len() as u64 * 3 / 4,
+                "{name}: {again} bytes, the tag is in the middle"
+            );
+        }
+    }
 }
 
 /// Creates names that are all patterns of their own: 1024 below each of 36 from `first` on, shuffled. Every hundredth

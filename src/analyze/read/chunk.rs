@@ -163,7 +163,8 @@ pub fn read<A: Schedule>(
         }
         let place = Boundary { at: start + scanner.cursor().consumed(), db: scanner.state().db };
         // A second pass over a range starts with the templates before the first key.
-        let defers = part.defer(has_first_templates(&scanner, mapped));
+        let defers = part.can_defer() && has_first_templates(&scanner, mapped);
+        part.defer(defers);
         let keys = facts.tally.settled.keys;
         let about = &mut facts.about;
         let see = |record: &Record<'_>, known: KnownDatabase| {

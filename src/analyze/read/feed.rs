@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::file::{InputFile, MappedFile};
 use super::progress::{Progress, Unwatched};
+use super::second_pass::DeferredStart;
 use crate::analyze::plan::AtDamage;
 use crate::analyze::salvage::ExaminedFile;
 use crate::error::{Error, Result};
@@ -237,6 +238,15 @@ impl PreparedInput {
         }
     }
 
+    /// Returns a way to read the input once more if that takes little time: what is quick to decompress, and on this machine.
+    fn quickly_read_again(&self) -> Option<ReadAgain> {
+        let is_quick = match self.compression? {
+            Compression::Zstd | Compression::Lz4 | Compression::Vcs => true,
+            Compression::Gzip => false,
+        };
+        if is_quick && self.input.object().is_none() { self.read_again() } else { None }
+    }
+
     /// Copies input that can be read only once to a temporary file if its keys share hash templates, or if settings make some
     /// (`converts`): users of templates are counted before the first key is priced.
     pub fn keep_for_templates(&mut self, converts: bool) -> Result<()> {
@@ -276,22 +286,35 @@ pub struct FileBatch {
     pub batch: Batch,
     /// The file they are from.
     pub file: Arc<InputFile>,
+    /// True if their slots are deferred to a second pass.
+    pub defers: bool,
 }
 
 /// The batches of all files, round-robin over those open at a time.
 pub struct Feed<'p> {
     waiting: VecDeque<(Arc<InputFile>, PreparedInput)>,
-    active: VecDeque<(Arc<InputFile>, OpenFile)>,
+    active: VecDeque<ActiveFile>,
     at_once: usize,
     progress: &'p dyn Progress,
     /// By position among the inputs, once a file is exhausted.
     endings: Vec<(usize, Result<FileEnding>)>,
+    /// Beginnings of exhausted files whose slots are deferred.
+    deferred: Vec<DeferredStart>,
+}
+
+/// File from which batches are being cut.
+struct ActiveFile {
+    file: Arc<InputFile>,
+    open: OpenFile,
+    /// Its beginning whose slots are deferred, if reading it again takes little time.
+    start: Option<DeferredStart>,
 }
 
 impl<'p> Feed<'p> {
     /// Creates a feed over `files` with `at_once` of them open; 1 keeps the order of files.
     pub fn new(files: Vec<(Arc<InputFile>, PreparedInput)>, at_once: usize, progress: &'p dyn Progress) -> Self {
-        Feed { waiting: files.into(), active: VecDeque::new(), at_once: at_once.max(1), progress, endings: Vec::new() }
+        let (waiting, active, at_once) = (files.into(), VecDeque::new(), at_once.max(1));
+        Feed { waiting, active, at_once, progress, endings: Vec::new(), deferred: Vec::new() }
     }
 
     /// Returns how each file ended, by position among the inputs. Files that were not read to their end are missing.
@@ -326,11 +349,46 @@ impl<'p> Feed<'p> {
     fn top_up(&mut self) {
         while self.active.len() < self.at_once {
             let Some((file, prepared)) = self.waiting.pop_front() else { return };
+            let start = prepared.quickly_read_again().map(|again| DeferredStart::new(&file, again));
             match prepared.into_open(self.progress) {
-                Ok(open) => self.active.push_back((file, open)),
+                Ok(open) => self.active.push_back(ActiveFile { file, open, start }),
                 Err(error) => self.endings.push((file.index, Err(named(error, &file)))),
             }
         }
+    }
+
+    /// Returns the next batch. If slots can be deferred now, those of a batch are if its file allows it and all before it are.
+    pub fn next_batch(&mut self, can_defer: bool) -> Option<FileBatch> {
+        loop {
+            if self.progress.is_cancelled() {
+                return None;
+            }
+            self.top_up();
+            let mut active = self.active.pop_front()?;
+            let batch = active.open.batches.next_batch();
+            self.progress.bytes(active.open.advance(batch.as_ref()));
+            match batch {
+                Some(batch) => {
+                    let defers = active.start.as_mut().is_some_and(|start| start.extend(&batch, can_defer));
+                    let work = FileBatch { batch, file: Arc::clone(&active.file), defers };
+                    // Round-robin: the others decompress meanwhile.
+                    self.active.push_back(active);
+                    return Some(work);
+                }
+                None => {
+                    let ActiveFile { file, open, start } = active;
+                    let mut ending = open.batches.ending();
+                    ending.stopped = ending.stopped.map(|error| named(error, &file));
+                    self.endings.push((file.index, Ok(ending)));
+                    self.deferred.extend(start.filter(|start| start.bytes() > 0));
+                }
+            }
+        }
+    }
+
+    /// Removes the beginnings of files whose slots were deferred.
+    pub fn take_deferred(&mut self) -> Vec<DeferredStart> {
+        mem::take(&mut self.deferred)
     }
 }
 
@@ -342,27 +400,6 @@ impl Iterator for Feed<'_> {
     type Item = FileBatch;
 
     fn next(&mut self) -> Option<FileBatch> {
-        loop {
-            if self.progress.is_cancelled() {
-                return None;
-            }
-            self.top_up();
-            let (file, mut open) = self.active.pop_front()?;
-            let batch = open.batches.next_batch();
-            self.progress.bytes(open.advance(batch.as_ref()));
-            match batch {
-                Some(batch) => {
-                    let work = FileBatch { batch, file: Arc::clone(&file) };
-                    // Round-robin: the others decompress meanwhile.
-                    self.active.push_back((file, open));
-                    return Some(work);
-                }
-                None => {
-                    let mut ending = open.batches.ending();
-                    ending.stopped = ending.stopped.map(|error| named(error, &file));
-                    self.endings.push((file.index, Ok(ending)));
-                }
-            }
-        }
+        self.next_batch(false)
     }
 }

@@ -42,10 +42,12 @@ impl<A: Schedule> Collected<A> {
         let tally = self.files.entry(work.file.index).or_default();
         let before = tally.keys;
         let part = &mut self.part;
+        part.defer(work.defers);
         read_batch(&work.batch, &work.file, reading, tally, |record, known| {
             part.take(record, known, &empty);
             Continue::Yes
         });
+        part.defer(false);
         progress.keys(tally.keys - before);
     }
 }

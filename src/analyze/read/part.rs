@@ -84,14 +84,18 @@ impl<A: Schedule> FilePart<A> {
         self.leading.iter_mut().for_each(|leading| leading.end_look_ahead());
     }
 
-    /// Defers rarely needed work for the keys that follow, if that is `allowed` and possible. Returns whether it is deferred.
-    pub fn defer(&mut self, allowed: bool) -> bool {
-        self.defers = allowed && self.settled.can_defer();
-        self.settled.defer(self.defers);
+    /// Returns whether rarely needed work can be deferred now: see [`Schedule::can_defer`].
+    pub fn can_defer(&self) -> bool {
+        self.settled.can_defer()
+    }
+
+    /// Starts or stops deferring that work for the keys that follow.
+    pub fn defer(&mut self, on: bool) {
+        self.defers = on;
+        self.settled.defer(on);
         if let Some(leading) = &mut self.leading {
-            leading.defer(self.defers);
+            leading.defer(on);
         }
-        self.defers
     }
 
     /// Estimates the heap bytes of the aggregates.

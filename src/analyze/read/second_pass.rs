@@ -1,16 +1,19 @@
-//! Second pass over mapped ranges, for work that the first pass deferred.
+//! Second pass over what the first pass has read, for work that it deferred.
 //!
 //! Computing slots takes a sixth of a run, and most dumps do not need them: no cluster, and no hash tags in names.
-//! Readers therefore defer slots until a tag is seen. The first tag makes slots part of the report, and the ranges
-//! before
-//! it are read again.
+//! Readers therefore defer slots until a tag is seen. The first tag makes slots part of the report, and what is before it is read
+//! again: ranges of mapped files, and the beginnings of compressed ones.
+
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::file::MappedFile;
-use super::reader::{Continue, ReadOptions, RecordReader};
-use super::tally::PartTally;
+use super::feed::ReadAgain;
+use super::file::{InputFile, MappedFile};
+use super::reader::{Continue, ReadOptions, RecordReader, read_batch};
+use super::tally::{FileTally, PartTally};
 use crate::limits;
+use crate::rdb::batch::Batch;
 use crate::rdb::cursor::Cursor;
 use crate::rdb::scan::{ScanState, Scanner};
 use crate::rdb::template::Templates;
@@ -59,6 +62,61 @@ impl DeferredRange {
             Continue::Yes
         };
         let _ = reader.read_until(&mut scanner, bytes.len(), &mut PartTally::default(), |_| (), see);
+    }
+}
+
+/// Records at the beginning of a file that is not mapped, whose slots were deferred.
+#[derive(Debug)]
+pub struct DeferredStart {
+    file: Arc<InputFile>,
+    again: ReadAgain,
+    /// The boundary at which it ends, once anything was deferred.
+    end: u64,
+    is_over: bool,
+}
+
+impl DeferredStart {
+    /// Creates an empty one of a file.
+    pub fn new(file: &Arc<InputFile>, again: ReadAgain) -> DeferredStart {
+        DeferredStart { file: Arc::clone(file), again, end: 0, is_over: false }
+    }
+
+    /// Adds the next batch of the file if slots can be deferred now and those of all batches before were. Returns whether they are.
+    pub fn extend(&mut self, batch: &Batch, can_defer: bool) -> bool {
+        self.is_over |= !can_defer;
+        if !self.is_over {
+            self.end = batch.end();
+        }
+        !self.is_over
+    }
+
+    /// Returns the offset at which it ends.
+    pub fn bytes(&self) -> u64 {
+        self.end
+    }
+
+    /// Returns its batches; none if the file is gone, which is noticed at the end of the run.
+    fn batches(&self) -> impl Iterator<Item = Batch> + Send {
+        let (mut batches, end) = (self.again.batches(), self.end);
+        std::iter::from_fn(move || batches.as_mut()?.next_batch()?.before(end))
+    }
+
+    /// Reads it again on all threads of the current pool: see [`read_again`].
+    pub fn read_again<S: Send>(
+        &self,
+        reading: ReadOptions<'_>,
+        empty: impl Fn() -> S + Sync + Send,
+        see: impl Fn(&mut S, &Record<'_>) + Sync + Send,
+    ) -> impl ParallelIterator<Item = S> {
+        // The first pass has computed the checksum.
+        let reading = ReadOptions { checksum: false, ..reading };
+        self.batches().par_bridge().fold(empty, move |mut sum, batch| {
+            read_batch(&batch, &self.file, reading, &mut FileTally::default(), |record, _| {
+                see(&mut sum, record);
+                Continue::Yes
+            });
+            sum
+        })
     }
 }
 

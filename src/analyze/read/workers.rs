@@ -129,7 +129,7 @@ where
         let share = limits::AGGREGATE_BYTES / rayon::current_num_threads().max(1);
         let mut found = Collected::new((self.empty)());
         let mut keeping = None;
-        while let Some(task) = self.next() {
+        while let Some(task) = self.next(found.part.can_defer()) {
             match task {
                 Task::Small(mapped) => self.read_small(&mapped, &mut found),
                 Task::Chunk(mapped, claim) => {
@@ -157,7 +157,8 @@ where
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn next(&self) -> Option<Task> {
+    /// Returns the next unit of work. `can_defer` tells whether slots can be deferred now.
+    fn next(&self, can_defer: bool) -> Option<Task> {
         if self.progress.is_cancelled() {
             // No more work will come. The lock keeps a worker from missing this between its check and its wait.
             let _queue = self.queue();
@@ -167,7 +168,7 @@ where
         if let Some(task) = self.next_file() {
             return Some(task);
         }
-        let batch = self.feed.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let batch = self.feed.lock().unwrap_or_else(PoisonError::into_inner).next_batch(can_defer);
         batch.map(Task::Batch).or_else(|| self.next_chunk())
     }
 
