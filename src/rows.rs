@@ -20,6 +20,7 @@
 
 use std::io;
 use std::path::Path;
+use std::sync::Mutex;
 
 use rayon::ThreadPool;
 
@@ -158,9 +159,15 @@ impl<'p> RowReader<'p> {
         format: RowFormat,
         mut out: impl FnMut(&[u8]) -> io::Result<()> + Send,
     ) -> Result<(RowsRead, io::Result<()>)> {
+        // Lines that were passed on give their memory to others.
+        let free: Mutex<Vec<RecordLines>> = Mutex::default();
+        let make = || free.lock().ok().and_then(|mut free| free.pop()).unwrap_or_default();
         let push = |lines: &mut RecordLines, row: &RecordRow<'_>| lines.push(row, format);
-        self.read(RowParts { pattern: true, elements: true }, RecordLines::default, push, |lines, rows| {
-            out(lines.first(rows))
+        self.read(RowParts { pattern: true, elements: true }, make, push, |mut lines, rows| {
+            out(lines.first(rows))?;
+            lines.clear();
+            free.lock().map(|mut free| free.push(lines)).unwrap_or_default();
+            Ok(())
         })
     }
 

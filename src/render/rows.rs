@@ -2,6 +2,7 @@
 
 mod column_list;
 mod columns;
+mod fields;
 mod line;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -209,6 +210,12 @@ impl RecordLines {
         self.ends.push(self.text.len());
     }
 
+    /// Removes all rows.
+    pub fn clear(&mut self) {
+        self.text.clear();
+        self.ends.clear();
+    }
+
     /// Returns the text of the first `rows` rows.
     pub fn first(&self, rows: usize) -> &[u8] {
         let end = rows.min(self.ends.len()).checked_sub(1).and_then(|last| self.ends.get(last)).copied();
@@ -218,7 +225,7 @@ impl RecordLines {
 
 fn write_json(row: &RecordRow<'_>, out: &mut Vec<u8>) {
     let start = out.len();
-    if line::write_plain(row, out) {
+    if line::write_plain_json(row, out) {
         return out.push(b'\n');
     }
     match json::write_line(row, out) {
@@ -229,6 +236,13 @@ fn write_json(row: &RecordRow<'_>, out: &mut Vec<u8>) {
 }
 
 fn write_csv(row: &RecordRow<'_>, out: &mut Vec<u8>) {
+    if !fields::write_plain_csv(row, out) {
+        write_any_csv(row, out);
+    }
+}
+
+/// Appends any row.
+fn write_any_csv(row: &RecordRow<'_>, out: &mut Vec<u8>) {
     let number = |number: Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
     let text = |text: Option<&str>| text.map(|text| key_text::csv(text).into_owned()).unwrap_or_default();
     let facts = row.module_facts.copied().unwrap_or_default();

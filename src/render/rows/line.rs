@@ -4,7 +4,7 @@ use super::RecordRow;
 use crate::render::json;
 
 /// Appends the row as [`json::write_line`] does; returns false, having written nothing, if it has parts that few rows have.
-pub(super) fn write_plain(row: &RecordRow<'_>, out: &mut Vec<u8>) -> bool {
+pub(super) fn write_plain_json(row: &RecordRow<'_>, out: &mut Vec<u8>) -> bool {
     // Names every field, so that a new one cannot be forgotten here.
     let &RecordRow {
         db,
@@ -95,6 +95,8 @@ mod tests {
     use super::*;
     use crate::policy::KeyLabels;
     use crate::record::Kind;
+    use crate::render::rows::fields::{self, write_plain_csv};
+    use crate::render::rows::write_any_csv;
     use crate::units::{Bytes, Millis};
 
     fn texts() -> impl Strategy<Value = String> {
@@ -138,8 +140,17 @@ mod tests {
             };
             let (mut expected, mut written) = (Vec::new(), b"before".to_vec());
             json::write_line(&row, &mut expected).unwrap();
-            prop_assert!(write_plain(&row, &mut written));
+            prop_assert!(write_plain_json(&row, &mut written));
             prop_assert_eq!(String::from_utf8(written), String::from_utf8([&b"before"[..], &expected].concat()));
+            let (mut expected, mut written) = (b"before".to_vec(), b"before".to_vec());
+            write_any_csv(&row, &mut expected);
+            if write_plain_csv(&row, &mut written) {
+                prop_assert_eq!(String::from_utf8(written), String::from_utf8(expected));
+            } else {
+                let are_plain = [row.key, Some(row.pattern), row.source].into_iter().flatten().all(fields::is_plain);
+                prop_assert!(row.key.is_none() || !are_plain);
+                prop_assert_eq!(&written[..], b"before");
+            }
             let rare = [
                 RecordRow { key_bytes: Some(b"\xff"), ..row },
                 RecordRow { module: Some("ReJSON-RL"), ..row },
@@ -147,7 +158,7 @@ mod tests {
                 RecordRow { labels: Some(KeyLabels::default()), ..row },
             ];
             for row in rare {
-                prop_assert!(!write_plain(&row, &mut Vec::new()));
+                prop_assert!(!write_plain_json(&row, &mut Vec::new()) && !write_plain_csv(&row, &mut Vec::new()));
             }
         }
     }
