@@ -333,11 +333,13 @@ impl Columns {
 
     /// Appends all rows of `other`, which has the same columns.
     #[cfg(feature = "parquet")]
-    pub(super) fn append(&mut self, mut other: Columns) {
-        self.pad();
-        other.pad();
+    pub(super) fn append(&mut self, other: Columns) {
         for (values, other) in self.values.iter_mut().flatten().zip(other.values.into_iter().flatten()) {
-            values.append(other);
+            // Most columns have no value at all.
+            if other.rows > 0 {
+                values.pad(self.rows);
+                values.append(other);
+            }
         }
         self.rows += other.rows;
         self.pushed += other.pushed;
@@ -349,10 +351,12 @@ impl Columns {
         self.values.iter_mut().flatten().for_each(|values| values.pad(rows));
     }
 
-    /// Returns the values of each column that was chosen, in the order of all columns.
+    /// Returns the values of each column that was chosen, in the order of all columns; those of a column without any value have no
+    /// rows.
     #[cfg(feature = "parquet")]
     pub(super) fn into_values(mut self) -> impl Iterator<Item = Values> {
-        self.pad();
+        let rows = self.rows;
+        self.values.iter_mut().flatten().filter(|values| values.rows > 0).for_each(|values| values.pad(rows));
         self.values.into_iter().flatten()
     }
 

@@ -77,10 +77,12 @@ impl<W: Write + Send> ParquetFile<W> {
 
     fn end_group(&mut self) -> Result<()> {
         let (columns, properties) = (self.file.schema_descr().columns().to_vec(), self.file.properties());
+        let rows = std::mem::replace(&mut self.group, empty(self.choice.as_ref()));
+        let count = rows.len();
         let encoded: Vec<(Bytes, ColumnCloseResult)> = columns
             .into_par_iter()
-            .zip(std::mem::replace(&mut self.group, empty(self.choice.as_ref())).into_values().collect::<Vec<_>>())
-            .map(|(column, values)| encode(column, properties, values))
+            .zip(rows.into_values().collect::<Vec<_>>())
+            .map(|(column, values)| encode(column, properties, values, count))
             .collect::<Result<_>>()?;
         let mut group = self.file.next_row_group()?;
         for (bytes, closed) in encoded {
@@ -90,18 +92,24 @@ impl<W: Write + Send> ParquetFile<W> {
     }
 }
 
-/// Encodes one column of a group as its bytes in the file.
+/// Encodes one column of a group of `count` rows as its bytes in the file.
 fn encode(
     column: ColumnDescPtr,
     properties: &Arc<WriterProperties>,
     values: Values,
+    count: usize,
 ) -> Result<(Bytes, ColumnCloseResult)> {
     let rows = values.rows();
     let (present, repeated) = if column.max_rep_level() > 0 {
         let (present, repeated) = list_levels(&values);
         (Some(present), Some(repeated))
+    } else if column.max_def_level() > 0 {
+        let mut present: Vec<i16> = (0..rows).map(|row| i16::from(values.has(row))).collect();
+        // Nothing if no row has a value.
+        present.resize(count, 0);
+        (Some(present), None)
     } else {
-        ((column.max_def_level() > 0).then(|| (0..rows).map(|row| i16::from(values.has(row))).collect()), None)
+        (None, None)
     };
     let (present, repeated) = (present.as_deref(), repeated.as_deref());
     let with_value = || (0..rows).filter(|row| values.has(*row));
