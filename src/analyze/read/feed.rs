@@ -238,7 +238,7 @@ impl PreparedInput {
         }
     }
 
-    /// Returns a way to read the input once more if that takes little time: what is quick to decompress, and on this machine.
+    /// Returns a way to read the input once more if that is quick: for local files whose compression is quick to undo.
     fn quickly_read_again(&self) -> Option<ReadAgain> {
         let is_quick = match self.compression? {
             Compression::Zstd | Compression::Lz4 | Compression::Vcs => true,
