@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::feed::ReadAgain;
 use super::file::{InputFile, MappedFile};
-use super::reader::{Continue, ReadOptions, RecordReader, read_batch};
+use super::reader::{Continue, ReadOptions, RecordReader, read_batch_shared};
 use super::tally::{FileTally, PartTally};
 use crate::limits;
 use crate::rdb::batch::Batch;
@@ -111,7 +111,7 @@ impl DeferredStart {
         // The first pass has computed the checksum.
         let reading = ReadOptions { checksum: false, ..reading };
         self.batches().par_bridge().fold(empty, move |mut sum, batch| {
-            read_batch(&batch, &self.file, reading, &mut FileTally::default(), |record, _| {
+            read_batch_shared(&batch, &self.file, reading, &mut FileTally::default(), &mut |record, _| {
                 see(&mut sum, record);
                 Continue::Yes
             });
