@@ -64,9 +64,9 @@ where
         progress.keys(tally.keys);
         FormattedBatch { file: work.file.index, tally, rows, count }
     };
-    let mut works: Vec<FileBatch> = feed.by_ref().take(at_once).collect();
+    let mut works: Vec<FileBatch> = Vec::new();
     let mut formatted: Vec<FormattedBatch<T>> = Vec::new();
-    while left > 0 && !(works.is_empty() && formatted.is_empty()) {
+    loop {
         let (current, before, most) = (mem::take(&mut works), mem::take(&mut formatted), left);
         // Batches behind the last row of a limit are not cut.
         let cuts = limit.is_none() || current.is_empty();
@@ -88,6 +88,8 @@ where
             return (tallies, Err(error));
         }
         formatted = now;
+        if left == 0 || works.is_empty() && formatted.is_empty() {
+            return (tallies, Ok(()));
+        }
     }
-    (tallies, Ok(()))
 }

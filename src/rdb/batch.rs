@@ -2,8 +2,12 @@
 //!
 //! A single scan finds the boundaries without decoding values; each batch carries the parser state at its start.
 
+mod salvaged;
+
 use std::mem;
 use std::sync::Arc;
+
+use salvaged::SalvagedBatches;
 
 use super::cursor::Cursor;
 use super::file_info::FileInfo;
@@ -79,14 +83,6 @@ pub struct Batches {
     /// batch has to be copied.
     expected: usize,
     salvaged: Option<SalvagedBatches>,
-}
-
-/// Batches of the sound ranges of a damaged file.
-#[derive(Debug, Clone)]
-struct SalvagedBatches {
-    map: Mapped,
-    survey: Arc<Survey>,
-    next: usize,
 }
 
 /// Summary of a file, available after its last batch.
@@ -415,27 +411,6 @@ impl Batches {
             strays: self.strays,
             stopped: self.stopped,
         }
-    }
-}
-
-impl SalvagedBatches {
-    fn next_batch(&mut self) -> Option<Batch> {
-        let stretch = self.survey.stretches.get(self.next)?;
-        self.next += 1;
-        Some(self.survey.batch(&self.map, stretch))
-    }
-
-    fn next_batch_with(&mut self, value: &mut impl ReadValue) -> Option<Batch> {
-        let batch = self.next_batch()?;
-        let mut scanner = batch.scanner();
-        while scanner.cursor().left() > 0 {
-            match scanner.next_item() {
-                Ok(FileItem::Key(entry)) if value.read(&mut scanner, &entry).is_err() => break,
-                Ok(_) => {}
-                Err(_) => break, // sound records do not fail
-            }
-        }
-        Some(batch)
     }
 }
 

@@ -145,7 +145,7 @@ impl Templates {
 
     /// Returns the position of the template with whose id a listpack begins.
     #[inline(always)]
-    pub(super) fn place_of_packed(&self, start: &[u8]) -> Option<usize> {
+    pub(crate) fn place_of_packed(&self, start: &[u8]) -> Option<usize> {
         self.place(first_id(start)?)
     }
 

@@ -107,6 +107,13 @@ pub struct RecordRow<'a> {
     labels: Option<KeyLabels<'a>>,
 }
 
+impl RecordRow<'_> {
+    /// Returns whether it has none of the parts that few rows have.
+    fn is_ordinary(&self) -> bool {
+        self.key_bytes.is_none() && self.module.is_none() && self.module_facts.is_none() && self.labels.is_none()
+    }
+}
+
 pub(super) fn as_base64<S: Serializer>(bytes: &Option<&[u8]>, to: S) -> Result<S::Ok, S::Error> {
     bytes.map(base64).serialize(to)
 }

@@ -113,7 +113,7 @@ impl OpenFile {
     fn advance(&mut self, batch: Option<&Batch>) -> u64 {
         let now = match (&self.read, batch) {
             (Some(read), _) => return read.take(),
-            (None, Some(batch)) => batch.base + batch.bytes.len() as u64,
+            (None, Some(batch)) => batch.end(),
             (None, None) => self.reported,
         };
         let more = now.saturating_sub(self.reported);

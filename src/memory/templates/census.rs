@@ -229,9 +229,7 @@ impl TemplateCensus {
             if templates.are_foreign() || value.is_compressed() {
                 return false;
             }
-            // What is not compressed takes no buffer.
-            let names = TemplateNames::Shared(templates);
-            NamesKind::Shared(names.place(RawString::plain(value.content), &mut Scratch::default()))
+            NamesKind::Shared(templates.place_of_packed(value.content))
         } else {
             if self.converts && value_type == ValueType::HashListpack {
                 return false;

@@ -60,14 +60,11 @@ fn wrong_count(count: u16, len: u64, offset: u64) -> Error {
 /// Returns the first element if it is an integer. `start` are the first bytes of the listpack.
 #[inline(always)]
 pub fn first_int(start: &[u8]) -> Option<i64> {
-    match start.get(HEADER)? {
-        &small @ 0x00..=0x7F => Some(i64::from(small)),
-        _ => int(&start[HEADER..]),
-    }
+    int(start.get(HEADER..)?)
 }
 
 /// Returns the element that these bytes begin with if it is an integer.
-#[inline]
+#[inline(always)]
 fn int(bytes: &[u8]) -> Option<i64> {
     Some(match *bytes.first()? {
         byte @ 0x00..=0x7F => i64::from(byte),

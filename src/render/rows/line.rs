@@ -5,55 +5,34 @@ use crate::render::json;
 
 /// Appends the row as [`json::write_line`] does; returns false, having written nothing, if it has parts that few rows have.
 pub(super) fn write_plain_json(row: &RecordRow<'_>, out: &mut Vec<u8>) -> bool {
-    // Names every field, so that a new one cannot be forgotten here.
-    let &RecordRow {
-        db,
-        key,
-        key_bytes: None,
-        kind,
-        module: None,
-        encoding,
-        length,
-        memory,
-        disk,
-        expires_at,
-        idle,
-        freq,
-        slot,
-        pattern,
-        fields_with_ttl,
-        groups,
-        pending,
-        source,
-        module_facts: None,
-        longest_element,
-        mean_element,
-        labels: None,
-    } = row
-    else {
+    if !row.is_ordinary() {
         return false;
-    };
+    }
     let mut line = Line { out, digits: itoa::Buffer::new() };
-    line.number(r#"{"db":"#, Some(db));
-    line.text(r#","key":"#, key);
-    line.text(r#","type":"#, Some(kind.name()));
-    line.text(r#","encoding":"#, Some(encoding));
-    line.number(r#","length":"#, length);
-    line.number(r#","memory":"#, memory.map(|memory| memory.0));
-    line.number(r#","disk":"#, Some(disk.0));
-    line.number(r#","expires_at":"#, expires_at.map(|at| at.0));
-    line.number(r#","idle":"#, idle);
-    line.number(r#","freq":"#, freq);
-    line.number(r#","slot":"#, Some(slot));
-    line.text(r#","pattern":"#, Some(pattern));
-    let counts = [(r#","fields_with_ttl":"#, fields_with_ttl), (r#","groups":"#, groups), (r#","pending":"#, pending)];
+    line.number(r#"{"db":"#, Some(row.db));
+    line.text(r#","key":"#, row.key);
+    line.text(r#","type":"#, Some(row.kind.name()));
+    line.text(r#","encoding":"#, Some(row.encoding));
+    line.number(r#","length":"#, row.length);
+    line.number(r#","memory":"#, row.memory.map(|memory| memory.0));
+    line.number(r#","disk":"#, Some(row.disk.0));
+    line.number(r#","expires_at":"#, row.expires_at.map(|at| at.0));
+    line.number(r#","idle":"#, row.idle);
+    line.number(r#","freq":"#, row.freq);
+    line.number(r#","slot":"#, Some(row.slot));
+    line.text(r#","pattern":"#, Some(row.pattern));
+    let counts = [
+        (r#","fields_with_ttl":"#, row.fields_with_ttl),
+        (r#","groups":"#, row.groups),
+        (r#","pending":"#, row.pending),
+    ];
     for (name, count) in counts.into_iter().filter(|(_, count)| count.is_some()) {
         line.number(name, count);
     }
-    if source.is_some() {
-        line.text(r#","source":"#, source);
+    if row.source.is_some() {
+        line.text(r#","source":"#, row.source);
     }
-    let lengths = [(r#","longest_element":"#, longest_element), (r#","mean_element":"#, mean_element)];
+    let lengths = [(r#","longest_element":"#, row.longest_element), (r#","mean_element":"#, row.mean_element)];
     for (name, length) in lengths.into_iter().filter(|(_, length)| length.is_some()) {
         line.number(name, length.map(|length| length.0));
     }
