@@ -17,13 +17,12 @@ mod cache;
 mod limits;
 mod places;
 mod plain_names;
+mod seen;
 mod step;
 mod stored;
 #[cfg(test)]
 mod tests;
 mod transplant;
-
-use hashbrown::HashSet;
 
 pub use limits::{CLASSES_COUNT_FROM, TreeLimits};
 pub use stored::StoredTree;
@@ -34,7 +33,8 @@ use super::name::KeyName;
 use super::plain::PlainName;
 use cache::{CacheAddress, LeafCache};
 use places::{Places, ROOT};
-use step::{Path, PathStep, PlainPath, StepKind, bucket};
+use seen::SeenPlaces;
+use step::{Path, PathStep, PlainPath, StepKind};
 
 /// Reciprocal of the share of strict mode's threshold at which look-ahead begins.
 const LOOK_AHEAD_SHARE: usize = 16;
@@ -87,8 +87,8 @@ pub struct PatternTree<T> {
     /// The last level in strict mode.
     last_strict: usize,
     places: Places<T>,
-    /// Hashes of the places of the whole set, names by bucket; `None` in strict mode.
-    seen: Option<HashSet<u64>>,
+    /// Places of the whole set; `None` in strict mode.
+    seen: Option<SeenPlaces>,
     cache: LeafCache,
     /// Skips the cache while it hits nothing.
     bypass: Bypass,
@@ -106,7 +106,7 @@ impl<T: Payload> PatternTree<T> {
             places,
             limits,
             last_strict,
-            seen: Some(HashSet::new()),
+            seen: Some(SeenPlaces::default()),
             cache,
             bypass: Bypass::default(),
             look_ahead_from,
@@ -252,11 +252,9 @@ impl<T: Payload> PatternTree<T> {
     fn count(&mut self, path: &impl Path, known: Known) -> bool {
         let Some(seen) = &mut self.seen else { return false };
         let before = seen.len();
-        let mut place = self.places.at(known.place).bucket;
-        for (level, step) in (known.names..).zip(path.steps_from(known.names, self.limits.last_level(false))) {
-            place = bucket(place, level, &step, &self.limits);
-            seen.insert(place);
-        }
+        let place = self.places.at(known.place).bucket;
+        let steps = path.steps_from(known.names, self.limits.last_level(false));
+        seen.add(place, (known.names..).zip(steps), &self.limits);
         let all = seen.len();
         if all > self.limits.strict_above {
             self.become_strict();
@@ -338,7 +336,7 @@ impl<T: Payload> PatternTree<T> {
             std::mem::swap(self, &mut other);
         }
         if let (Some(seen), Some(more)) = (&mut self.seen, &other.seen) {
-            seen.extend(more);
+            seen.merge(more);
         }
         let too_many = self.seen.as_ref().is_some_and(|seen| seen.len() > self.limits.strict_above);
         if too_many || other.is_strict() {
@@ -372,7 +370,7 @@ impl<T: Payload> PatternTree<T> {
     /// Returns the places of the whole set, names counted by bucket: equal for all trees with the same patterns, in whatever order,
     /// and only ever growing. `usize::MAX` in strict mode.
     pub fn breadth(&self) -> usize {
-        self.seen.as_ref().map_or(usize::MAX, HashSet::len)
+        self.seen.as_ref().map_or(usize::MAX, SeenPlaces::len)
     }
 
     /// Returns the number of places in use, inner ones and leaves.

@@ -51,6 +51,24 @@ impl<'a> PathStep<'a> {
         self.text.get(self.name..).unwrap_or_default()
     }
 
+    /// Returns the bucket of the name, below the limit of its level; a hash of it if it is not a literal.
+    #[inline(always)] // in two places, one of which many names pass
+    pub fn bucket(&self, level: usize, limits: &TreeLimits) -> u64 {
+        let name = fixed_hash(self.text.get(..self.name).unwrap_or(self.text));
+        match self.kind {
+            StepKind::Literal => scaled(name, limits.generous(level)),
+            StepKind::Class | StepKind::Star => name,
+        }
+    }
+
+    /// Hashes the place that this step leads to from another, given the bucket of its name.
+    #[inline(always)] // as above
+    pub fn place(&self, above: u64, bucket: u64) -> u64 {
+        let place = mix(bucket ^ separator_hash(self.separator()).rotate_left(32));
+        let kind = ((self.kind as u64) << 1) | u64::from(self.ends);
+        mix(above.rotate_left(7) ^ place.wrapping_add(kind))
+    }
+
     /// Creates a last step with all of `text` as its name.
     pub fn ending(text: &'a [u8], kind: StepKind) -> Self {
         PathStep::new(text, text.len(), kind, true)
@@ -148,16 +166,8 @@ fn step(pattern: &PatternBuf, level: usize, count: usize) -> PathStep<'_> {
 /// its bucket, so that a level with a million names adds at most as many places as its limit.
 ///
 /// Strict mode depends on the result, so it must be equal in every run and on every machine: the hash has no seed.
-#[inline(always)] // in two places, one of which many names pass
 pub(super) fn bucket(above: u64, level: usize, step: &PathStep<'_>, limits: &TreeLimits) -> u64 {
-    let name = fixed_hash(step.text.get(..step.name).unwrap_or(step.text));
-    let name = match step.kind {
-        StepKind::Literal => scaled(name, limits.generous(level)),
-        StepKind::Class | StepKind::Star => name,
-    };
-    let place = mix(name ^ separator_hash(step.separator()).rotate_left(32));
-    let kind = ((step.kind as u64) << 1) | u64::from(step.ends);
-    mix(above.rotate_left(7) ^ place.wrapping_add(kind))
+    step.place(above, step.bucket(level, limits))
 }
 
 /// Maps a hash to a number below `limit`, as a division does, but faster.

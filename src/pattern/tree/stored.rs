@@ -1,10 +1,10 @@
 //! Stored form of a tree: equal for equal sets of patterns, whatever the order in which they came.
 
-use hashbrown::HashSet;
 use serde::{Deserialize, Serialize};
 
 use super::limits::LONGEST_NAME;
 use super::places::{Places, ROOT};
+use super::seen::SeenPlaces;
 use super::step::{LONGEST_SEPARATOR, PathStep, StepKind};
 use super::{PatternTree, Payload, TreeLimits, TreeNode};
 
@@ -43,10 +43,8 @@ impl<T: Payload> PatternTree<T> {
     /// Converts the tree to its stored form.
     pub fn into_stored(mut self) -> StoredTree<T> {
         let seen = self.seen.take().map(|seen| {
-            let mut seen: Vec<u64> = seen.into_iter().collect();
-            seen.sort_unstable();
             let mut last = 0;
-            seen.into_iter().map(|hash| hash - std::mem::replace(&mut last, hash)).collect()
+            seen.into_sorted().into_iter().map(|hash| hash - std::mem::replace(&mut last, hash)).collect()
         });
         let mut places = Vec::with_capacity(self.places.len());
         let shut = self.places.at(ROOT).shut;
@@ -69,7 +67,7 @@ impl<T: Payload> PatternTree<T> {
         match stored.seen {
             None => tree.become_strict(),
             Some(seen) if seen.len() > tree.limits.strict_above => return Err("the tree of patterns is not strict"),
-            Some(seen) => tree.seen = Some(hashes(&seen)),
+            Some(seen) => tree.seen = Some(SeenPlaces::of(hashes(&seen))),
         }
         let last_level = tree.limits.last_level(tree.is_strict());
         tree.places.shut_as(ROOT, stored.shut);
@@ -96,12 +94,12 @@ impl<T: Payload> PatternTree<T> {
 }
 
 /// Returns the hashes that have these differences.
-fn hashes(differences: &[u64]) -> HashSet<u64> {
+fn hashes(differences: &[u64]) -> impl Iterator<Item = u64> {
     let sum = |last: &mut u64, difference: &u64| {
         *last = last.wrapping_add(*difference);
         Some(*last)
     };
-    differences.iter().scan(0u64, sum).collect()
+    differences.iter().scan(0u64, sum)
 }
 
 impl<T> StoredPlace<T> {
