@@ -20,6 +20,7 @@ mod ids;
 mod ipv4;
 mod known;
 mod outline;
+mod tokens;
 
 use super::block::{BLOCK, Block, each_block};
 use super::classify::{self, GLUED, SegmentClass};

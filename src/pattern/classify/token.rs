@@ -21,6 +21,9 @@ const ONE_CASE: usize = 20;
 /// Minimum length of a token.
 pub const SHORTEST: usize = MIXED_CASE;
 
+/// Minimum length of a word or a number.
+const SHORTEST_NAME: usize = 3;
+
 /// Bytes of a run that are examined, however long it is.
 const JUDGED: usize = 512;
 
@@ -68,46 +71,54 @@ impl RunBits {
     /// Like [`is_token`]; `run` are the bytes, with `marks` of punctuation among them.
     #[inline]
     pub fn is_token(self, run: &[u8], marks: u64) -> bool {
-        let (mut named, mut left, mut start) = (0, marks, 0);
-        while left != 0 {
-            let mark = left.trailing_zeros() as usize;
-            named += self.named_length(run, start..mark);
-            (start, left) = (mark + 1, left & (left - 1));
-        }
-        if marks != 0 {
-            named += self.named_length(run, start..run.len());
-        }
-        self.counts(run).make_token(marks.count_ones() as usize, named)
+        let RunBits { digits, lower, upper } = self;
+        let length = (digits | lower | upper).count_ones();
+        let both_cases = lower != 0 && upper != 0 && length as usize >= MIXED_CASE;
+        let is_changing = || length as usize >= ONE_CASE && self.changes() * 7 >= u64::from(length);
+        digits != 0
+            && marks.count_ones() * 8 <= length
+            && (both_cases || is_changing())
+            && (marks == 0 || self.named_length(run, marks) * 8 <= length as usize)
+            && !self.looks_like_words(run)
     }
 
-    fn named_length(self, run: &[u8], range: Range<usize>) -> usize {
-        if self.is_named(run, &range) { range.len() } else { 0 }
+    /// Returns the number of characters in pieces that are words or numbers.
+    fn named_length(self, run: &[u8], marks: u64) -> usize {
+        let (mut named, mut left, mut start) = (0, marks, 0);
+        loop {
+            let piece = start..(left.trailing_zeros() as usize).min(run.len());
+            start = piece.end + 1;
+            named += if self.is_named(run, &piece) { piece.len() } else { 0 };
+            if left == 0 {
+                return named;
+            }
+            left &= left - 1;
+        }
     }
 
     /// Like [`is_named`], for a piece of the run.
     #[inline]
     pub fn is_named(self, run: &[u8], piece: &Range<usize>) -> bool {
-        !piece.is_empty() && self.part(piece).counts(run.get(piece.clone()).unwrap_or_default()).is_named()
+        if piece.len() < SHORTEST_NAME {
+            return false;
+        }
+        let part = self.part(piece);
+        if part.digits != 0 {
+            return part.lower | part.upper == 0;
+        }
+        let (runs, length) = (part.runs(), piece.len() as u64);
+        let in_threes = runs.letters_in(runs.of_three);
+        // Vowels are counted only if the decision depends on them.
+        in_threes == length
+            || in_threes * 2 > length && vowels(run.get(piece.clone()).unwrap_or_default()) * 10 >= length * 3
     }
 
-    /// Counts like [`CharCounts::of`], but vowels only if a decision may depend on them.
-    #[inline]
-    fn counts(self, bytes: &[u8]) -> CharCounts {
+    fn looks_like_words(self, run: &[u8]) -> bool {
         let RunBits { digits, lower, upper } = self;
-        let letters = lower | upper;
         let runs = self.runs();
-        let (in_threes, in_fours) = (runs.letters_in(runs.of_three), runs.letters_in(runs.of_four));
-        let changes = self.changes();
-        let length = (digits | letters).count_ones();
-        let is_wordy = in_fours * 2 >= u64::from(length) || in_threes * 2 > u64::from(length);
-        let vowels = if is_wordy { vowels(bytes) } else { 0 };
-        let counts = ones(digits) * DIGITS
-            + ones(lower) * LOWER
-            + vowels * VOWELS
-            + changes * CHANGES
-            + in_threes * IN_THREES
-            + in_fours * IN_FOURS;
-        CharCounts { length: length as usize, counts }
+        runs.of_four != 0
+            && runs.letters_in(runs.of_four) * 2 >= ones(digits | lower | upper)
+            && vowels(run) * 10 >= ones(lower | upper) * 3
     }
 
     /// Finds the runs of letters of one case.
@@ -122,51 +133,11 @@ impl RunBits {
         LetterRuns { inner, of_three, of_four: of_three & inner >> 3 }
     }
 
-    /// Returns the number of letters in runs of at least four.
-    #[inline]
-    fn letters_in_fours(self) -> u64 {
-        let runs = self.runs();
-        if runs.of_four == 0 { 0 } else { runs.letters_in(runs.of_four) }
-    }
-
     /// Returns the number of pairs of adjacent characters, one a digit and one a letter.
     #[inline]
     fn changes(self) -> u64 {
         let letters = self.lower | self.upper;
         ones(self.digits & letters << 1 | letters & self.digits << 1)
-    }
-
-    /// Returns true only if [`RunBits::is_token`] does, but not for all such runs: vowels are not counted.
-    #[inline]
-    pub fn is_plain_token(self, marks: u64, length: usize) -> bool {
-        let RunBits { digits, lower, upper } = self;
-        let (mut start, mut left, mut count) = (0, marks, 0);
-        // No piece is a name or a number, which have three characters at least.
-        loop {
-            let end = (left.trailing_zeros() as usize).min(length);
-            if end >= start + 3 {
-                let piece = self.part(&(start..end));
-                let runs = piece.runs();
-                // Numbers have digits only, names at least half of their letters in runs of three.
-                let may_be_named = match piece.digits {
-                    0 => runs.letters_in(runs.of_three) * 2 >= (end - start) as u64,
-                    _ => piece.lower | piece.upper == 0,
-                };
-                if may_be_named {
-                    return false;
-                }
-            }
-            if left == 0 {
-                break;
-            }
-            (start, left, count) = (end + 1, left & (left - 1), count + 1);
-        }
-        let (marks, length) = (count, length - count);
-        let both_cases = lower != 0 && upper != 0 && length >= MIXED_CASE;
-        digits != 0
-            && marks * 8 <= length
-            && self.letters_in_fours() * 2 < length as u64
-            && (both_cases || length >= ONE_CASE && self.changes() * 7 >= length as u64)
     }
 }
 
@@ -276,7 +247,7 @@ impl CharCounts {
         match self.digits() {
             0 if in_threes == self.length => in_threes > 0,
             0 => in_threes * 2 > self.length && self.count(VOWELS) * 10 >= self.length * 3,
-            digits => digits == self.length && digits >= 3,
+            digits => digits == self.length && digits >= SHORTEST_NAME,
         }
     }
 

@@ -10,7 +10,7 @@ use super::ipv4::is_ipv4;
 use super::known::{IdSpan, KnownIds};
 use super::{LONGEST, WORDS, blocks, ones};
 use crate::pattern::block::Block;
-use crate::pattern::classify::token::{self, RunBits};
+use crate::pattern::classify::token::RunBits;
 use crate::pattern::classify::{SHORTEST_HEX, SegmentClass};
 use crate::pattern::segment::Separators;
 use crate::pattern::word::WORD;
@@ -25,9 +25,6 @@ const UUID: usize = 36;
 
 /// Places of the dashes in a UUID.
 pub(super) const DASHES: u64 = 1 << 8 | 1 << 13 | 1 << 18 | 1 << 23;
-
-/// Most punctuation before a token that belongs to it, and most `=` behind it.
-pub(super) const PADDING: usize = 2;
 
 /// Bitmaps that tell whether a name may have ids.
 #[derive(Debug, Clone, Copy, Default)]
@@ -211,10 +208,19 @@ impl IdMarker {
         let class = if segment.seen.at & segment.all != 0 {
             segment.is_email(others).then_some(SegmentClass::Email)
         } else {
-            (length >= token::SHORTEST && segment.is_token(others)).then_some(SegmentClass::Token)
+            self.is_token(segment).then_some(SegmentClass::Token)
         };
         let counted = counted || !segment.each(others).all(|(_, byte)| self.may_hold(byte, false));
         class.map(|class| Id { class, counted })
+    }
+
+    /// Returns true if the whole segment is certainly a token.
+    fn is_token(&self, segment: &Segment<'_>) -> bool {
+        let of = |bits: u64| bits >> segment.range.start & ones(segment.range.len());
+        let RunBits { digits, lower, upper } = segment.bits();
+        let bits = RunBits { digits: of(digits), lower: of(lower), upper: of(upper) };
+        let bytes = segment.name.get(segment.range.clone()).unwrap_or_default();
+        self.is_one_token(bytes, bits, of(segment.letters.hex), true)
     }
 }
 
@@ -260,47 +266,5 @@ impl Segment<'_> {
                 b'.' | b'+' | b'%' | b'\'' => behind >> place & 1 == 0,
                 _ => false,
             })
-    }
-
-    /// Returns true if the whole segment is certainly a token, with the punctuation before it and the `=` behind it.
-    fn is_token(&self, others: u64) -> bool {
-        let Range { start, mut end } = self.range;
-        if others != 0 {
-            let bytes = self.name.get(start..end).unwrap_or_default();
-            let padding = bytes.iter().rev().take_while(|&&byte| byte == b'=').count();
-            end -= padding;
-            let mut joins = self.each(others).filter(|&(place, _)| place < end);
-            if padding > PADDING || !joins.all(|(_, byte)| matches!(byte, b'-' | b'_' | b'+' | b'/')) {
-                return false;
-            }
-        }
-        let before = (others >> start).trailing_ones() as usize;
-        let start = start + before;
-        let Some(run) = self.name.get(start..end).filter(|run| run.len() >= token::SHORTEST) else { return false };
-        let of = |bits: u64| bits >> start & ones(run.len());
-        let RunBits { digits, lower, upper } = self.bits();
-        let all = RunBits { digits: of(digits), lower: of(lower), upper: of(upper) };
-        let marks = of(others);
-        let is_named = |piece: &Range<usize>| {
-            let of_one_kind = !piece.is_empty() && {
-                let bits = all.part(piece);
-                bits.digits == 0 || bits.lower | bits.upper == 0
-            };
-            of_one_kind && all.is_named(run, piece)
-        };
-        let first = 0..(marks.trailing_zeros() as usize).min(run.len());
-        let last = (u64::BITS - marks.leading_zeros()) as usize..run.len();
-        before <= PADDING
-            && !self.begins_otherwise(run, &first, all, of(self.letters.hex))
-            && !(marks != 0 && (is_named(&first) || end == self.range.end && is_named(&last)))
-            && all.is_token(run, marks)
-    }
-
-    /// Returns true if the first piece of a run may be a date, a hexadecimal number or the beginning of a UUID.
-    fn begins_otherwise(&self, run: &[u8], first: &Range<usize>, all: RunBits, hex: u64) -> bool {
-        let piece = all.part(first);
-        let is_number = piece.lower | piece.upper == 0 && first.len() > 3;
-        let is_hex = first.len() >= SHORTEST_HEX && (all.digits | hex) & ones(first.len()) == ones(first.len());
-        is_number || is_hex || all.digits.trailing_ones() == 8 || matches!(run, [b'0', b'x' | b'X', ..])
     }
 }

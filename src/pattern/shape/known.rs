@@ -3,11 +3,11 @@
 //!
 //! The answer is `false` for what has to be looked at more closely: tokens with a word in them.
 
-use super::ids::{DASHES, IdMarker, PADDING};
+use super::ids::{DASHES, IdMarker};
 use super::ipv4::is_ipv4;
 use super::{Outline, Shape, Shaper, blocks, ones};
 use crate::pattern::classify::token::RunBits;
-use crate::pattern::classify::{self, SHORTEST_HEX, SegmentClass};
+use crate::pattern::classify::{self, SegmentClass};
 
 /// Most ids and dates of a shape that other names are compared with.
 const MOST_IDS: usize = 2;
@@ -124,7 +124,7 @@ impl IdMarker {
                 let is_dash = |at: usize| id.get(at) == Some(&b'-');
                 has_both && (hex | DASHES) & all == all && [8, 13, 18, 23].into_iter().all(is_dash)
             }
-            SegmentClass::Token => has_both && self.is_token(id, run, hex, counted),
+            SegmentClass::Token => has_both && self.is_one_token(id, run, hex, counted),
             SegmentClass::Email => self.is_email(id, run, counted),
             SegmentClass::Date => is_date(id),
             SegmentClass::Ip => is_ipv4(id),
@@ -151,28 +151,6 @@ impl IdMarker {
         let Some(dot) = dot else { return false };
         let (letters, top) = ((run.lower | run.upper) >> dot >> 1, ones(id.len()) >> dot >> 1);
         letters == top && top.count_ones() >= 2
-    }
-
-    /// Returns true if an id is certainly a token.
-    fn is_token(&self, id: &[u8], run: RunBits, hex: u64, counted: bool) -> bool {
-        let padding = id.iter().rev().take_while(|&&byte| byte == b'=').count();
-        let length = id.len() - padding;
-        if padding > PADDING || length == 0 || padding > 0 && !self.may_hold(b'=', counted) {
-            return false;
-        }
-        let marks = ones(length) & !(run.digits | run.lower | run.upper);
-        let mut left = marks;
-        while left != 0 {
-            match id.get(left.trailing_zeros() as usize) {
-                Some(byte @ (b'-' | b'_' | b'+' | b'/')) if self.may_hold(*byte, counted) => {}
-                _ => return false,
-            }
-            left &= left - 1;
-        }
-        let first = (marks.trailing_zeros() as usize).min(length);
-        let is_hex = first >= SHORTEST_HEX && hex & ones(first) == ones(first);
-        let begins_otherwise = is_hex || run.digits.trailing_ones() == 8 || matches!(id, [b'0', b'x' | b'X', ..]);
-        marks & 1 == 0 && !begins_otherwise && run.is_plain_token(marks, length)
     }
 }
 
