@@ -5,6 +5,12 @@
 //! separators answer everything for plain names. Only names with bytes beyond ASCII, with braces or without a
 //! letter at the start are looked at again.
 
+mod count_limits;
+mod scan;
+
+use count_limits::CountLimits;
+use scan::{BRACE, CLOSE, HIGH, LONGEST_COUNTED, NameScan, OUTSIDE, SEPARATOR, SPECIAL, UPPER, WORD, class_of, count};
+
 use super::checks::MOST_KEY_CHECKS;
 use super::rule::{NameTest, Violation};
 use super::rules::key::lowercase::upper_case_letters;
@@ -19,23 +25,6 @@ use crate::pattern::segment::Separators;
 use crate::pattern::shape::IdByte;
 use crate::pattern::slot::untagged;
 use crate::record::Kind;
-
-/// Separator of segments.
-const SEPARATOR: u8 = 1;
-/// ASCII character that violates `key.special-chars`.
-const SPECIAL: u8 = 2;
-/// Byte beyond ASCII: part of a character, or invalid.
-const HIGH: u8 = 4;
-/// Opening brace, which may begin a hash tag.
-const BRACE: u8 = 8;
-/// Upper-case ASCII letter.
-const UPPER: u8 = 16;
-/// Byte outside the set of allowed characters.
-const OUTSIDE: u8 = 32;
-/// Closing brace, which may end a hash tag.
-const CLOSE: u8 = 64;
-/// Separator of words. If words have separators, those of segments have this class, too.
-const WORD: u8 = 128;
 
 /// Enabled name tests with the bits that each sets; zero for disabled ones.
 #[derive(Debug)]
@@ -68,49 +57,6 @@ pub struct NamePass {
     suits_plain: bool,
 }
 
-/// Limits on one count, each with its bit.
-#[derive(Debug, Default)]
-struct CountLimits {
-    /// Strictest limit: if it holds, all others do.
-    first: Option<u64>,
-    /// Bits of all limits.
-    bits: u64,
-    all: Vec<(usize, u64)>,
-}
-
-impl CountLimits {
-    fn add(&mut self, place: usize, limit: u64, first: fn(u64, u64) -> u64) {
-        self.first = Some(self.first.map_or(limit, |other| first(other, limit)));
-        self.bits |= 1 << (place % MOST_KEY_CHECKS);
-        self.all.push((place, limit));
-    }
-
-    /// Returns the bits of the limits that `breaks` reports as violated.
-    #[inline]
-    fn broken(&self, measured: u64, breaks: fn(u64, u64) -> bool) -> u64 {
-        match self.first {
-            Some(first) if breaks(measured, first) => self.all_broken(measured, breaks),
-            _ => 0,
-        }
-    }
-
-    fn all_broken(&self, measured: u64, breaks: fn(u64, u64) -> bool) -> u64 {
-        let broken = self.all.iter().filter(|(_, limit)| breaks(measured, *limit));
-        broken.fold(0, |bits, (place, _)| bits | 1 << (place % MOST_KEY_CHECKS))
-    }
-
-    /// Writes measured and allowed value of the violated limits.
-    #[inline]
-    fn measure(&self, broken: u64, measured: u64, violations: &mut Violations) {
-        if broken & self.bits == 0 {
-            return;
-        }
-        for &(place, allowed) in self.all.iter().filter(|(place, _)| broken >> (place % MOST_KEY_CHECKS) & 1 == 1) {
-            violations[place % MOST_KEY_CHECKS] = Violation { measured, allowed };
-        }
-    }
-}
-
 /// Measured violations by bit.
 pub type Violations = [Violation; MOST_KEY_CHECKS];
 
@@ -123,7 +69,7 @@ pub struct NameFailures {
     pub bits: u64,
     /// Bits of tests whose measured value is in `counts`.
     pub counted: u64,
-    /// Four counts of 16 bits each, laid out as in [`COUNTS`].
+    /// Four counts of 16 bits each, laid out as in [`count`].
     counts: u64,
     /// Length of the name in characters, or in bytes if it is within all limits.
     length: u64,
@@ -138,65 +84,6 @@ impl NameFailures {
     #[inline]
     pub fn is_none(&self) -> bool {
         self.bits == 0 && self.unnamed == 0
-    }
-}
-
-/// Longest name counted here: each count has 16 bits. The rules themselves count in longer names.
-const LONGEST_COUNTED: usize = u16::MAX as usize - 1; // there is one segment more than separators
-
-/// Increments of the four counts by classes of a byte, 16 bits each, from the lowest: special characters, upper-case
-/// letters, characters outside the set. The highest 16 bits count empty segments.
-static COUNTS: [u64; 256] = {
-    let mut counts = [0; 256];
-    let mut classes = 0;
-    while classes < counts.len() {
-        let special = (classes as u64) >> SPECIAL.trailing_zeros() & 1;
-        let upper = (classes as u64) >> UPPER.trailing_zeros() & 1;
-        let outside = (classes as u64) >> OUTSIDE.trailing_zeros() & 1;
-        counts[classes] = special | upper << 16 | outside << 32;
-        classes += 1;
-    }
-    counts
-};
-
-/// State of a pass over the bytes of a name.
-#[derive(Clone, Copy)]
-struct NameScan {
-    /// Union of the classes of all bytes.
-    union: u8,
-    /// [`SEPARATOR`] if the current segment is still empty, [`WORD`] if the current word is.
-    open: u8,
-    /// [`SEPARATOR`] if a segment was empty, [`WORD`] if a word was.
-    empty: u8,
-    separators: u32,
-}
-
-impl NameScan {
-    const NOTHING: NameScan = NameScan { union: 0, open: SEPARATOR | WORD, empty: 0, separators: 0 };
-
-    #[inline]
-    fn pass(mut self, bytes: &[u8], classes: &[u8; 256]) -> NameScan {
-        for &byte in bytes {
-            let class = classes[usize::from(byte)];
-            self.union |= class;
-            self.empty |= class & self.open;
-            self.open = class & (SEPARATOR | WORD);
-            self.separators = self.separators.wrapping_add(u32::from(class & SEPARATOR));
-        }
-        self
-    }
-
-    fn has_empty_segment(self) -> bool {
-        (self.empty | self.open) & SEPARATOR != 0
-    }
-
-    /// Returns whether a segment or a word is empty, if words have separators.
-    fn has_empty_word(self) -> bool {
-        (self.empty | self.open) & WORD != 0
-    }
-
-    fn has(self, class: u8) -> bool {
-        self.union & class != 0
     }
 }
 
@@ -430,7 +317,7 @@ impl NamePass {
         let segments_counted = if seen.has(BRACE) { 0 } else { self.empty };
         let counting = self.special | self.upper | self.outside | segments_counted;
         let (counted, counts) = match broken & counting != 0 && !seen.has(HIGH) && name.len() <= LONGEST_COUNTED {
-            true => (counting, self.count(name)),
+            true => (counting, count(name, &self.classes)),
             false => (0, 0),
         };
         NameFailures { bits: broken, counted, counts, length, segments: levels, unnamed: 0 }
@@ -462,20 +349,6 @@ impl NamePass {
         }
     }
 
-    /// Counts special, upper-case and disallowed characters of an ASCII name, and its empty segments if it has no braces.
-    ///
-    /// Four counters share one word, as in [`COUNTS`], so that each byte costs one addition.
-    fn count(&self, name: &[u8]) -> u64 {
-        let (mut counts, mut open) = (0, SEPARATOR);
-        for &byte in name {
-            let class = self.classes[usize::from(byte)];
-            counts += COUNTS[usize::from(class)] + (u64::from(class & open & SEPARATOR) << 48);
-            open = class & SEPARATOR;
-        }
-        // The last segment ends without a separator.
-        counts.wrapping_add(u64::from(open & SEPARATOR) << 48)
-    }
-
     /// Passes over the name without the braces of its hash tag; also returns the first byte without them.
     fn pass_untagged(&self, name: &[u8]) -> (NameScan, Option<u8>) {
         let pieces = untagged(name);
@@ -492,16 +365,6 @@ impl NamePass {
             pieces => first(&pieces.concat()),
         }
     }
-}
-
-fn class_of(byte: u8, separators: &Separators) -> u8 {
-    let class = |is: bool, class: u8| if is { class } else { 0 };
-    class(separators.contains(byte), SEPARATOR)
-        | class(byte.is_ascii() && is_special(char::from(byte)), SPECIAL)
-        | class(!byte.is_ascii(), HIGH)
-        | class(byte == b'{', BRACE)
-        | class(byte == b'}', CLOSE)
-        | class(byte.is_ascii_uppercase(), UPPER)
 }
 
 /// Returns true if a name with bytes beyond ASCII has special characters.

@@ -1,0 +1,187 @@
+use super::*;
+use crate::policy::evidence::MOST_EXPIRIES;
+use crate::units::Bytes;
+
+const NOW: u64 = 1_700_000_000;
+
+fn storm() -> StormRule {
+    StormRule { keys: 1_000, windows: windows(50, 100, 400), spread: 300, factor: 2 }
+}
+
+fn expiries(name: &str, left: impl Iterator<Item = u64>) -> Expiries {
+    let mut expiries = Expiries::new(MOST_EXPIRIES);
+    for (number, left) in left.enumerate() {
+        let at = i64::try_from((NOW + left) * 1000).unwrap();
+        expiries.add(format!("{name}:{number}").as_bytes(), Bytes(10), Millis(at));
+    }
+    expiries
+}
+
+/// Returns length of the window, keys in it, measured and allowed share.
+fn judge(left: impl Iterator<Item = u64>) -> Option<(u64, u64, u64, u64)> {
+    let breach = storm().of_pattern("page:{int}", &expiries("page", left), NOW)?;
+    let value = |name: &str| breach.details[name].value.clone();
+    let (DetailValue::Duration(window), DetailValue::Count(keys)) = (value("window"), value("in_window")) else {
+        panic!("{breach:?}")
+    };
+    Some((window / 1000, keys, breach.measured?, breach.allowed?))
+}
+
+/// Pseudo-random numbers below `most`, the same in every run.
+fn random(seed: u64, most: u64) -> impl Iterator<Item = u64> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    std::iter::repeat_with(move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 20) % most
+    })
+}
+
+const BASES: [u64; 9] = [60, 90, 120, 300, 600, 1_800, 3_600, 86_400, 7 * 86_400];
+
+#[test]
+fn batches_with_a_random_offset_of_five_minutes_pass() {
+    for base in BASES {
+        for keys in [1_000, 1_500, 5_000, 40_000] {
+            for written_over in [1, 60, 300, 3_600] {
+                let times = random(base + keys, 301).zip(random(7 + keys, written_over));
+                let left = times.map(|(offset, later)| base + offset + later).take(usize::try_from(keys).unwrap());
+                assert_eq!(judge(left), None, "{base} s, {keys} keys within {written_over} s");
+            }
+        }
+    }
+}
+
+#[test]
+fn several_batches_with_a_random_offset_pass_wherever_they_lie() {
+    for seed in 1..60 {
+        let starts: Vec<u64> = random(seed, 2_000).take(1 + usize::try_from(seed % 7).unwrap()).collect();
+        let batch = |&start: &u64| random(seed + start, 301).map(move |offset| start + offset).take(1_000);
+        let left: Vec<u64> = starts.iter().flat_map(batch).collect();
+        assert_eq!(judge(left.into_iter()), None, "{starts:?}");
+    }
+}
+
+#[test]
+fn a_batch_that_is_half_over_passes() {
+    for gone in [60, 150, 240, 290, 299] {
+        let left = random(gone, 301).filter_map(|offset| offset.checked_sub(gone)).take(4_000);
+        assert_eq!(judge(left), None, "{gone} s ago");
+    }
+}
+
+#[test]
+fn batches_without_an_offset_or_with_a_short_one_are_storms() {
+    for base in BASES {
+        for offset in [1, 2, 5, 10, 20, 30] {
+            for keys in [1_000, 20_000] {
+                let left = random(base + offset, offset).map(|offset| base + offset).take(keys);
+                assert!(judge(left).is_some(), "{base} s + 0 to {offset} s, {keys} keys");
+            }
+        }
+    }
+    assert_eq!(judge((0..2_000).map(|_| 3_600)), Some((1, 2_000, 1_000, 50)));
+    let (window, ..) = judge((0..20_000).map(|n| 3_600 + n % 60)).unwrap();
+    assert!(window >= 30);
+}
+
+#[test]
+fn a_storm_in_a_spread_out_pattern_is_found() {
+    let (window, keys, ..) = judge((0..10_000).map(|n| if n % 3 == 0 { 7_200 } else { n * 8 })).unwrap();
+    assert_eq!(window, 1);
+    assert!((2_800..3_900).contains(&keys), "{keys}");
+    let (window, ..) = judge((0..10_000).map(|n| if n % 2 == 0 { 7_200 + n % 60 } else { n * 8 })).unwrap();
+    assert!(window >= 30);
+    let (window, ..) = judge((0..40_000).map(|n| if n % 16 == 0 { 7_200 } else { n * 8 })).unwrap();
+    assert_eq!(window, 1);
+}
+
+#[test]
+fn a_uniform_distribution_is_no_storm_however_short() {
+    for span in [2, 10, 60, 300, 1_800, 3_600, 86_400, 7 * 86_400] {
+        assert_eq!(judge((0..20_000).map(|n| n * 7_919 % span)), None, "{span} s");
+    }
+    // Sliding expiries: most keys were used a moment ago.
+    assert_eq!(judge((1..20_000u64).map(|n| 604_800 - (n * 7_919 % 20_000).pow(2) / 700)), None);
+    // Heartbeats: refreshed every 10 s, 30 s to live.
+    assert_eq!(judge((0..20_000).map(|n| 20 + n % 10)), None);
+}
+
+#[test]
+fn few_keys_are_no_storm() {
+    assert_eq!(judge((0..999).map(|_| 3_600)), None);
+    assert!(judge((0..1_000).map(|_| 3_600)).is_some());
+}
+
+#[test]
+fn keys_of_the_far_future_share_no_second() {
+    assert_eq!(judge((0..2_000).map(|n| u64::from(u32::MAX) * (n + 1))), None);
+    assert_eq!(judge((0..2_000).map(|_| u64::from(u32::MAX) - NOW - 1)).map(|found| found.0), Some(1));
+}
+
+#[test]
+fn counts_beyond_the_sample_are_marked_as_estimates() {
+    let mut rule = storm();
+    rule.keys = 10;
+    let judge = |rule: &StormRule, left: &mut dyn Iterator<Item = u64>| {
+        rule.of_pattern("a", &expiries("a", left), NOW).unwrap()
+    };
+    let breach = judge(&rule, &mut (0..500).map(|n| if n < 100 { 900 } else { 1_000 * n }));
+    assert_eq!((breach.measured, breach.keys), (Some(1_000), 500));
+    assert_eq!(breach.details.get("sampled"), None);
+    assert_eq!(
+        (&breach.details["in_window"].value, &breach.details["start"].value),
+        (&DetailValue::Count(100), &DetailValue::Time(Millis(1_700_000_900_000)))
+    );
+    let breach = judge(&rule, &mut (0..5_000).map(|_| 900));
+    assert_eq!(breach.details["sampled"].value, DetailValue::Count(MOST_EXPIRIES as u64));
+}
+
+fn instance(patterns: &[(&str, Vec<u64>)]) -> Vec<Breach> {
+    let samples: Vec<_> = patterns.iter().map(|(name, left)| expiries(name, left.iter().copied())).collect();
+    let node = |(name, expiries)| PatternNode {
+        text: format!("{name}:{{int}}"),
+        segment: "{int}",
+        varies: true,
+        parent: None,
+        facts: None,
+        expiries: Some(expiries),
+        ids: None,
+        secrets: None,
+        tokens: None,
+    };
+    let nodes = patterns.iter().map(|(name, _)| *name).zip(&samples).map(node).collect();
+    let context = Context { reference: Some(Millis(i64::try_from(NOW * 1000).unwrap())), ..Context::default() };
+    storm().judge(&Forest { nodes, strict: false }, &context)
+}
+
+const NAMES: [&str; 10] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
+
+#[test]
+fn many_small_patterns_make_a_storm_of_the_instance() {
+    let mut patterns: Vec<_> = NAMES.iter().map(|&name| (name, vec![3_600; 500])).collect();
+    patterns.push(("other", (0..50_000).map(|n| n * 7 % 86_400).collect()));
+    let found = instance(&patterns);
+    let [breach] = &found[..] else { panic!("{found:?}") };
+    assert_eq!((breach.pattern.clone(), breach.keys), (None, 5_000));
+    let DetailValue::Parts(parts) = &breach.details["patterns"].value else { panic!("{breach:?}") };
+    assert_eq!((parts.len(), parts[0].name.as_str(), parts[0].keys), (10, "a:{int}", Some(500)));
+}
+
+#[test]
+fn keys_of_a_pattern_with_a_finding_count_once() {
+    let alone = instance(&[("a", vec![3_600; 5_000]), ("b", vec![3_600; 900])]);
+    assert_eq!(alone.iter().map(|breach| breach.pattern.as_deref()).collect::<Vec<_>>(), [Some("a:{int}")]);
+    let both = instance(&[("a", vec![3_600; 5_000]), ("b", vec![3_600; 900]), ("c", vec![3_600; 900])]);
+    let keys: Vec<_> = both.iter().map(|breach| (breach.pattern.is_some(), breach.keys)).collect();
+    assert_eq!(keys, [(true, 5_000), (false, 1_800)]);
+}
+
+#[test]
+fn small_patterns_with_a_random_offset_pass() {
+    let batch = |&name: &&'static str| {
+        (name, random(u64::from(name.as_bytes()[0]), 301).map(|offset| 3_600 + offset).take(500).collect())
+    };
+    assert!(instance(&NAMES.iter().map(batch).collect::<Vec<_>>()).is_empty());
+}
