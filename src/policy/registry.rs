@@ -119,8 +119,9 @@ mod tests {
         for group in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir())
         {
             let name = group.file_name().unwrap().to_str().unwrap().trim_end_matches('_').to_owned();
-            let files = std::fs::read_dir(&group).unwrap().map(|entry| entry.unwrap().path());
-            let stems = files.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned());
+            let paths = std::fs::read_dir(&group).unwrap().map(|entry| entry.unwrap().path());
+            let stems =
+                paths.filter(|path| path.is_file()).map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned());
             ids.extend(stems.filter(|stem| stem != "mod").map(|stem| format!("{name}.{}", stem.replace('_', "-"))));
         }
         ids.sort();
