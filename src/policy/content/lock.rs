@@ -5,8 +5,8 @@
 //!
 //! - A **hash** is a lock if its fields name a holder: `uuid:thread` with a count, as Redisson writes it, or only words such as
 //!   `owner`, `token`, `expire`.
-//! - A **string** is a lock unless it shows something else: an object in JSON that names no holder, a text of several words, or
-//!   more than 512 bytes. If `lock` is not the first segment, it may be a state or property of what stands before it: a flag that
+//! - A **string** is a lock unless it shows something else: an object in JSON that names no holder, a number with decimals, numbers
+//!   with commas between them, a URL, a text of several words, or more than 512 bytes. If `lock` is not the first segment, it may be a state or property of what stands before it: a flag that
 //!   says no, a flag or number beside a word such as `login` or `device`, or behind `user`, a number behind `stock`
 //!   or `seat`, one without expiry in a name with such a word, a property such as `lock:status` or `lock:screen`, one plain word
 //!   without expiry that says nothing of a holder (`shop:lock:theme` is `dark`).
@@ -19,6 +19,7 @@
 
 use super::is_one_of;
 use super::random::{has_random, has_uuid};
+use super::serialized::unwrapped;
 use crate::rdb::peek::{PeekBuffers, RawValue, ValuePart};
 use crate::record::{Kind, Record};
 
@@ -40,6 +41,12 @@ pub const NAMES: &[&str] = &[
     "redisson-lock",
     "rlock",
     "dlock",
+    "rwlock",
+    "readLock",
+    "writeLock",
+    "tryLock",
+    "spinlock",
+    "lock4j",
     "mutex",
     "分布式锁",
 ];
@@ -295,7 +302,7 @@ fn string_may_be_lock(record: &Record<'_>, raw: RawValue<'_>, place: LockPlace) 
         return false;
     }
     let Some(value) = raw.short_string(LONGEST) else { return !place.is_last };
-    let value = value.trim_ascii();
+    let value = unwrapped(&value).trim_ascii();
     if place.is_last && (place.of_thing || !has_uuid(value)) {
         return false;
     }
@@ -304,13 +311,18 @@ fn string_may_be_lock(record: &Record<'_>, raw: RawValue<'_>, place: LockPlace) 
         [b'[', .., b']'] => return has_random(beginning(value)),
         _ => {}
     }
-    if !place.is_inner || has_random(beginning(value)) {
+    if has_random(beginning(value)) {
+        return true;
+    }
+    if is_decimal(value) || are_numbers(value) || memchr::memmem::find(value, b"://").is_some() {
+        return false;
+    }
+    if !place.is_inner {
         return true;
     }
     let (is_small, says_no) = (is_number(value) && value.len() < TIME_DIGITS, is_one_of(value, &NO));
     let (is_flag, expires) = (says_no || is_one_of(value, &YES), record.expires_at.is_some());
-    let is_amount = is_small && !is_flag || is_decimal(value);
-    let is_count = is_amount && (place.of_stock || place.of_counted && !expires);
+    let is_count = is_small && !is_flag && (place.of_stock || place.of_counted && !expires);
     let can_be_locked = place.of_lockable || place.of_person || place.of_thing && !expires;
     let is_state = says_no || (is_small || is_flag) && can_be_locked;
     let is_property = place.is_property && !(is_flag && expires) || !is_flag && !expires && is_setting(value);
@@ -324,6 +336,16 @@ fn is_decimal(value: &[u8]) -> bool {
         None => return false,
     };
     is_number(whole) && decimals.get(1..).is_some_and(is_number) && value.len() < TIME_DIGITS
+}
+
+/// Returns whether a value consists of numbers with commas between them, such as coordinates.
+fn are_numbers(value: &[u8]) -> bool {
+    let is_number = |number: &[u8]| {
+        let number = number.trim_ascii();
+        let digits = number.strip_prefix(b"-").unwrap_or(number);
+        digits.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.') && !digits.is_empty()
+    };
+    value.contains(&b',') && value.split(|byte| *byte == b',').all(is_number)
 }
 
 /// Returns whether a value is one plain word that says nothing of a holder.

@@ -3,6 +3,7 @@
 pub mod json;
 pub mod lock;
 pub mod random;
+pub mod serialized;
 pub mod text;
 
 use crate::rdb::cursor::Cursor;

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::bottom_k;
 use crate::pattern::kept_name;
 use crate::policy::content::random;
+use crate::policy::content::serialized::unwrapped;
 use crate::rdb::peek::{MAX_PARTS, PeekBuffers, ValuePart};
 use crate::record::{Kind, Record};
 use crate::report::{Example, Key, Weight};
@@ -123,8 +124,12 @@ impl LockValue {
             Kind::String if length < min => has_token = false,
             _ => raw.peek(room, |part| match part {
                 ValuePart::String(text) => {
-                    has_token = true;
-                    value = LockValue::Token { hash: hash(VALUE_SEED ^ length, text), form: form(text) };
+                    let scalar = unwrapped(text);
+                    let form = form(text);
+                    // A part of the name is the same for all who want the lock.
+                    let is_of_name = || memchr::memmem::find(record.key, scalar.trim_ascii()).is_some();
+                    has_token = is_token(&scalar) && !(form == TokenForm::Constant && is_of_name());
+                    value = LockValue::Token { hash: hash(VALUE_SEED ^ length, text), form };
                 }
                 ValuePart::Pair(field, text) => [field, text].into_iter().filter(is_token).for_each(|token| {
                     has_token = true;
@@ -308,6 +313,20 @@ mod tests {
         uses.sort_unstable();
         // The second holder of `abcdefgh` is the same lock on another instance.
         assert_eq!(uses, [(2, false), (2, true)]);
+    }
+
+    #[test]
+    fn parts_of_the_name_and_serialized_words_are_no_tokens() {
+        let missing = |name: &str, value: &str| {
+            let mut tokens = Tokens::new(9);
+            add(&mut tokens, name, value);
+            tokens.missing().keys == 1
+        };
+        assert!(missing("lock:order:20251126000001", "20251126000001") && missing("lock:shop:order", "shop:order"));
+        assert!(missing("lock:a", "[\"java.lang.Long\",1]") && missing("lock:a", "s:6:\"locked\";"));
+        assert!(!missing("lock:a", "[\"java.lang.String\",\"host-7:12\"]"));
+        let uuid = "8d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f";
+        assert!(!missing(&format!("lock:{uuid}"), uuid), "perhaps the holder is in the name");
     }
 
     #[test]

@@ -5,7 +5,8 @@
 //! token     JSON web tokens, private keys                   password   fields named like one
 //! connection  passwords in URLs and settings of servers
 //! amount    names of sizes and serial numbers
-//! named     keys named like a password                      fullwidth  digits as input methods type them
+//! named     keys named like a password                      labelled  passwords behind a Chinese label
+//! fullwidth digits as input methods type them
 //! verdict   chance matches told apart                       mask       what evidence shows
 //! ```
 //!
@@ -18,6 +19,7 @@ mod digits;
 mod email;
 mod fullwidth;
 mod kinds;
+mod labelled;
 mod mask;
 mod named;
 mod password;
@@ -30,6 +32,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use crate::pattern::segment::Separators;
+use crate::policy::content::serialized::unwrapped;
 use crate::rdb::peek::{MAX_TEXT_BYTES, PeekBuffers, ValuePart};
 use crate::record::{Kind, Record};
 use crate::report::{Text, Wording};
@@ -150,13 +153,15 @@ impl Inspection {
                 self.text(text, TextGroup::Elements, named, tally);
             }
             ValuePart::Pair(field, value) => {
+                let field = unwrapped(field);
                 self.text(field, TextGroup::Fields, None, tally);
                 let of_id = named::is_id(field);
                 let group = if of_id { TextGroup::ValuesOfIds } else { TextGroup::Values(hash(field)) };
                 if self.kinds.has(SensitiveKind::Password)
-                    && let Some(word) = password::word(field, value, &self.fields)
+                    && let secret = unwrapped(value)
+                    && let Some(word) = password::word(field, secret, &self.fields)
                 {
-                    tally.add(MatchStrength::Found, SensitiveKind::Password, group, value, word);
+                    tally.add(MatchStrength::Found, SensitiveKind::Password, group, secret, word);
                 }
                 tally.phones = !(of_amount || amount::is_amount(field));
                 // A hash of passwords by user, or of one; other fields describe a password.
@@ -204,7 +209,7 @@ impl Inspection {
                 tally.add(MatchStrength::Found, SensitiveKind::Password, group, secret, word);
             });
             if let Some(named) = named.filter(|named| named.is_told_by(text)) {
-                tally.add(MatchStrength::Found, SensitiveKind::Password, group, text, named.word);
+                tally.add(MatchStrength::Found, SensitiveKind::Password, group, unwrapped(text), named.word);
             }
         }
         tally.end_text(group);
@@ -237,6 +242,7 @@ impl Inspection {
         }
         if self.kinds.has(SensitiveKind::Password) {
             connection::scan(text, |range| see(MatchStrength::Found, SensitiveKind::Password, range));
+            labelled::scan(text, |range| see(MatchStrength::Found, SensitiveKind::Password, range));
         }
         if self.kinds.has(SensitiveKind::PrivateKey) {
             token::scan_private_key(text, |range| see(MatchStrength::Found, SensitiveKind::PrivateKey, range));

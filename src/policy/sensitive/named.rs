@@ -7,6 +7,7 @@
 
 use super::{password, split_hump};
 use crate::pattern::segment::Separators;
+use crate::policy::content::serialized::unwrapped;
 
 /// Default words. A bare `token` or `key` is none of them.
 pub const NAMES: &[&str] = &["password", "passwd", "pwd", "passphrase", "secret", "密码", "口令"];
@@ -110,8 +111,7 @@ impl PasswordName<'_> {
     /// Returns whether a value under this name is a password in plain text.
     pub fn is_told_by(&self, value: &[u8]) -> bool {
         let value = value.trim_ascii();
-        let bare = value.strip_prefix(b"\"").and_then(|value| value.strip_suffix(b"\"")).unwrap_or(value);
-        let bare = password::without_scheme(bare);
+        let bare = password::without_scheme(unwrapped(value));
         let sure = can_be_password(bare) && !password::is_harmless(self.word, bare);
         sure && (self.is_last || looks_like_password(bare))
     }
@@ -121,15 +121,9 @@ impl PasswordName<'_> {
 fn can_be_password(text: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(text) else { return false };
     let is_markup = text.starts_with(['{', '[', '<']);
-    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    let is_time = matches!(text.len(), 10 | 13) && text.starts_with('1') && digits(text);
-    let is_date = text.get(..10).is_some_and(|date| {
-        let parts: Vec<&str> = date.split(['-', '/']).collect();
-        matches!(*parts, [year, month, day] if year.len() == 4 && [year, month, day].into_iter().all(digits))
-    });
     (SHORTEST..=LONGEST).contains(&text.len())
         && !text.chars().any(char::is_control)
-        && !(is_markup || is_time || is_date || text.contains("://"))
+        && !(is_markup || password::is_time(text.as_bytes()) || text.contains("://"))
 }
 
 /// Returns whether a text looks like a password even where the name says little: letters and digits, perhaps other marks, but no

@@ -57,7 +57,7 @@ pub(super) fn word<'w>(field: &[u8], value: &[u8], words: &'w [String]) -> Optio
     }
     let name = &name[..len];
     let word = words.iter().find(|word| name.ends_with(word.as_bytes()))?;
-    (!is_harmless(word, value)).then_some(word)
+    (!is_harmless(word, value) && !is_time(value.trim_ascii())).then_some(word)
 }
 
 /// Splits off the letter that a text begins with as `\uXXXX`, the form in which Python writes Chinese into JSON. Its UTF-8 is shorter.
@@ -78,6 +78,18 @@ pub(super) fn is_harmless(word: &str, value: &[u8]) -> bool {
         || describes(value.trim_ascii())
         || is_placeholder(value.trim_ascii())
         || hashable && is_hashed(value)
+}
+
+/// Returns whether a value is a time or begins with a date.
+pub(super) fn is_time(value: &[u8]) -> bool {
+    let are_digits = |text: &[u8]| text.iter().all(u8::is_ascii_digit);
+    let is_number = matches!(value.len(), 10 | 13) && value.starts_with(b"1") && are_digits(value);
+    let is_date = value.get(..10).is_some_and(|date| {
+        let mut parts = date.split(|byte| matches!(byte, b'-' | b'/'));
+        let begins = parts.next().is_some_and(|year| year.len() == 4 && are_digits(year));
+        begins && parts.clone().count() == 2 && parts.all(are_digits)
+    });
+    is_number || is_date
 }
 
 /// Returns whether a value describes the field: its type or a condition as in schemas and forms, a regular expression, a path of files.
@@ -355,6 +367,9 @@ mod tests {
     fn other_fields_and_hashed_passwords_are_not() {
         for field in ["", "token", "password_set", "pwd_changed_at", "secretary", "name", &"x".repeat(100)] {
             assert_eq!(given(field, "hunter2"), None, "{field}");
+        }
+        for time in ["1764150000", "1764150000123", "2025-01-01 10:00:00", "2025/01/01"] {
+            assert_eq!(given("lastChangePwd", time), None, "{time}");
         }
         for value in [
             "",

@@ -30,6 +30,27 @@ fn helpers_of_a_lock_are_no_locks() {
 }
 
 #[test]
+fn measures_lists_and_urls_are_no_locks() {
+    for value in
+        ["50.00", "0.00012", "116.397,39.908", "1,2,3,4,5", "https://a.com/x.mp4", "[\"java.math.BigDecimal\",9.5]"]
+    {
+        for name in ["lock:price:sku:1", "wallet:lock:1001:usdt", "bike:lock:1001:gps"] {
+            assert!(!string(name, value, false) && !string(name, value, true), "{name} {value}");
+        }
+    }
+    // A time with a fraction may be that at which the lock expires.
+    assert!(string("lock:order:1", "1764150043.25", true));
+}
+
+#[test]
+fn serialized_values_are_locks_as_plain_ones_are() {
+    for value in ["[\"java.lang.Long\",1]", "s:1:\"1\";", "\"1\"", "\u{ac}"] {
+        assert!(string("shop:lock:order:1", value, false), "{value}");
+    }
+    assert!(!string("user:lock:1001", "[\"java.lang.Integer\",1]", false), "a state");
+}
+
+#[test]
 fn strings_are_locks_whatever_their_token_is() {
     for value in [
         "1",

@@ -84,6 +84,9 @@ const NAME_BYTES: DetailField = DetailField::new("name_bytes", "name bytes", "ke
 const VALUE_BYTES: DetailField = DetailField::new("value_bytes", "value bytes", "value 占用");
 const SHORTENED: DetailField = DetailField::new("shortened", "shortened", "缩短后");
 
+/// Most bytes of a segment that cannot be abbreviated further.
+const ABBREVIATED: usize = 3;
+
 const MERGED: DetailField = DetailField::new("merged", "several patterns counted together", "多个模式合并统计");
 
 /// Level of a pattern that is collapsed to `{*}`.
@@ -123,7 +126,7 @@ impl PatternRule for NameCost {
         let rest = forest.nodes.iter().zip(collapsed).filter(|(_, collapsed)| *collapsed != Collapsed::First);
         let breach = |(node, collapsed): (&PatternNode<'_>, Collapsed)| {
             let sums = node.facts.as_ref().filter(|sums| sums.keys >= self.keys.max(1))?;
-            let mut breach = self.of_pattern(node, sums)?;
+            let mut breach = self.of_pattern(node, sums).filter(|_| !is_short(forest, node))?;
             breach.details.extend((collapsed == Collapsed::Below).then(|| MERGED.with(DetailValue::Flag(true))));
             Some(breach)
         };
@@ -138,6 +141,14 @@ impl PatternRule for NameCost {
         let crowded = |report: &Report| report.prefixes.crowded.keys >= self.keys.max(1);
         known.lacks_keys().or_else(|| known.lacks(Need::DistinctNames, crowded))
     }
+}
+
+/// Returns whether a pattern has no name that could be shorter: `u:{int}:fr:m:{int}` as the standard abbreviates.
+fn is_short(forest: &Forest<'_>, node: &PatternNode<'_>) -> bool {
+    let above = |node: &&PatternNode<'_>| forest.nodes.get(node.parent?);
+    let is_class = |segment: &str| segment.starts_with('{') && segment.find('}') == Some(segment.len() - 1);
+    let mut path = std::iter::successors(Some(node), above);
+    path.all(|node| node.segment != COLLAPSED && (node.segment.len() <= ABBREVIATED || is_class(node.segment)))
 }
 
 impl NameCost {

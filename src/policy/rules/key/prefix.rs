@@ -2,7 +2,8 @@
 //!
 //! A first segment without any letter is no business name: the `service` standard rejects `12345` for lack of a business
 //! prefix, and neither `12345:name` nor `2024-11-04:visits` or `_:name` identifies its owner, while all five standards demand
-//! the *name* of a business, module or database. Letters of any script count, and so do other signs beyond ASCII that are no
+//! the *name* of a business, module or database. Nor does an id of letters and digits: a UUID, or 24 digits in hexadecimal and more.
+//! Letters of any script count, and so do other signs beyond ASCII that are no
 //! numbers.
 
 use crate::policy::KeyView;
@@ -34,6 +35,12 @@ static META: RuleMeta = RuleMeta {
     fails: RuleSample::of(&[SampleKey::named("user_profile_12345")]),
 };
 
+/// Length of a UUID as text.
+const UUID: usize = 36;
+
+/// Length of the shortest number in hexadecimal that is an id.
+const SHORTEST_ID: usize = 24;
+
 /// Registry entry of the rule.
 pub static RULE: Rule = Rule { meta: &META, build };
 
@@ -59,10 +66,29 @@ impl KeyRule for PrefixRule {
     }
 }
 
-/// Returns whether a first segment names something: it has a letter, or a sign beyond ASCII that is no number.
+/// Returns whether a first segment names something: it has a letter, or a sign beyond ASCII that is no number, and is neither a
+/// UUID nor a long number in hexadecimal.
 pub fn names_a_business(segment: &[u8]) -> bool {
     let names = |c: char| c.is_alphabetic() || !c.is_ascii() && !c.is_numeric();
-    segment.utf8_chunks().any(|chunk| chunk.valid().chars().any(names) || !chunk.invalid().is_empty())
+    !is_id(segment)
+        && segment.utf8_chunks().any(|chunk| chunk.valid().chars().any(names) || !chunk.invalid().is_empty())
+}
+
+/// Returns whether a segment is a UUID, or a number in hexadecimal as long as the id of a document.
+fn is_id(segment: &[u8]) -> bool {
+    let is_hex = |bytes: &[u8]| bytes.iter().all(u8::is_ascii_hexdigit);
+    let groups = || segment.split(|byte| *byte == b'-');
+    let has_form = match segment.len() {
+        UUID => groups().map(<[u8]>::len).eq([8, 4, 4, 4, 12]) && groups().all(is_hex),
+        length => length >= SHORTEST_ID && is_hex(segment),
+    };
+    has_form && segment.iter().any(u8::is_ascii_digit)
+}
+
+/// Returns whether a name may begin with such an id, perhaps in a hash tag, by its first bytes.
+pub fn may_begin_with_id(name: &[u8]) -> bool {
+    let is_of_id = |byte: &u8| byte.is_ascii_hexdigit() || matches!(byte, b'-' | b'{' | b'}');
+    name.get(..SHORTEST_ID).is_some_and(|beginning| beginning.iter().all(is_of_id))
 }
 
 #[cfg(test)]
@@ -72,6 +98,19 @@ mod tests {
 
     fn breaks(name: &str) -> bool {
         check_name(&PrefixRule, name).is_some()
+    }
+
+    #[test]
+    fn an_id_is_no_prefix() {
+        for id in
+            ["550e8400-e29b-41d4-a716-446655440000", "507f1f77bcf86cd799439011", "d41d8cd98f00b204e9800998ecf8427e"]
+        {
+            assert!(breaks(&format!("{id}:cart:1")) && breaks(&format!("{{{id}}}:cart")), "{id}");
+            assert!(!breaks(&format!("shop:{id}")), "{id}");
+        }
+        for prefix in ["fb123456", "cafe", "deadbeefdeadbeefdeadbeef", "a-1-b-2-c-3-d-4-e-5-f-6-a-7-b-8-c-9-d"] {
+            assert!(!breaks(&format!("{prefix}:cart:1")), "{prefix}");
+        }
     }
 
     #[test]

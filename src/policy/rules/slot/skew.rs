@@ -111,8 +111,10 @@ impl SnapshotRule for SkewRule {
         breaches
     }
     fn needs(&self, known: &Known<'_>) -> Option<Need> {
-        let single =
-            |report: &Report| report.source.files.len() < 2 && !report.server.cluster && report.slots.is_none();
+        let single = |report: &Report| {
+            let has_slots = report.slots.is_some() && !has_databases(report);
+            report.source.files.len() < 2 && !report.server.cluster && !has_slots
+        };
         known.lacks(Need::Shards, single).or_else(|| known.lacks_sums())
     }
 
@@ -121,10 +123,18 @@ impl SnapshotRule for SkewRule {
     }
 }
 
+/// Returns whether there are keys outside of database 0, which nodes of a cluster do not have as a rule.
+fn has_databases(report: &Report) -> bool {
+    report.databases.iter().any(|database| database.db > 0 && database.keys > 0)
+}
+
 impl SkewRule {
     fn slots(&self, report: &Report) -> Vec<Breach> {
         let Some(slots) = &report.slots else { return Vec::new() };
         let spread = report.server.cluster || report.source.files.len() > 1;
+        if !spread && has_databases(report) {
+            return Vec::new();
+        }
         let of_mean = slots.mean.0.saturating_mul(self.slot_ratio);
         let allowed = of_mean.min(thousandths(report.totals.memory.0, self.slot_share)).max(self.slot_least);
         let heavy = slots.heaviest.iter().filter(|slot| slot.memory.0 > allowed && (spread || gathered(slot)));

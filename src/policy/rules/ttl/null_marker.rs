@@ -3,7 +3,7 @@
 //! A marker is a string whose whole value is one of `markers`, byte by byte: blanks around it make it another value. Numbers
 //! and flags such as `0` or `false` are none, nor are collections, which are never empty. The object by which Spring caches null
 //! (`NullValue`) is a marker however it is serialized. As Java writes it, it cannot be written in a policy and always counts, and so
-//! does the `None` that Python pickles.
+//! do a marker that Java serialized as a string and the `None` that Python pickles.
 //!
 //! The standards speak of cached results, so keys do not count whose TTL class holds something else: classes of `except`, and those
 //! that may live forever, such as counters and configuration. Keys without a class count, since not every cache is named so,
@@ -15,6 +15,7 @@
 //! that long. A marker without expiry breaks the rule, too, and measures nothing.
 
 use crate::policy::KeyView;
+use crate::policy::content::serialized::{JAVA_HEAD, java_string};
 use crate::policy::context::Context;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{
@@ -129,8 +130,9 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
     if markers.is_empty() || markers.iter().any(|marker| marker.len() > LONGEST) {
         return Err(format!("\"markers\" must hold one or more values of at most {LONGEST} bytes"));
     }
-    let lengths =
-        markers.iter().fold(1 << LONGEST | 1 << PICKLED[0].len(), |lengths, marker| lengths | 1 << marker.len());
+    let lengths = markers.iter().fold(1 << LONGEST | 1 << PICKLED[0].len(), |lengths, marker| {
+        lengths | 1 << marker.len() | 1 << (marker.len() + JAVA_HEAD).min(LONGEST)
+    });
     let except = params.words("except").to_vec();
     Ok(BuiltRule::Key(Box::new(NullMarker { max: params.number("max"), markers, lengths, except })))
 }
@@ -195,7 +197,8 @@ impl NullMarker {
     fn is_marker(&self, key: &KeyView<'_>) -> bool {
         let value = key.record.raw.and_then(|raw| raw.short_string(SPRING.len()));
         value.is_some_and(|value| {
-            *value == SPRING[..] || PICKLED.contains(&&*value) || self.markers.iter().any(|marker| **marker == *value)
+            let text = java_string(&value).unwrap_or(&value);
+            *value == SPRING[..] || PICKLED.contains(&&*value) || self.markers.iter().any(|marker| **marker == *text)
         })
     }
 }
@@ -238,6 +241,19 @@ mod tests {
             (record.raw, record.length, record.expires_at) = (Some(raw), Some(length), left.map(Millis));
         });
         violation.map(|violation| (violation.measured, violation.allowed))
+    }
+
+    #[test]
+    fn markers_that_java_serialized_count() {
+        let checks = rule("max = \"60s\"");
+        let java = |text: &str| [&b"\xac\xed\0\x05t\0"[..], &[text.len() as u8], text.as_bytes()].concat();
+        let breaks = |text: &str| {
+            let value = java(text);
+            let bytes = [&[value.len() as u8][..], &value].concat();
+            stored(&checks, "cache:user:1", &bytes, value.len() as u64, Some(60_001)).is_some()
+        };
+        assert!(["NULL", "null", "", "{}"].into_iter().all(breaks));
+        assert!(!breaks("nothing") && !breaks("0"));
     }
 
     fn plain(checks: &Checks, name: &str, value: &str, left: Option<i64>) -> Option<(u64, u64)> {

@@ -1,0 +1,100 @@
+//! Detection of passwords behind a Chinese label in running text, as in a message to a user: `您的初始密码是Abc@123456，请及时修改`.
+//!
+//! A mark or a verb has to stand between the label and the password, which has 6 characters or more, with letters and digits among
+//! them. Codes by which anybody opens an archive or a shared file do not count.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+
+use super::password;
+
+static LABELS: LazyLock<[Finder<'static>; 2]> = LazyLock::new(|| ["密码", "口令"].map(Finder::new));
+
+/// What may stand between a label and a password, blanks aside.
+const MARKS: [&str; 7] = ["：", ":", "=", "＝", "是", "为", "->"];
+
+/// Words before a label that make it a code which is given to everybody.
+const SHARED: [&str; 6] = ["解压", "提取", "分享", "访问", "下载", "压缩包"];
+
+/// Characters of a password.
+const LENGTH: std::ops::RangeInclusive<usize> = 6..=64;
+
+/// Reports the passwords in a text that has labels.
+pub(super) fn scan(text: &[u8], mut see: impl FnMut(Range<usize>)) {
+    for label in LABELS.iter() {
+        for at in label.find_iter(text) {
+            let before = text.get(..at).unwrap_or_default();
+            if !SHARED.iter().any(|word| before.ends_with(word.as_bytes()))
+                && let Some(range) = password_from(text, at + label.needle().len())
+            {
+                see(range);
+            }
+        }
+    }
+}
+
+/// Returns the password that follows a label which ends here.
+fn password_from(text: &[u8], end: usize) -> Option<Range<usize>> {
+    let rest = text.get(end..)?.trim_ascii_start();
+    let behind = MARKS.iter().find_map(|mark| rest.strip_prefix(mark.as_bytes()))?.trim_ascii_start();
+    let is_end = |byte: &u8| !byte.is_ascii_graphic() || matches!(byte, b',' | b';' | b'"' | b'\'' | b'<' | b'&');
+    let longest = behind.get(..=*LENGTH.end()).unwrap_or(behind);
+    let length = longest.iter().position(is_end).unwrap_or(longest.len());
+    let value = behind.get(..length)?;
+    let value = value.strip_suffix(b".").unwrap_or(value);
+    let has = |is: fn(&u8) -> bool| value.iter().any(is);
+    let is_password = LENGTH.contains(&value.len())
+        && has(u8::is_ascii_alphabetic)
+        && has(u8::is_ascii_digit)
+        && memchr::memmem::find(value, b"://").is_none()
+        && !password::is_harmless("password", value);
+    let start = text.len() - behind.len();
+    is_password.then_some(start..start + value.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str) -> Vec<&str> {
+        let mut found = Vec::new();
+        scan(text.as_bytes(), |range| found.push(&text[range]));
+        found
+    }
+
+    #[test]
+    fn passwords_behind_a_label_are_found() {
+        for text in [
+            "密码：Abc@123456",
+            "密码: Abc@123456",
+            "账号：admin 密码：Abc@123456",
+            "您的初始密码是Abc@123456，请及时修改",
+            "您的登录密码为 Abc@123456。",
+            "{\"remark\":\"口令=Abc@123456\"}",
+        ] {
+            assert_eq!(found(text), ["Abc@123456"], "{text}");
+        }
+    }
+
+    #[test]
+    fn other_texts_are_not() {
+        for text in [
+            "密码",
+            "密码：",
+            "密码：******",
+            "密码：请输入6到16位",
+            "密码错误次数：12345678",
+            "密码：123456",
+            "密码：${DB_PASSWORD1}",
+            "密码：e10adc3949ba59abbe56e057f20f883e",
+            "解压密码：abc123456",
+            "提取密码：x7k2p9",
+            "修改密码 https://a.com/reset?x=12345",
+            "密码是https://a.com/x1",
+        ] {
+            assert!(found(text).is_empty(), "{text}");
+        }
+    }
+}
