@@ -67,6 +67,18 @@ impl Record<'_> {
         self.memory.known()
     }
 
+    /// Returns whether the value is a JSON document without an object or array, whose length is that of a text.
+    #[inline]
+    pub(crate) fn is_json_scalar(&self) -> bool {
+        self.module_facts.is_some_and(|facts| facts.levels == Some(0))
+    }
+
+    /// Returns the length as sums over keys take it: bytes of a string, elements of anything else; a scalar in JSON counts as one.
+    #[inline]
+    pub(crate) fn summed_length(&self) -> u64 {
+        if self.is_json_scalar() { 1 } else { self.length.unwrap_or(0) }
+    }
+
     /// Returns the payload of a collection. Reads its blobs unless it is known.
     pub(crate) fn collection_payload(&self) -> Option<Payload> {
         match (self.kind, self.value.payload) {

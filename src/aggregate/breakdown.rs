@@ -71,7 +71,7 @@ struct TypeCell {
 impl TypeCell {
     #[inline]
     fn add(&mut self, record: &Record<'_>) {
-        self.length = self.length.saturating_add(record.length.unwrap_or(0));
+        self.length = self.length.saturating_add(record.summed_length());
         match record.known_memory() {
             Some(memory) => {
                 self.memory += memory;

@@ -57,7 +57,7 @@ pub fn elements(record: &Record<'_>) -> u64 {
     match record.kind {
         Kind::String => 1,
         Kind::List | Kind::Set | Kind::Zset | Kind::Hash | Kind::Stream | Kind::Module | Kind::Array => {
-            record.length.unwrap_or(0)
+            record.summed_length()
         }
     }
 }

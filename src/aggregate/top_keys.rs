@@ -46,7 +46,7 @@ impl TopKeys {
     pub fn takes(&self, record: &Record<'_>) -> bool {
         let by_length = |length| self.by_length.takes(length, record.db, record.key);
         self.by_kind[record.kind as usize].takes(record.memory.0, record.db, record.key)
-            || (record.kind != Kind::String && record.length.is_some_and(by_length))
+            || (is_collection(record) && record.length.is_some_and(by_length))
     }
 
     /// Returns the length and memory below which no key of this type enters a list.
@@ -54,6 +54,12 @@ impl TopKeys {
         let length = if kind == Kind::String { u64::MAX } else { self.by_length.least() };
         (length, Bytes(self.by_kind[kind as usize].least()))
     }
+}
+
+/// Returns whether the length of a value is a number of elements.
+#[inline]
+fn is_collection(record: &Record<'_>) -> bool {
+    record.kind != Kind::String && !record.is_json_scalar()
 }
 
 impl Aggregate for TopKeys {
@@ -64,7 +70,7 @@ impl Aggregate for TopKeys {
         if record.known_memory().is_some() {
             self.by_kind[record.kind as usize].offer(record.memory.0, record.db, record.key, facts);
         }
-        if record.kind != Kind::String
+        if is_collection(record)
             && let Some(length) = record.length
         {
             self.by_length.offer(length, record.db, record.key, facts);

@@ -17,7 +17,7 @@ use std::thread;
 
 use super::lz4::Frames;
 use super::source::{Source, fill_from};
-use super::{gzip, vcs};
+use super::{gzip, vcs, zstd_frames};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Budget;
 use crate::wording::wording;
@@ -80,12 +80,7 @@ impl Compression {
     ) -> io::Result<Box<dyn Read + Send + 'a>> {
         Ok(match self {
             Compression::Gzip => gzip::decoder(reader, threads),
-            Compression::Zstd => {
-                let mut decoder = zstd::stream::read::Decoder::with_buffer(reader)?;
-                // The decoder allocates the window that the frame declares.
-                decoder.window_log_max(budget.zstd_window_log())?;
-                Box::new(decoder)
-            }
+            Compression::Zstd => Box::new(zstd_frames::Frames::new(reader, budget.zstd_window_log())?),
             Compression::Lz4 => Box::new(Frames::new(reader)),
             Compression::Vcs => Box::new(vcs::Frame::new(reader)?),
         })

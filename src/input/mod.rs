@@ -25,6 +25,7 @@ mod state;
 pub mod stream;
 mod vcs;
 pub mod whole;
+mod zstd_frames;
 
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};

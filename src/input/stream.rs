@@ -48,10 +48,8 @@ impl std::fmt::Debug for Window {
 enum SourceState {
     Open,
     Ended,
-    /// Failed after the bytes read; the error has not been returned yet.
+    /// Failed after the bytes read.
     Failed(Error),
-    /// Failed, and the error has been returned.
-    Told,
 }
 
 impl Window {
@@ -228,27 +226,29 @@ impl Window {
     fn fill_spill(&mut self, goal: usize) -> Result<()> {
         let spilled = self.try_fill_spill(goal);
         spilled.map_err(|error| {
-            // Bytes may have been read but not stored, so later bytes would not be contiguous.
-            self.state = SourceState::Told;
             let (limit, dir) = (self.limit, super::shown_path(&self.spool_dir));
-            Error::at(self.offset, ErrorKind::Io(error)).with_remedy(wording!(
+            let error = Error::at(self.offset, ErrorKind::Io(error)).with_remedy(wording!(
                 "this record is larger than the window of {limit} bytes and needs room in {dir}",
                 "该记录大于 {limit} 字节的窗口，需要使用 {dir} 中的空间"
-            ))
+            ));
+            // Bytes may have been read but not stored, so later bytes would not be contiguous.
+            self.state = SourceState::Failed(error.again());
+            error
         })
     }
 
     /// Returns the error for a record that needs a larger temporary file than allowed. No more is read then.
     #[cold]
     fn over_budget(&mut self) -> Error {
-        self.state = SourceState::Told;
         let most = self.largest;
         let what = wording!(
             "the record needs a temporary file of more than {most} bytes, the share of this input",
             "该记录需要超过 {most} 字节的临时文件，超出本输入的份额"
         );
-        Error::at(self.offset, ErrorKind::OverBudget(what))
-            .with_remedy(wording!("give a larger --max-temp", "请给出更大的 --max-temp"))
+        let error = Error::at(self.offset, ErrorKind::OverBudget(what))
+            .with_remedy(wording!("give a larger --max-temp", "请给出更大的 --max-temp"));
+        self.state = SourceState::Failed(error.again());
+        error
     }
 
     fn try_fill_spill(&mut self, goal: usize) -> std::io::Result<()> {
@@ -285,18 +285,11 @@ impl Window {
         self.offset.saturating_add(u64::try_from(present).unwrap_or(u64::MAX))
     }
 
-    /// Returns the pending error of the source, or false at its end.
-    fn told(&mut self) -> Result<bool> {
-        match std::mem::replace(&mut self.state, SourceState::Told) {
-            SourceState::Ended => {
-                self.state = SourceState::Ended;
-                Ok(false)
-            }
-            SourceState::Failed(error) => Err(error),
-            SourceState::Open | SourceState::Told => {
-                let end = self.place_of(self.bytes().len());
-                Err(Error::at(end, ErrorKind::Unreadable(wording!("an earlier read failed", "此前的读取已失败"))))
-            }
+    /// Returns the error of the source, as often as it is asked for, or false at its end.
+    fn told(&self) -> Result<bool> {
+        match &self.state {
+            SourceState::Open | SourceState::Ended => Ok(false),
+            SourceState::Failed(error) => Err(error.again()),
         }
     }
 }

@@ -84,7 +84,7 @@ impl LeafCounts {
     pub fn add(&mut self, record: &Record<'_>) {
         self.lifetimes[usize::from(record.expires_at.is_some())].add(record.memory);
         let length = &mut self.lengths[usize::from(record.kind == Kind::String)];
-        *length = length.saturating_add(record.length.unwrap_or(0));
+        *length = length.saturating_add(record.summed_length());
         self.disk += record.disk;
         self.name_bytes += Bytes(record.key.len() as u64);
         self.last_expiry = self.last_expiry.max(record.expires_at.map_or(NEVER, |at| at.0));

@@ -100,8 +100,13 @@ impl<'a> Iterator for Pairs<'a> {
             let wrong = announced < u64::from(LONG) && announced != self.seen;
             return wrong.then(|| Err(self.wrong_count()));
         }
-        let pair = self.pair();
-        if pair.is_err() || self.at > last {
+        let start = Pairs::position(self);
+        let pair = self.pair().and_then(|pair| match self.at > last {
+            // The end byte would be part of the pair.
+            true => Err(Error::corrupt(start, wording!("zipmap has no end byte", "zipmap 缺少结束字节"))),
+            false => Ok(pair),
+        });
+        if pair.is_err() {
             self.at = self.blob.len();
         }
         Some(pair)
@@ -138,6 +143,8 @@ mod tests {
             b"\x01\xff",
             b"\x01\x09f\xff",
             b"\x01\x01f\xff",
+            b"\x01\x01f\x02\x00v\xff",
+            b"\x63\x01f\x01\x01v\xff",
             b"\x01\xfe\xff\xff\xff\xff\xff",
             b"\x01\x01f\x00\x09\xff",
         ] {
