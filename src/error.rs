@@ -243,6 +243,9 @@ impl ErrorKind {
                 "checksum mismatch: stored {stored:016x}, computed {computed:016x}",
                 "校验和不符：文件中为 {stored:016x}，计算得到 {computed:016x}"
             ),
+            ErrorKind::Io(error) if error.kind() == io::ErrorKind::NotFound && error.raw_os_error().is_some() => {
+                wording!("no such file or directory", "文件或目录不存在")
+            }
             ErrorKind::Io(error) => {
                 let known = refusal(error.kind());
                 wording!("{error}", "{known}（{error}）")

@@ -50,7 +50,7 @@ pub(super) fn short(report: &Report, scope: &Scope) -> Option<Section> {
         })
         .column(Column::number(heads::WORST).spare(5), |it| measured(it, worst(it)))
         .column(Column::number(heads::ALLOWED).spare(5), |it| allowed(it, worst(it)))
-        .column(Column::text(heads::DEMAND).shrink(24).spare(1), |it| {
+        .column(Column::text(heads::DEMAND).shrink(24).prose().spare(1), |it| {
             Prose::wording(it.headline(), lang).plain().into_owned()
         })
         .column(Column::text(heads::WHERE).shrink(24).spare(6), |it| {
