@@ -183,7 +183,7 @@ mod tests {
             ("jemalloc,glibc", "give --what-if once for each"),
             ("hash-max-listpack-entries", "expected hash-max-listpack-entries=VALUE"),
             ("hash-max-listpack-entries=many", "is a number"),
-            ("appendonly=yes", "those that do: cluster-enabled"),
+            ("appendonly=yes", "known settings: cluster-enabled"),
         ] {
             let error = WhatIf::parse(text).unwrap_err().to_string();
             assert!(error.starts_with("--what-if ") && error.contains(remedy), "{text}: {error}");

@@ -468,7 +468,7 @@ fn wrong_flags_are_told_in_our_words() {
     assert!(at.contains("--at yesterday: not a time") && !at.contains("parse"), "{at}");
     assert!(said(&["analyze", SHOP, "--top", "0"]).contains("1..=10000"));
     let unwritable = said(&["analyze", SHOP, "-o", "/no-such-folder/report.json"]);
-    assert!(unwritable.contains("/no-such-folder/report.json: no such file or directory"), "{unwritable}");
+    assert!(unwritable.contains("/no-such-folder/report.json: No such file or directory"), "{unwritable}");
     assert!(unwritable.contains("there is no directory /no-such-folder") && !unwritable.contains(".rdblens-"));
 }
 

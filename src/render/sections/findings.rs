@@ -33,6 +33,14 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
     )
 }
 
+/// Returns the number of lines beyond the first of each that the findings of a short report take on a page of 80 columns.
+pub(super) fn continued(report: &Report, scope: &Scope) -> usize {
+    const ROOM: usize = 32;
+    let lines =
+        |it: &Finding| key_text::width(&Prose::wording(it.headline(), scope.lang).plain()).saturating_sub(1) / ROOM;
+    report.findings.list.iter().take(scope.rows).map(lines).sum()
+}
+
 /// Builds the section of a short report: the first findings, a row each, and what each is about.
 pub(super) fn short(report: &Report, scope: &Scope) -> Option<Section> {
     let (findings, lang) = (&report.findings, scope.lang);

@@ -23,7 +23,9 @@ pub(super) fn screen(report: &Report, scope: &Scope) -> Document {
     headline.answers = None;
     headline.facts = facts(report, lang);
     // What is said of damage takes the room of rows.
-    let rows = scope.rows.saturating_sub(4 * headline.problems.len()).max(scope.rows / 3);
+    let rows = scope.rows.saturating_sub(4 * headline.problems.len());
+    // And so do the second lines of findings, in equal parts.
+    let rows = rows.saturating_sub(findings::continued(report, scope).div_ceil(2)).max(scope.rows / 3);
     let sections = [
         findings::short(report, scope),
         prefixes(report, rows, lang),
