@@ -35,9 +35,13 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
 
 /// Returns the number of lines beyond the first of each that the findings of a short report take on a page of 80 columns.
 pub(super) fn continued(report: &Report, scope: &Scope) -> usize {
-    const ROOM: usize = 32;
-    let lines =
-        |it: &Finding| key_text::width(&Prose::wording(it.headline(), scope.lang).plain()).saturating_sub(1) / ROOM;
+    // Chinese leaves more columns beside the text.
+    let room = match scope.lang {
+        Lang::En => 30,
+        Lang::Zh => 24,
+    };
+    let text = |it: &Finding| key_text::width(&Prose::wording(it.headline(), scope.lang).plain());
+    let lines = |it: &Finding| text(it).saturating_sub(1) / room;
     report.findings.list.iter().take(scope.rows).map(lines).sum()
 }
 
