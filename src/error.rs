@@ -270,6 +270,9 @@ impl ErrorKind {
                 "checksum mismatch: stored {stored:016x}, computed {computed:016x}",
                 "校验和不符：文件中为 {stored:016x}，计算得到 {computed:016x}"
             ),
+            ErrorKind::Io(error) if error.kind() == io::ErrorKind::NotFound && error.raw_os_error().is_some() => {
+                wording!("no such file or directory", "文件或目录不存在")
+            }
             ErrorKind::Io(error) => {
                 let known = refusal(error.kind());
                 wording!("{error}", "{known}（{error}）")
@@ -359,7 +362,9 @@ mod tests {
 
     #[test]
     fn the_operating_system_is_quoted_in_chinese_too() {
-        let missing = Error::from(io::Error::from_raw_os_error(2)).wording();
-        assert_eq!(missing.zh, format!("文件或目录不存在（{}）", missing.en));
+        let denied = Error::from(io::Error::from_raw_os_error(13)).wording();
+        assert_eq!(denied.zh, format!("没有权限（{}）", denied.en));
+        let Wording { en, zh } = Error::from(io::Error::from_raw_os_error(2)).wording();
+        assert_eq!((&*en, &*zh), ("no such file or directory", "文件或目录不存在"));
     }
 }

@@ -57,10 +57,10 @@ pub enum Command {
     /// Report memory usage, big keys, missing TTLs and policy findings
     #[command(after_long_help = examples::ANALYZE)]
     Analyze(Box<AnalyzeArgs>),
-    /// Plan a report that several processes compute: files in order, options, and what depends on the whole
+    /// Write a plan for a report computed by several processes
     #[command(after_long_help = examples::PLAN)]
     Plan(Box<PlanArgs>),
-    /// Merge the partial reports of a plan to one report, byte for byte that of one run
+    /// Merge partial reports into one report, identical to that of a single run
     #[command(after_long_help = examples::MERGE)]
     Merge(Box<MergeArgs>),
     /// Write one row per key, in file order
@@ -193,6 +193,23 @@ pub struct CheckArgs {
 
 /// `rdblens salvage`
 #[derive(Debug, Args)]
+#[command(
+    mut_arg("output", |output| output
+        .help("Write the intact records to this new snapshot; without it, only the list is printed")
+        .long_help(
+            "Write the intact records to this new snapshot; without it, only the list is printed\n\nThe list goes to standard \
+             output in both cases. The file is replaced when it is complete; it keeps its mode, and a link is followed. The \
+             damaged file is never written over."
+        )),
+    mut_arg("max_memory", |memory| memory
+        .help("Memory for decompressed values and decoder windows [default: a quarter of RAM, at least 256MB]")
+        .long_help(
+            "Memory for decompressed values and decoder windows [default: a quarter of RAM, at least 256MB]\n\nA compressed \
+             part of a value may take a 64th of it. A larger one is not read."
+        )),
+    mut_arg("max_temp", |temp| temp
+        .help("Temporary space for large records of pipes and compressed files [default: half of what is free in the directory]"))
+)]
 pub struct SalvageArgs {
     /// Damaged dump file, append-only file with an RDB preamble, or - for standard input
     #[arg(value_name = "INPUT", value_hint = clap::ValueHint::FilePath)]
@@ -280,7 +297,7 @@ pub struct CapacityArgs {
     /// Price of node memory, such as 9.5/GB-month
     #[arg(long, value_name = "PRICE", value_parser = price, help_heading = "Plan")]
     pub cost: Option<f64>,
-    /// Reports or dumps of earlier nights, or a folder or archive of them, from which growth is computed (repeatable); snapshots
+    /// Reports or dumps of earlier nights, or a directory or archive of them, from which growth is computed (repeatable); snapshots
     /// within an hour are added up
     #[arg(long, value_name = "INPUT", value_hint = clap::ValueHint::AnyPath, help_heading = "Plan")]
     pub earlier: Vec<PathBuf>,
@@ -305,7 +322,7 @@ pub struct CapacityArgs {
     /// Output format [default: that of the output's extension, else table]
     #[arg(long, value_enum, help_heading = "Output")]
     pub format: Option<CapacityFormat>,
-    /// List that CSV consists of [default: nodes]
+    /// List to write as CSV [default: nodes]
     #[arg(long, value_name = "NAME", value_parser = capacity_list(), help_heading = "Output")]
     pub section: Option<CapacityList>,
     #[command(flatten)]
@@ -389,7 +406,7 @@ pub struct ShowArgs {
 #[derive(Debug, Args)]
 pub struct SchemaArgs {
     /// Output to describe: that of analyze (report; with --section: sections), of compare, of capacity or of plan
-    #[arg(value_name = "FORM", default_value = Described::Report.name(), value_parser = described())]
+    #[arg(value_name = "SCHEMA", default_value = Described::Report.name(), value_parser = described())]
     pub form: Described,
 }
 

@@ -95,7 +95,7 @@ fn print_text(check: &FileCheck, quiet: bool, lang: Lang, color: bool, out: &mut
     }
     if let Some(salvage) = &check.salvage {
         let said = render::salvage::headline(salvage, lang);
-        writeln!(out, "{}", say!(lang, "  can be saved: {said}", "  可挽救：{said}"))?;
+        writeln!(out, "{}", say!(lang, "  can be saved: {said}", "  可恢复：{said}"))?;
         for line in render::salvage::lines(salvage, SALVAGE_ROWS, lang) {
             writeln!(out, "    {line}")?;
         }

@@ -211,7 +211,10 @@ fn check_sections(format: Format, sections: &[SectionName]) -> Result<()> {
         Format::Table | Format::Html | Format::Markdown => {}
         Format::Csv(_) => {
             if let Some(section) = without(&|section| section.list().is_some()) {
-                return Err(refused(&format!("{} is no list for", section.name())));
+                let lists: Vec<&str> =
+                    SectionName::all().filter(|one| one.list().is_some()).map(SectionName::name).collect();
+                return Err(Error::usage(format!("section {} is not available as CSV", section.name()))
+                    .with_hint(format!("available: {}", lists.join(", "))));
             }
         }
         Format::Json => {

@@ -11,7 +11,7 @@ pub enum ExitStatus {
     Findings = 1,
     /// 2: usage error.
     Usage = 2,
-    /// 3: no report is possible, because no input could be read as a snapshot.
+    /// 3: no report is possible, because no input could be read.
     NoReport = 3,
     /// 4: the snapshot is incomplete or corrupt. Takes precedence over 1.
     Incomplete = 4,

@@ -28,10 +28,10 @@ pub fn no_keys(args: &ReadArgs) {
 
 /// Says which rules about patterns are not among any rules that keys break, and how to list their keys.
 pub fn passed_over(rules: &BTreeSet<&'static str>) {
-    if let Some(first) = rules.first() {
-        let rules = rules.iter().copied().collect::<Vec<_>>().join(", ");
+    if !rules.is_empty() {
+        let rules = rules.iter().copied().collect::<Vec<_>>().join(",");
         notice!(
-            "rows are of rules about keys; rules about patterns are listed by name, as --breaking {first}: {rules}"
+            "only rules about single keys are listed; to list keys that break a rule about patterns, name it: --breaking {rules}"
         );
     }
 }

@@ -55,7 +55,7 @@ fn of_folder(folder: &Path) -> Result<Vec<Input>> {
     let mut files = entries(folder).map_err(|error| error.in_file(&name))?;
     files.retain(|file| file.as_os_str().as_encoded_bytes().ends_with(ENDING.as_bytes()));
     if files.is_empty() {
-        return Err(Error::usage(format!("{name}: no partial report in this folder"))
+        return Err(Error::usage(format!("{name}: no partial report in this directory"))
             .with_hint(format!("looked for *{ENDING}; write them with -o {name}/NUMBER{ENDING}")));
     }
     Ok(files.into_iter().map(Input::file).collect())

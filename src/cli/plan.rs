@@ -224,15 +224,21 @@ pub fn mask(args: &MaskArgs) -> Result<Option<MaskKey>> {
 /// Loads a stored report; `name` identifies it in other reports.
 pub fn named_report(path: &Path, name: &str) -> Result<NamedReport> {
     let shown = shown_path(path);
-    let json = std::fs::read(path).map_err(|error| unreadable_report(path, &shown, &error))?;
+    let json = std::fs::read(path).map_err(|error| unreadable_report(path, &shown, error))?;
     Ok(NamedReport { name: name.to_owned(), ..NamedReport::read(&json, &shown)? })
 }
 
 /// Builds the error for a report that cannot be read, with "did you mean" suggestions.
-pub(super) fn unreadable_report(path: &Path, name: &str, error: &io::Error) -> Error {
-    let near = if error.kind() == io::ErrorKind::NotFound { question(path).en } else { String::new() };
-    Error::usage(format!("{name}: {error}"))
-        .with_hint(format!("{near}give a report written by `rdblens analyze --format json`"))
+pub(super) fn unreadable_report(path: &Path, name: &str, error: io::Error) -> Error {
+    let is_missing = error.kind() == io::ErrorKind::NotFound;
+    let error = Error::from(error).in_file(name);
+    if !is_missing {
+        return error.with_hint("give a report written by `rdblens analyze --format json`");
+    }
+    match question(path) {
+        near if near.en.is_empty() => error,
+        near => error.with_hint(near.en.trim_end()),
+    }
 }
 
 /// Returns the policy source: the name of a preset, or the contents of a file.

@@ -30,6 +30,6 @@ fn read(path: &Path) -> Result<Report> {
     } else {
         (shown_path(path), std::fs::read(path))
     };
-    let json = json.map_err(|error| plan::unreadable_report(path, &name, &error))?;
+    let json = json.map_err(|error| plan::unreadable_report(path, &name, error))?;
     Report::read(&json, &name)
 }

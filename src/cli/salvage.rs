@@ -72,7 +72,7 @@ fn print_text(found: &SalvagedFile, writes: bool, lang: Lang, out: &mut impl Wri
     }
     let size = human::bytes(found.written.0);
     let said = match (found.written.0, writes) {
-        (0, true) => lang.of("nothing was written: no key can be saved", "没有可挽救的 key，未写入文件").to_owned(),
+        (0, true) => lang.of("nothing was written: no key can be saved", "没有可恢复的 key，未写入文件").to_owned(),
         (0, false) => lang.of("nothing was written: give a file with -o", "未写入文件：请用 -o 指定").to_owned(),
         _ => say!(lang, "written: {size}", "已写入：{size}"),
     };

@@ -166,7 +166,7 @@ fn place_of(entry: &TarEntry) -> std::result::Result<PathBuf, Wording> {
     }
     match path.components().count() {
         0 => Err(outside()),
-        parts if parts > MOST_FOLDERS + 1 => Err(wording!("in too many folders", "目录层级过多")),
+        parts if parts > MOST_FOLDERS + 1 => Err(wording!("nested in too many directories", "目录层级过多")),
         _ => Ok(path),
     }
 }

@@ -162,7 +162,7 @@ pub fn holds_report(path: &Path) -> bool {
 fn nothing_in(folder: &Path) -> Error {
     let what = ErrorKind::NotASnapshot(wording!("no snapshot in this directory", "该目录中没有快照"));
     Error::new(what).in_file(&shown_path(folder)).with_remedy(wording!(
-        "looked for *{}, *.manifest and stored reports, in folders of folders, too",
+        "looked for *{}, *.manifest and stored reports, in subdirectories, too",
         "查找的是 *{}、*.manifest 和已存储的报告（包括各级子目录）",
         ENDINGS.join(", *")
     ))

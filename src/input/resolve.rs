@@ -197,11 +197,11 @@ fn no_such_path(argument: &Path, error: io::Error, inputs: &mut Inputs) -> Resul
     if let Some(pattern) = argument.to_str().filter(|text| is_glob(text)) {
         return resolve_glob(pattern, inputs);
     }
-    let Wording { en: near, zh: near_zh } = question(argument);
-    Err(Error::from(error).with_remedy(Wording {
-        en: format!("{near}no such file; a glob may contain *, ? and [...]"),
-        zh: format!("{near_zh}没有该文件；通配符可以包含 *、? 和 [...]"),
-    }))
+    let (error, Wording { en, zh }) = (Error::from(error), question(argument));
+    if en.is_empty() {
+        return Err(error);
+    }
+    Err(error.with_remedy(Wording { en: en.trim_end().to_owned(), zh }))
 }
 
 /// Returns whether an argument that names no file is the address of a server: a URL, or a host and a port.

@@ -107,8 +107,8 @@ impl ServerConfig {
     pub fn set(&mut self, name: &str, value: &str) -> Result<()> {
         let Some(name) = canonical(name) else {
             let near = near::did_you_mean(&near::names(name, ServerConfig::names()));
-            return Err(Error::usage(format!("setting {name:?} is not known or does not change how values are kept"))
-                .with_hint(format!("{near}those that do: {}", ServerConfig::names().collect::<Vec<_>>().join(", "))));
+            return Err(Error::usage(format!("unknown setting {name:?}, or one that does not affect memory"))
+                .with_hint(format!("{near}known settings: {}", ServerConfig::names().collect::<Vec<_>>().join(", "))));
         };
         match name {
             "cluster-enabled" => self.cluster = Some(yes_or_no(name, value)?),

@@ -116,7 +116,7 @@ fn nothing_known(part: &str) -> Error {
     let servers = Server::near(part);
     let servers: Vec<_> = servers.iter().map(String::as_str).collect();
     let near = near::did_you_mean(&if servers.is_empty() { near::names(part, words) } else { servers });
-    Error::usage(format!("{part:?} is no known server, no allocator and no setting")).with_hint(format!(
+    Error::usage(format!("{part:?} is not a known server, allocator or setting")).with_hint(format!(
         "{near}expected a server such as valkey-8.1 or newest, an allocator such as jemalloc-q16, a setting such as \
          hash-max-listpack-entries=512, or several of them with commas between"
     ))
@@ -183,7 +183,7 @@ mod tests {
             ("jemalloc,glibc", "give --what-if once for each"),
             ("hash-max-listpack-entries", "expected hash-max-listpack-entries=VALUE"),
             ("hash-max-listpack-entries=many", "is a number"),
-            ("appendonly=yes", "those that do: cluster-enabled"),
+            ("appendonly=yes", "known settings: cluster-enabled"),
         ] {
             let error = WhatIf::parse(text).unwrap_err().to_string();
             assert!(error.starts_with("--what-if ") && error.contains(remedy), "{text}: {error}");

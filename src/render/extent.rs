@@ -49,9 +49,9 @@ const PARTS_OF_LISTS: [(&str, &str); 6] = [
 
 /// Parts of a document that are no list, and what they show.
 const NO_LISTS: [(&str, &str); 5] = [
-    ("breaking", "The patterns that break most rules."),
-    ("next", "What to run next."),
-    ("notes", "What to know about the figures."),
+    ("breaking", "The patterns that violate most rules."),
+    ("next", "Suggested next commands."),
+    ("notes", "Warnings about the figures."),
     ("server", "The server, as the file describes it."),
     ("trend", "Memory over earlier snapshots, and its forecast."),
 ];

@@ -157,7 +157,7 @@ pub fn duration(millis: u64, lang: Lang) -> String {
     match step {
         Some(&(size, noun)) => counted(millis / size, noun, lang),
         None if millis >= SECOND || millis == 0 => counted(millis / SECOND, nouns::SECOND, lang),
-        None => format!("{millis} ms"),
+        None => say!(lang, "{millis} ms", "{millis} 毫秒"),
     }
 }
 
@@ -220,7 +220,7 @@ fn span(millis: u64, parts: usize, lang: Lang) -> (String, u64) {
         }
     }
     if left > 0 && texts.len() < parts {
-        texts.push(format!("{left} ms"));
+        texts.push(say!(lang, "{left} ms", "{left} 毫秒"));
         left = 0;
     }
     match texts.is_empty() {
@@ -353,7 +353,7 @@ mod tests {
             (counted(1, nouns::KEY, zh), counted(1_234, nouns::KEY, zh)),
             ("1 个 key".into(), "1,234 个 key".into())
         );
-        assert_eq!((duration(36 * HOUR, zh), duration(1, zh)), ("36 小时".into(), "1 ms".into()));
+        assert_eq!((duration(36 * HOUR, zh), duration(1, zh)), ("36 小时".into(), "1 毫秒".into()));
         assert_eq!((distance(5_000, 0, zh), distance(0, 12 * DAY as i64, zh)), ("5 秒后".into(), "12 天前".into()));
     }
 }

@@ -156,20 +156,22 @@ impl Report {
         let remedy = "give a report that `rdblens analyze --format json` wrote";
         let wrong = |what: String| Error::usage(format!("{name}: {what}")).with_hint(remedy);
         let envelope: Envelope =
-            serde_json::from_slice(json).map_err(|error| wrong(format!("is no report: {error}")))?;
+            serde_json::from_slice(json).map_err(|error| wrong(format!("not a JSON report: {error}")))?;
         match envelope.schema.as_deref() {
-            Some(SCHEMA) => serde_json::from_slice(json).map_err(|error| wrong(format!("is no whole report: {error}"))),
+            Some(SCHEMA) => {
+                serde_json::from_slice(json).map_err(|error| wrong(format!("not a complete report: {error}")))
+            }
             Some(SECTIONS_SCHEMA) => {
                 let remedy = "give the whole report, which `rdblens analyze --format json` writes without --section";
                 Err(Error::usage(format!("{name}: holds only some sections of a report")).with_hint(remedy))
             }
             Some(other) => {
-                let what = format!("{name}: is of schema {other:?}, not {SCHEMA:?}");
+                let what = format!("{name}: the schema is {other:?}, not {SCHEMA:?}");
                 let is_report = other.starts_with("rdblens.report/");
                 let remedy = if is_report { "another version of rdblens wrote it: update this one" } else { remedy };
                 Err(Error::usage(what).with_hint(remedy))
             }
-            None => Err(wrong("is no report: it has no schema".to_owned())),
+            None => Err(wrong("not a JSON report: it has no schema".to_owned())),
         }
     }
 }

@@ -390,7 +390,7 @@ fn unknown_names_get_suggestions() {
         let output = run_args(args);
         let told = String::from_utf8_lossy(&output.stderr);
         assert!(told.contains("did you mean") && told.contains("/first.json?"), "{told}");
-        assert_eq!(output.status.code(), Some(2), "{told}");
+        assert_eq!(output.status.code(), Some(3), "{told}");
     }
     let far = run_args(&["analyze", SHOP, "--policy", "mine"]);
     assert!(!String::from_utf8_lossy(&far.stderr).contains("did you mean"));
@@ -451,7 +451,7 @@ fn files_that_are_no_snapshots_are_named_for_what_they_are() {
             let said = stderr(&output);
             assert!(status(&output) >= 2 && said.contains("redis-cli -u URL --rdb dump.rdb"), "{args:?}: {said}");
             assert!(said.contains(": this is the address of a server") && !said.contains("secret"), "{args:?}: {said}");
-            assert!(!said.contains("No such file"), "{args:?}: {said}");
+            assert!(!said.contains("no such file"), "{args:?}: {said}");
         }
     }
     assert!(stderr(&run_args(&["analyze", "shop:6379"])).contains("no such file"));

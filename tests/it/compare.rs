@@ -115,15 +115,17 @@ fn several_reports_forecast_when_memory_runs_out() {
 }
 
 #[test]
-fn one_input_or_a_wrong_one_is_wrong_usage() {
+fn one_input_or_a_wrong_one_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let wrong = folder.path().join("wrong.json");
     fs::write(&wrong, "{}").unwrap();
-    for args in
-        [&["compare", &shop()][..], &["compare", &shop(), wrong.to_str().unwrap()], &["compare", &shop(), "no.json"]]
-    {
+    for (args, status) in [
+        (&["compare", &shop()][..], 2),
+        (&["compare", &shop(), wrong.to_str().unwrap()], 2),
+        (&["compare", &shop(), "no.json"], 3),
+    ] {
         let output = run_args(args);
-        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert_eq!(output.status.code(), Some(status), "{args:?}");
         assert!(output.stdout.is_empty());
     }
 }

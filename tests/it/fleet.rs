@@ -162,7 +162,7 @@ fn parts_are_found_in_folders_and_by_globs() {
     assert!(message(&over).contains("also read by this command"), "{}", message(&over));
     fs::rename(fleet.at("more-parts/3.part"), fleet.at("parts/3.part")).unwrap();
     let none = fleet.merge(&[fleet.at("*parts")], &json);
-    assert!(message(&none).contains("more-parts: no partial report in this folder"), "{}", message(&none));
+    assert!(message(&none).contains("more-parts: no partial report in this directory"), "{}", message(&none));
     let twice = fleet.merge(&[fleet.at("parts"), fleet.at("parts/1.part")], &json);
     assert!(message(&twice).contains("1.part") && twice.status.code() == Some(3), "{}", message(&twice));
     let output = fleet.at("parts/1.part");

@@ -192,7 +192,7 @@ fn check_says_what_can_be_saved_in_both_languages() {
     assert!(said["salvage"]["keys"].as_u64() > said["keys"].as_u64());
     let text = |lang: &str| String::from_utf8(run_args(&["check", ZEROED, "--lang", lang]).stdout).unwrap();
     assert!(text("en").contains("can be saved:") && text("en").contains("keys before and"), "{}", text("en"));
-    assert!(text("zh").contains("可挽救："), "{}", text("zh"));
+    assert!(text("zh").contains("可恢复："), "{}", text("zh"));
     assert!(json(&run_args(&["check", SOUND, "--format", "json"])).get("salvage").is_none());
 }
 

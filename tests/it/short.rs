@@ -116,7 +116,7 @@ fn sections_are_chosen_in_every_form() {
     assert!(only(&["--section", "naming"]).contains("── Names against the rules "));
     assert!(only(&["--section", "heaviest", "--top", "3"]).contains("── Heaviest keys "));
     for (section, format, told) in [
-        ("types,server", "csv", "--section server is no list"),
+        ("types,server", "csv", "section server is not available as CSV (available: patterns, "),
         ("types,next", "json", "choose --format table, html or markdown"),
         ("types,heaviest", "prometheus", "sections with metrics: patterns, totals, files, "),
     ] {

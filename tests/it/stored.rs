@@ -267,10 +267,27 @@ fn formats_that_cannot_be_rendered_are_wrong_usage() {
     let folder = tempfile::tempdir().unwrap();
     let wrong = folder.path().join("wrong.json");
     fs::write(&wrong, "{}").unwrap();
-    for input in [wrong.to_str().unwrap(), "no-such.json", DATA] {
-        let output = run(rdblens().args(["render", input]));
-        assert_eq!(output.status.code(), Some(2));
-        assert!(String::from_utf8_lossy(&output.stderr).contains("analyze --format json"));
+    let output = run(rdblens().arg("render").arg(&wrong));
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("analyze --format json"));
+}
+
+#[test]
+fn stored_reports_that_cannot_be_read_are_inputs_that_cannot_be_read() {
+    let (shop, no) = (format!("{DATA}/dumps/shop.rdb"), "no-such.json");
+    for args in [
+        &["render", no][..],
+        &["render", DATA],
+        &["compare", no, &shop],
+        &["capacity", no, "--node-memory", "1GB"],
+        &["analyze", &shop, "--baseline", no],
+        &["analyze", &shop, "--earlier", no],
+    ] {
+        let output = run(rdblens().args(args));
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{args:?}: {said}");
+        assert!(output.stdout.is_empty() && said.lines().count() == 1, "{args:?}: {said}");
+        assert_eq!(said.contains("no-such.json: no such file or directory"), args.contains(&no), "{args:?}: {said}");
     }
 }
 

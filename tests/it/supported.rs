@@ -55,9 +55,9 @@ fn page() -> String {
     }
     page += "\nNewer versions are read as far as they consist of known parts.\n";
     page += "\n## Release lines\n\n";
-    page += "Compared: dumps of that line in `testdata/corpus`, their keys, and for how many of them the server said `MEMORY USAGE` of this\n\
-             file. Every key's type, encoding, length and expiry is compared, too. Where an append-only file is all that the repository has\n\
-             of a line, memory is compared with dumps outside of it.\n\n";
+    page += "Compared: dumps of that line in `testdata/corpus`, their keys, and for how many of them the server's `MEMORY USAGE` reply is\n\
+             recorded. Every key's type, encoding, length and expiry is compared, too. Where an append-only file is all that the repository\n\
+             has of a line, memory is compared with dumps outside of it.\n\n";
     page += "| server | newest format | memory model | compared | keys | with memory |\n|---|---:|---|---|---:|---:|\n";
     let mut folders: BTreeMap<String, Vec<Folder>> = BTreeMap::new();
     for folder in truth::committed() {

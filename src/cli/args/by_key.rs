@@ -25,7 +25,7 @@ pub struct ByKeyArgs {
     /// Leave this out of the comparison
     #[arg(long, value_enum, value_name = "WHAT", requires = "keys")]
     pub ignore: Vec<IgnoredFact>,
-    /// Take expiries of a key for equal that differ by at most this time, such as 500ms, 1s or 2m
+    /// Treat expiries of a key as equal if they differ by at most this time, such as 500ms, 1s or 2m
     #[arg(long, value_name = "TIME", value_parser = tolerance, requires = "keys", conflicts_with = "ignore")]
     pub expiry_tolerance: Option<u64>,
     /// Exit with status 1 if any key differs; keys that expired in between do not count

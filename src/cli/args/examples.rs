@@ -53,11 +53,11 @@ pub(super) const SALVAGE: &str = concat!(
 );
 
 pub(super) const COMPARE: &str = concat!(
-    "Give the oldest snapshot first, or folders of nights, whose files are grouped by shard and time. An input that ends in .json \
+    "Give the oldest snapshot first, or directories of nights, whose files are grouped by shard and time. An input that ends in .json \
      is a stored report, anything else a dump.\n\n",
     examples!(
         "show growth since yesterday" => "compare monday.rdb tuesday.rdb",
-        "growth and trend over all nights of a folder" => "compare /backup/nights",
+        "growth and trend over all nights of a directory" => "compare /backup/nights",
         "cron gate: exit status 1 if memory grows too fast" => "compare /backup/nights --fail-on growth=20%/week,pattern=50%",
         "forecast when 4 GB are reached" => "compare monday.json tuesday.json wednesday.rdb --maxmemory 4GB",
     )

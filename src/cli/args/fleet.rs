@@ -25,7 +25,8 @@ pub struct PlanArgs {
     /// Also compute memory for another server, allocator or setting (repeatable, at most 8)
     #[arg(long, value_name = "SERVER|ALLOCATOR|KEY=VALUE", help_heading = "Server")]
     pub what_if: Vec<String>,
-    /// Preset (default, service, hzero, platform, strict, aliyun, none) or a policy file that ends in .toml, which the plan then holds
+    /// Preset (default, service, hzero, platform, strict, aliyun, none) or a policy file that ends in .toml, whose text is
+    /// stored in the plan
     #[arg(long, value_name = "NAME|FILE.toml", default_value = "default", help_heading = "Policy")]
     pub policy: OsString,
     /// Memory limit of each server, such as 4GB; 0 is no limit
@@ -115,8 +116,8 @@ pub const PLANNED: [&str; 39] = [
 /// `rdblens merge`
 #[derive(Debug, Args)]
 pub struct MergeArgs {
-    /// Partial reports written by `rdblens analyze --partial` or `rdblens merge --partial`: files, folders with *.part files, globs,
-    /// or objects such as s3://bucket/parts/
+    /// Partial reports written by `rdblens analyze --partial` or `rdblens merge --partial`: files, directories with *.part files,
+    /// globs, or objects such as s3://bucket/parts/
     #[arg(required = true, value_name = "PART", value_hint = clap::ValueHint::AnyPath)]
     pub parts: Vec<PathBuf>,
     /// Plan that the partial reports were made with
@@ -147,7 +148,7 @@ pub struct MergeArgs {
     /// Earlier JSON report to compare with: --fail-on counts only new or worse findings, and growth is checked
     #[arg(long, value_name = "REPORT.json", help_heading = "Policy")]
     pub baseline: Option<PathBuf>,
-    /// Earlier JSON report for the trend of memory (repeatable); a report also knows the earlier ones that it was made with
+    /// Earlier JSON report for the trend of memory (repeatable); the history stored in each report is used, too
     #[arg(long, value_name = "REPORT.json", value_hint = clap::ValueHint::FilePath, help_heading = "Report")]
     pub earlier: Vec<PathBuf>,
     #[command(flatten)]

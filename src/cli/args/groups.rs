@@ -162,7 +162,7 @@ pub struct PolicyArgs {
     /// Write it with --format json --top 10000, so that it lists as many patterns as possible.
     #[arg(long, value_name = "REPORT.json")]
     pub baseline: Option<PathBuf>,
-    /// Earlier JSON report for the trend of memory (repeatable); a report also knows the earlier ones that it was made with
+    /// Earlier JSON report for the trend of memory (repeatable); the history stored in each report is used, too
     #[arg(long, value_name = "REPORT.json", value_hint = clap::ValueHint::FilePath, help_heading = "Report")]
     pub earlier: Vec<PathBuf>,
     /// Search the values of a sample of keys for secrets and personal data (rule value.sensitive)
@@ -316,7 +316,7 @@ pub struct FormatArgs {
 #[derive(Debug, Clone, Copy, Default, Args)]
 #[command(next_help_heading = "Output")]
 pub struct CsvArgs {
-    /// Begin CSV files with a byte order mark, by which Excel and other spreadsheet programs recognize UTF-8
+    /// Begin CSV files with a byte order mark, by which Excel and other spreadsheet programs recognise UTF-8
     #[arg(long)]
     pub bom: bool,
 }
@@ -330,7 +330,7 @@ pub struct ComparisonFormatArgs {
     /// Several formats are written in one pass, each to its own file: -o growth writes growth.json, growth.md and so on.
     #[arg(long = "format", value_enum, value_name = "FORMAT")]
     pub formats: Vec<ComparisonFormat>,
-    /// List that CSV consists of [default: growth; with --keys: sums]
+    /// List to write as CSV [default: growth; with --keys: sums]
     ///
     /// growth, snapshots or findings; with --keys: sums, sides, types, patterns or examples.
     #[arg(long, value_name = "NAME", value_parser = compared_list())]

@@ -183,7 +183,7 @@ impl Series {
 fn too_few(left_out: &[LeftOut], found: usize) -> Error {
     let Some(first) = left_out.first() else {
         return Error::usage(format!("compare needs at least two snapshots; found {found}"))
-            .with_hint("give two or more reports or dumps, oldest first, or a folder of nights");
+            .with_hint("give two or more reports or dumps, oldest first, or a directory of nights");
     };
     let (count, name, wording) = (left_out.len(), &first.name, &first.reason.wording);
     let (en, zh) = (&wording.en, &wording.zh);

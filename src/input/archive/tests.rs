@@ -124,7 +124,7 @@ fn files_in_many_folders_and_stored_attributes_are_not_unpacked() {
     ];
     let (files, passed_over) = unpacked(&archive.concat()).unwrap();
     assert_eq!(names(&files), [deep(10)]);
-    assert!(passed_over.len() == 1 && passed_over[0].contains("too many folders"), "{passed_over:?}");
+    assert!(passed_over.len() == 1 && passed_over[0].contains("too many directories"), "{passed_over:?}");
 }
 
 #[test]

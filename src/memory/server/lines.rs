@@ -120,8 +120,8 @@ impl Server {
         parsed.ok_or_else(|| {
             let near = Server::near(text);
             let near: Vec<_> = near.iter().map(String::as_str).collect();
-            Error::usage(format!("{text:?} names no known server")).with_hint(format!(
-                "{}a family and a release line, with or without a patch number: {}",
+            Error::usage(format!("unknown server {text:?}")).with_hint(format!(
+                "{}give a family and a release line, with or without a patch number: {}",
                 near::did_you_mean(&near),
                 known()
             ))

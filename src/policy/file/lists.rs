@@ -21,7 +21,7 @@ pub fn lay_over(reader: &PolicyReader<'_>, root: &TomlTable<'_>, policy: &mut Po
         let class = ttl_class(reader, table, line)?;
         match policy.classes.iter_mut().find(|known| known.name == class.name) {
             Some(known) if known.line > 0 => {
-                let what = format!("ttl class {:?} is already defined in line {}", class.name, known.line);
+                let what = format!("TTL class {:?} is already defined in line {}", class.name, known.line);
                 return Err(PolicyFault::at(line, what, "give each class a unique name"));
             }
             Some(known) => *known = class,
@@ -58,7 +58,7 @@ fn ttl_class(reader: &PolicyReader<'_>, table: &TomlTable<'_>, line: usize) -> R
     if (!types.is_empty() || locks) && table.contains_key("budget") {
         let line = reader.line_of(table, "budget");
         let what =
-            "a ttl class with \"types\" or \"locks\" cannot have a budget, which counts all keys of its patterns";
+            "a TTL class with \"types\" or \"locks\" cannot have a budget, which counts all keys of its patterns";
         return Err(PolicyFault::at(line, what, "use a [[budget]]"));
     }
     let kinds = types.iter().map(|name| kind(name, reader.line_of(table, "types"))).collect::<Result<_, _>>()?;
@@ -137,7 +137,7 @@ fn class_of(name: &str, classes: &[TtlClass], line: usize) -> Result<u16, Policy
         };
         PolicyFault::at(
             line,
-            format!("there is no ttl class {name:?}"),
+            format!("there is no TTL class {name:?}"),
             format!("{}add a [[ttl_class]] of that name above; {known}", suggestion(name, &names)),
         )
     })
@@ -200,7 +200,7 @@ fn check(policy: &Policy) -> Result<(), PolicyFault> {
     let budgets = policy.budgets.iter().map(|budget| (&budget.pattern, budget.line));
     let expected = policy.expected.iter().map(|expected| (&expected.pattern, expected.line));
     apart(&entries.collect::<Vec<_>>(), "dictionary entries")?;
-    apart(&classes.collect::<Vec<_>>(), "patterns of ttl classes")?;
+    apart(&classes.collect::<Vec<_>>(), "patterns of TTL classes")?;
     apart(&budgets.collect::<Vec<_>>(), "budgets")?;
     apart(&expected.collect::<Vec<_>>(), "patterns of expected types")?;
     Ok(())

@@ -63,7 +63,7 @@ sections! {
         "pattern keys memory share mean disk elements without_ttl_keys without_ttl_memory last_expiry types \
          example_db example_key example_key_base64 example_key_bytes example_memory unknown_keys unknown_bytes",
         report.patterns.list.iter().map(pattern);
-    Totals = "totals", "How much there is, in one row.",
+    Totals = "totals", "Totals, one row.",
         "complete keys memory disk name_bytes elements without_ttl_keys without_ttl_memory expired_keys \
          expired_memory unknown_keys unknown_bytes",
         [totals(report)];
@@ -71,17 +71,17 @@ sections! {
         "name container bytes trailing_bytes rdb_version checksum keys keys_read memory ctime server \
          damaged_keys errors unknown_keys unknown_bytes",
         report.source.files.iter().map(file);
-    Instance = "instance", "What the whole server takes, in one row, or none.",
+    Instance = "instance", "Memory of the whole server, one row at most.",
         "model keys correction tables_main tables_expires tables_slots total after_load overhead_main \
          overhead_expires overhead_slots dataset used_mem difference",
         report.instance.iter().map(instance);
-    Databases = "databases", "Per database.",
+    Databases = "databases", "Keys and memory by database.",
         "db keys memory disk with_ttl expired unknown_keys unknown_bytes",
         report.databases.iter().map(database);
-    Types = "types", "Per type and encoding.",
+    Types = "types", "Keys and memory by type and encoding.",
         "type encoding keys elements string_bytes memory share mean p50 p99 max unknown_keys unknown_bytes",
         report.types.iter().map(type_row);
-    BigKeys = "big-keys", "Keys over the limits.",
+    BigKeys = "big-keys", "Big keys.",
         "db key key_base64 type encoding length memory expires_at source longest_element mean_element",
         report.big_keys.list.iter().map(key_row);
     Heaviest = "heaviest", "The heaviest keys.",
@@ -96,28 +96,28 @@ sections! {
     NoTtl = "no-ttl", "Patterns with keys that never expire.",
         "pattern keys memory example_db example_key example_key_base64 example_key_bytes example_memory",
         report.no_ttl.patterns.iter().map(without_ttl);
-    Expiry = "expiry", "How long keys have left.",
+    Expiry = "expiry", "Keys and memory by time to live.",
         "left below_ms keys memory unknown_keys unknown_bytes",
         report.expiry.classes.iter().map(expiry);
-    Naming = "naming", "Rules on names.",
+    Naming = "naming", "Rules about key names.",
         "rule severity keys memory demand",
         report.naming.rules.iter().map(naming);
-    Prefixes = "prefixes", "The tree of name segments, each node before those below it.",
+    Prefixes = "prefixes", "The prefix tree, each node before its children.",
         "depth prefix segment keys memory share disk elements without_ttl_keys without_ttl_memory \
          unknown_keys unknown_bytes",
         prefixes(&report.prefixes.tree);
-    Findings = "findings", "What breaks the policy, by rule.",
+    Findings = "findings", "Violations of the policy, by rule.",
         "rule severity keys memory saves patterns unit demand fix document chapter quote",
         report.findings.list.iter().map(finding);
-    FindingPatterns = "finding-patterns", "What breaks the policy, by rule and pattern.",
+    FindingPatterns = "finding-patterns", "Violations of the policy, by rule and pattern.",
         "rule severity pattern owner keys memory measured allowed unit saves example_db example_key \
          example_key_base64 example_key_bytes example_memory",
         finding_patterns(report);
-    Baseline = "baseline", "Findings against those of the earlier report.",
+    Baseline = "baseline", "Changes of findings since the baseline report.",
         "change rule severity pattern keys memory measured allowed before_keys before_memory \
          before_measured before_allowed",
         report.findings.baseline.iter().flat_map(baseline);
-    Growth = "growth", "Keys and memory against those of the earlier report: the whole, by type and by pattern.",
+    Growth = "growth", "Growth since the baseline report: in total, by type and by pattern.",
         "part name change before_keys before_memory keys memory",
         report.growth.iter().flat_map(|it| growth([it.before, it.after], &it.types, &it.patterns));
     Owners = "owners", "Owners of the data dictionary.",
@@ -129,26 +129,26 @@ sections! {
     Budgets = "budgets", "Budgets of the policy.",
         "pattern allowed keys memory unknown_keys unknown_bytes",
         report.findings.budgets.iter().map(budget);
-    Exempted = "exempted", "What exemptions cover.",
+    Exempted = "exempted", "Violations covered by exemptions.",
         "rule pattern reason keys memory",
         report.findings.exempted.iter().map(exempted);
     NotEvaluated = "not-evaluated", "Rules of the policy that were not evaluated.",
         "rule severity reason remedy flag",
         report.findings.not_evaluated.iter().map(not_evaluated);
-    Idle = "idle", "Time since the last access.",
+    Idle = "idle", "Keys and memory by time since the last access.",
         "idle below_s keys memory unknown_keys unknown_bytes",
         report.idle.iter().flat_map(|idle| &idle.classes).map(idle);
     Cold = "cold", "Memory not accessed for 7, 30 and 90 days, by pattern and by owner.",
         "by name keys memory cold7_keys cold7_memory cold30_keys cold30_memory cold90_keys cold90_memory",
         report.idle.iter().flat_map(|idle| &idle.parts).map(cold_part);
-    Freq = "freq", "Access counters.",
+    Freq = "freq", "Keys and memory by access counter (LFU).",
         "from to keys memory unknown_keys unknown_bytes",
         report.freq.iter().flat_map(|freq| &freq.classes).map(freq);
     Slots = "slots", "The heaviest cluster slots.",
         "slot keys tagged_keys memory share example_db example_key example_key_base64 example_key_bytes example_memory \
          unknown_keys unknown_bytes",
         report.slots.iter().flat_map(|slots| &slots.list).map(slot);
-    SlotRanges = "slot-ranges", "All cluster slots in ranges.",
+    SlotRanges = "slot-ranges", "All cluster slots, in ranges.",
         "first last keys memory unknown_keys unknown_bytes",
         report.slots.iter().flat_map(|slots| &slots.ranges).map(slot_range);
     Streams = "streams", "Streams.",
@@ -157,13 +157,13 @@ sections! {
     Templates = "templates", "Hash templates.",
         "names fields keys memory template saved",
         report.hash_templates.iter().flat_map(|templates| &templates.list).map(template);
-    WhatIf = "what-if", "What the keys would take elsewhere; the first row is now.",
+    WhatIf = "what-if", "Memory on other servers, allocators or settings; the first row is the present setup.",
         "ask model memory difference share correction tables total total_difference",
         report.what_if.iter().flat_map(what_if);
     WhatIfParts = "what-if-parts", "Memory by type and pattern, a row for each alternative.",
         "part name keys memory ask memory_then",
         report.what_if.iter().flat_map(what_if_parts);
-    Warnings = "warnings", "What to know about the figures.",
+    Warnings = "warnings", "Warnings about the figures.",
         "warning",
         report.warnings.iter().map(|warning| row().text(&warning.wording.en));
 }

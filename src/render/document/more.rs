@@ -37,7 +37,7 @@ impl More {
     pub fn line(&self, hidden: u64, shown: usize, lang: Lang, fits: impl Fn(&str) -> bool) -> Option<String> {
         if hidden == 0 {
             let open = self.next(shown)?;
-            return Some(say!(lang, "… more with --top {open}", "… 其余见 --top {open}"));
+            return Some(say!(lang, "… more with --top {open}", "… 更多请用 --top {open}"));
         }
         let with = |more: u64, what: &str| {
             let count = human::count(more);
@@ -64,7 +64,7 @@ impl More {
         let all = hidden.saturating_add(unlisted);
         if all == 0 {
             let open = self.next(shown)?;
-            return Some(say!(lang, "More with `--top {open}`.", "其余见 `--top {open}`。").into());
+            return Some(say!(lang, "More with `--top {open}`.", "更多请用 `--top {open}`。").into());
         }
         let with = |more: u64, what: &str| {
             let count = human::count(more);

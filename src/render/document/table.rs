@@ -30,6 +30,8 @@ pub struct Column {
     pub least: Option<usize>,
     /// Order in which columns give way on a narrow page, the highest first; those with 0 stay.
     pub spare: u8,
+    /// Whether the column holds sentences, which continue on the next line instead of losing their middle.
+    pub prose: bool,
     /// Least number of units that the largest value should have.
     pub units: u64,
     /// Forms that draw bars beside the shares of the column.
@@ -41,7 +43,16 @@ pub struct Column {
 impl Column {
     /// Returns a left-aligned column.
     pub const fn text(heading: Text) -> Column {
-        Column { heading, numeric: false, least: None, spare: 0, units: 10, bars: Forms::NONE, forms: Forms::ALL }
+        Column {
+            heading,
+            numeric: false,
+            least: None,
+            spare: 0,
+            prose: false,
+            units: 10,
+            bars: Forms::NONE,
+            forms: Forms::ALL,
+        }
     }
 
     /// Returns a right-aligned column.
@@ -52,6 +63,11 @@ impl Column {
     /// Allows shortening to `least` characters.
     pub const fn shrink(self, least: usize) -> Column {
         Column { least: Some(least), ..self }
+    }
+
+    /// Continues cells on the next line where they would be shortened.
+    pub const fn prose(self) -> Column {
+        Column { prose: true, ..self }
     }
 
     /// Allows leaving the column out, the highest number first.

@@ -9,17 +9,17 @@ use crate::report::{COLD_DAYS, Capacity, ColdDivision, NodeNeed, Scenario};
 pub fn write_capacity(plan: &Capacity, labels: Vec<(String, String)>, out: &mut dyn Write) -> io::Result<()> {
     let mut metrics = Exposition::new(labels);
     let to = &mut metrics;
-    to.family("rdblens_capacity_info", "What the plan was made with; always 1.")
+    to.family("rdblens_capacity_info", "Build that made the plan; always 1.")
         .sample(&[("version", plan.rdblens)], true);
     let taken = plan.servers.iter().filter_map(|server| server.taken).max();
     to.one("rdblens_capacity_timestamp_seconds", "When the latest snapshot was taken.", taken);
     let incomplete = plan.servers.iter().filter(|server| !server.complete).count() as u64;
-    to.one("rdblens_capacity_servers_incomplete", "Inputs that could not be read whole.", Some(incomplete));
-    let usable = "Memory of one node that data may take.";
+    to.one("rdblens_capacity_servers_incomplete", "Inputs that could not be read completely.", Some(incomplete));
+    let usable = "Memory of one node that is available for data.";
     to.one("rdblens_capacity_node_usable_bytes", usable, Some(plan.usable));
     needs(plan, to);
     if let Some(trend) = &plan.trend {
-        to.one("rdblens_capacity_growth_bytes_per_day", "Growth a day.", Some(trend.per_day));
+        to.one("rdblens_capacity_growth_bytes_per_day", "Growth per day.", Some(trend.per_day));
     }
     if let Some(slots) = &plan.slots {
         let family = to.family("rdblens_capacity_slots_max_to_mean", "The heaviest node as a multiple of the mean.");
@@ -28,14 +28,14 @@ pub fn write_capacity(plan: &Capacity, labels: Vec<(String, String)>, out: &mut 
         }
         family.sample(&[("stat", "planned")], slots.max_to_mean);
         let heavy = slots.heavy_slots.iter().filter(|slot| !slot.fits).count() as u64;
-        let help = "Listed slots that take more than a node has room for: no number of nodes suffices.";
+        let help = "Listed slots that are larger than a node, so that no number of nodes suffices.";
         to.one("rdblens_capacity_slots_above_node", help, Some(heavy));
-        let moved = "Cluster slots to move for evenness.";
+        let moved = "Cluster slots to move for an even distribution.";
         to.one("rdblens_capacity_slots_to_move", moved, Some(slots.moved_slots));
     }
     cold(plan, to);
     let freed = plan.freed.iter().map(|step| (left(step.within_ms), step.memory.into()));
-    to.each("rdblens_capacity_freed_bytes", "Memory that present keys free by expiring.", "left", freed);
+    to.each("rdblens_capacity_freed_bytes", "Memory freed as the present keys expire.", "left", freed);
     metrics.write(out)
 }
 
@@ -48,9 +48,9 @@ fn needs(plan: &Capacity, to: &mut Exposition) {
             family.sample(&[("ask", scenario.what_if.as_deref().unwrap_or_default())], value(&need));
         }
     };
-    let memory = "Memory of all servers today, by what-if question; an empty one as it is.";
+    let memory = "Memory of all servers today, by alternative; an empty label for the present setup.";
     each("rdblens_capacity_memory_bytes", memory, &|need| need.total.0);
-    each("rdblens_capacity_nodes", "Nodes needed today, by what-if question.", &|need| need.nodes);
+    each("rdblens_capacity_nodes", "Nodes needed today, by alternative.", &|need| need.nodes);
     let family = to.family("rdblens_capacity_full_timestamp_seconds", "When the nodes no longer suffice.");
     for (scenario, at) in plan.demand.scenarios.iter().filter_map(|it| Some((it, it.full_at?))) {
         family.sample(&[("ask", scenario.what_if.as_deref().unwrap_or_default())], at);
@@ -60,13 +60,13 @@ fn needs(plan: &Capacity, to: &mut Exposition) {
 fn cold(plan: &Capacity, to: &mut Exposition) {
     let idle = |days: u64| format!("{days}d");
     let rows = plan.cold.iter().map(|step| (idle(step.days), step.memory.into()));
-    to.each("rdblens_capacity_cold_bytes", "Memory not accessed for that long.", "idle", rows);
+    to.each("rdblens_capacity_cold_bytes", "Memory not accessed for at least this time.", "idle", rows);
     let divisions = [
         (ColdDivision::Pattern, "rdblens_capacity_cold_pattern_bytes", "pattern"),
         (ColdDivision::Owner, "rdblens_capacity_cold_owner_bytes", "owner"),
     ];
     for (by, name, label) in divisions {
-        let family = to.family(name, "Memory of it not accessed for that long.");
+        let family = to.family(name, "Memory by pattern or owner not accessed for at least this time.");
         for part in plan.cold_parts.iter().filter(|part| part.by == by) {
             for (days, step) in COLD_DAYS.into_iter().zip(&part.steps) {
                 family.sample(&[(label, part.name.as_deref().unwrap_or_default()), ("idle", &idle(days))], step.memory);

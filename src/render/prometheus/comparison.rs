@@ -16,19 +16,23 @@ pub fn write_comparison(
 ) -> io::Result<()> {
     let mut metrics = Exposition::new(labels);
     let to = &mut metrics;
-    to.family("rdblens_compare_info", "What the comparison was made with; always 1.")
+    to.family("rdblens_compare_info", "Build that made the comparison; always 1.")
         .sample(&[("version", comparison.rdblens)], true);
     to.one("rdblens_compare_snapshots", "Snapshots that were compared.", Some(comparison.snapshots.len() as u64));
     let incomplete = comparison.snapshots.iter().filter(|row| !row.complete).count() as u64;
-    to.one("rdblens_compare_snapshots_incomplete", "Snapshots that could not be read whole.", Some(incomplete));
+    to.one("rdblens_compare_snapshots_incomplete", "Snapshots that could not be read completely.", Some(incomplete));
     let left_out = comparison.left_out.len() as u64;
-    to.one("rdblens_compare_nights_left_out", "Nights that are not whole and were left out.", Some(left_out));
+    to.one("rdblens_compare_nights_left_out", "Nights that were left out because they are incomplete.", Some(left_out));
     ends(comparison, to);
     let growth = comparison.growth;
-    to.one("rdblens_compare_growth_keys", "Keys of the last snapshot less those of the first.", Some(growth.keys));
-    let bytes = "Memory of the keys of the last snapshot less that of the first.";
+    to.one("rdblens_compare_growth_keys", "Keys of the last snapshot minus those of the first.", Some(growth.keys));
+    let bytes = "Memory of the keys of the last snapshot minus that of the first.";
     to.one("rdblens_compare_growth_bytes", bytes, Some(growth.memory));
-    to.one("rdblens_compare_growth_ratio", "That change as a fraction of the memory before.", growth.share);
+    to.one(
+        "rdblens_compare_growth_ratio",
+        "Growth of the memory of the keys as a fraction of the memory before.",
+        growth.share,
+    );
     if let Some(it) = &comparison.trend {
         trend(it, to);
     }
@@ -58,14 +62,14 @@ fn ends(comparison: &Comparison, to: &mut Exposition) {
 }
 
 fn trend(trend: &Trend, to: &mut Exposition) {
-    let family = to.family("rdblens_trend_bytes_per_day", "Growth a day by the line through all snapshots.");
+    let family = to.family("rdblens_trend_bytes_per_day", "Growth per day, by linear regression over all snapshots.");
     family.sample(&[("stat", "line")], trend.per_day);
     if let Some([least, most]) = trend.per_day_range {
         family.sample(&[("stat", "least")], least).sample(&[("stat", "most")], most);
     }
     let Some(reached) = trend.reached else { return };
     to.one("rdblens_trend_limit_exceeded", "Whether the limit is exceeded already.", Some(reached.already));
-    let family = to.family("rdblens_trend_limit_reached_timestamp_seconds", "When the limit is reached.");
+    let family = to.family("rdblens_trend_limit_reached_timestamp_seconds", "Forecast of when the limit is reached.");
     for (stat, at) in [("line", reached.at), ("earliest", reached.earliest), ("latest", reached.latest)] {
         if let Some(at) = at {
             family.sample(&[("stat", stat)], at);
@@ -84,15 +88,17 @@ fn patterns(comparison: &Comparison, top: usize, to: &mut Exposition) {
     };
     let bytes = "Change in the memory of the patterns that changed most.";
     each("rdblens_pattern_growth_bytes", bytes, &|change| change.growth.memory);
-    each("rdblens_pattern_growth_keys", "Change in their keys.", &|change| change.growth.keys);
+    each("rdblens_pattern_growth_keys", "Change in the number of keys of the patterns that changed most.", &|change| {
+        change.growth.keys
+    });
 }
 
 fn gate(rows: &[GateRow], to: &mut Exposition) {
-    let family = to.family("rdblens_compare_gate_failed", "Whether a condition of --fail-on is broken.");
+    let family = to.family("rdblens_compare_gate_failed", "Whether the condition of --fail-on failed.");
     for row in rows {
         family.sample(&[("condition", &row.condition)], row.verdict == GateVerdict::Failed);
     }
-    let family = to.family("rdblens_compare_gate_evaluated", "Whether a condition of --fail-on could be evaluated.");
+    let family = to.family("rdblens_compare_gate_evaluated", "Whether the condition of --fail-on could be evaluated.");
     for row in rows {
         family.sample(&[("condition", &row.condition)], row.verdict != GateVerdict::NotEvaluated);
     }
@@ -100,7 +106,7 @@ fn gate(rows: &[GateRow], to: &mut Exposition) {
 
 fn findings(comparison: &Comparison, to: &mut Exposition) {
     let Some(findings) = &comparison.findings else { return };
-    to.family("rdblens_compare_findings", "Findings against those of the first snapshot.")
+    to.family("rdblens_compare_findings", "Changes of findings since the first snapshot.")
         .sample(&[("change", "new")], findings.new.len() as u64)
         .sample(&[("change", "first-evaluated")], findings.first_evaluated.len() as u64)
         .sample(&[("change", "worse")], findings.worse.len() as u64)

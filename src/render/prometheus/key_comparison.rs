@@ -16,18 +16,18 @@ pub fn write_key_comparison(
 ) -> io::Result<()> {
     let mut metrics = Exposition::new(labels);
     let to = &mut metrics;
-    to.family("rdblens_key_diff_info", "What the comparison key by key was made with; always 1.")
+    to.family("rdblens_key_diff_info", "Build that made the comparison; always 1.")
         .sample(&[("version", comparison.rdblens)], true);
     sides(comparison, to);
     let sums = &comparison.sums;
-    to.one("rdblens_key_diff_equal_keys", "Keys that are the same on both sides.", Some(sums.equal));
+    to.one("rdblens_key_diff_equal_keys", "Keys that are equal on both sides.", Some(sums.equal));
     to.one("rdblens_key_diff_differing_keys", "Keys that differ in any way.", Some(sums.differing));
     let each = KeyDifference::ALL.map(|difference| (difference.name(), sums.of(difference)));
     let keys = each.map(|(name, (keys, _))| (name, keys.into()));
-    to.each("rdblens_key_diff_keys", "Keys by how they differ; one may do so in several ways.", "change", keys);
+    to.each("rdblens_key_diff_keys", "Keys by kind of difference; a key may have several.", "change", keys);
     let bytes = each.into_iter().filter_map(|(name, (_, memory))| Some((name, memory?.into())));
-    to.each("rdblens_key_diff_memory_bytes", "Memory of keys that only one side has.", "change", bytes);
-    let growth = "Growth of the memory of keys that both sides have.";
+    to.each("rdblens_key_diff_memory_bytes", "Memory of keys that exist on one side only.", "change", bytes);
+    let growth = "Growth of the memory of keys that exist on both sides.";
     to.one("rdblens_key_diff_growth_bytes", growth, Some(sums.growth));
     let types = comparison.types.iter().map(|it| (it.kind.name(), it.counts.differing.into()));
     to.each("rdblens_key_diff_type_keys", "Differing keys by type.", "type", types);
@@ -44,11 +44,11 @@ fn sides(comparison: &KeyComparison, to: &mut Exposition) {
     };
     let taken = "When the snapshot of the side was taken.";
     each("rdblens_key_diff_side_timestamp_seconds", taken, &|it| it.taken.map(SampleValue::from));
-    each("rdblens_key_diff_side_keys", "Different keys of the side.", &|it| Some(it.keys.into()));
-    each("rdblens_key_diff_side_memory_bytes", "Their memory.", &|it| Some(it.memory.into()));
+    each("rdblens_key_diff_side_keys", "Distinct keys of the side.", &|it| Some(it.keys.into()));
+    each("rdblens_key_diff_side_memory_bytes", "Memory of the keys of the side.", &|it| Some(it.memory.into()));
     let expired = "Keys of the side that had expired, which are not compared.";
     each("rdblens_key_diff_side_expired_keys", expired, &|it| Some(it.expired.into()));
     let unreadable = "Keys of the side whose value could not be read.";
     each("rdblens_key_diff_side_unreadable_keys", unreadable, &|it| Some(it.unreadable.into()));
-    each("rdblens_key_diff_side_complete", "Whether the side was read whole.", &|it| Some(it.complete.into()));
+    each("rdblens_key_diff_side_complete", "Whether the side was read completely.", &|it| Some(it.complete.into()));
 }

@@ -134,7 +134,7 @@ fn identity(report: &Report, to: &mut Exposition) {
         ("policy", &report.findings.policy),
         ("extends", report.findings.extends.as_deref().unwrap_or_default()),
     ];
-    to.family("rdblens_report_info", "What the report was made with, and of; always 1.").sample(&labels, true);
+    to.family("rdblens_report_info", "Build, server, model and policy of the report; always 1.").sample(&labels, true);
     to.one("rdblens_report_complete", "Whether every file could be read to its end.", Some(report.complete));
     let taken = report.server.ctime.map(|seconds| Millis(seconds.saturating_mul(1000)));
     to.one("rdblens_snapshot_timestamp_seconds", "When the snapshot was taken.", taken);
@@ -158,14 +158,14 @@ fn files(report: &Report, to: &mut Exposition) {
     let faulty = report.source.files.iter().filter(|file| !file.errors.is_empty()).count() as u64;
     to.one("rdblens_files_with_errors", "Input files that could not be read in full.", Some(faulty));
     let damaged = report.source.files.iter().fold(0u64, |sum, file| sum.saturating_add(file.damaged_keys));
-    to.one("rdblens_keys_damaged", "Keys whose value is damaged; no other figure counts them.", Some(damaged));
+    to.one("rdblens_keys_damaged", "Keys whose value is damaged; not included in other metrics.", Some(damaged));
 }
 
 fn totals(report: &Report, to: &mut Exposition) {
     let it = &report.totals;
     to.one("rdblens_keys", "Keys.", Some(it.keys));
     to.one("rdblens_memory_bytes", "Memory of the keys on the server.", Some(it.memory));
-    to.one("rdblens_disk_bytes", "Bytes of the keys in the file.", Some(it.disk));
+    to.one("rdblens_disk_bytes", "Bytes of the keys in the dump.", Some(it.disk));
     to.one("rdblens_key_names_bytes", "Bytes of the keys' names.", Some(it.name_bytes));
     to.one("rdblens_elements", "Elements of collections; a string counts as one.", Some(it.elements));
 }
@@ -178,7 +178,7 @@ fn without_ttl(report: &Report, to: &mut Exposition) {
 
 fn expired(report: &Report, to: &mut Exposition) {
     let it = &report.totals;
-    to.one("rdblens_keys_expired", "Keys that had expired and were still there.", Some(it.expired.keys));
+    to.one("rdblens_keys_expired", "Keys that had expired but were not deleted yet.", Some(it.expired.keys));
     to.one("rdblens_memory_expired_bytes", "Memory of keys that had expired.", Some(it.expired.memory));
 }
 
@@ -186,22 +186,22 @@ fn unknown(report: &Report, to: &mut Exposition) {
     let it = &report.totals;
     to.one(
         "rdblens_keys_unknown_memory",
-        "Keys whose memory is unknown; no other figure has it.",
+        "Keys whose memory is unknown; not included in other metrics of memory.",
         Some(it.unknown.keys),
     );
-    let stored = "Bytes in the file of keys whose memory is unknown.";
+    let stored = "Bytes in the dump of keys whose memory is unknown.";
     to.one("rdblens_disk_unknown_memory_bytes", stored, Some(it.unknown.stored_bytes));
 }
 
 fn big_keys(report: &Report, to: &mut Exposition) {
     let big = &report.big_keys;
-    to.one("rdblens_keys_big", "Keys over the limits of size.", Some(big.keys));
-    to.one("rdblens_memory_big_bytes", "Memory of keys over the limits of size.", Some(big.memory));
-    to.one("rdblens_keys_big_expiring", "Collections over the limits of size that expire.", Some(big.expiring));
+    to.one("rdblens_keys_big", "Big keys.", Some(big.keys));
+    to.one("rdblens_memory_big_bytes", "Memory of big keys.", Some(big.memory));
+    to.one("rdblens_keys_big_expiring", "Big collections that have an expiry.", Some(big.expiring));
 }
 
 fn distinct_patterns(report: &Report, to: &mut Exposition) {
-    to.one("rdblens_patterns", "Different patterns of names.", Some(report.patterns.distinct));
+    to.one("rdblens_patterns", "Number of distinct patterns.", Some(report.patterns.distinct));
 }
 
 fn databases(report: &Report, to: &mut Exposition) {
@@ -234,11 +234,15 @@ fn types(report: &Report, to: &mut Exposition) {
 }
 
 fn of_instance(instance: &Instance, to: &mut Exposition) {
-    let total = "Memory of keys and tables, without what a server takes to start.";
+    let total = "Memory of keys and tables, without the memory of an empty server.";
     to.one("rdblens_instance_memory_bytes", total, Some(instance.total));
-    to.one("rdblens_instance_dataset_bytes", "That memory without the tables' overhead.", Some(instance.dataset));
-    to.one("rdblens_instance_used_memory_bytes", "What the servers said they used.", instance.used_mem);
-    let limit = "What the servers may use together, where a limit was given.";
+    to.one(
+        "rdblens_instance_dataset_bytes",
+        "Memory of keys without the overhead of the tables.",
+        Some(instance.dataset),
+    );
+    to.one("rdblens_instance_used_memory_bytes", "Sum of used-mem recorded in the dumps.", instance.used_mem);
+    let limit = "Sum of maxmemory over all servers, if given.";
     to.one("rdblens_instance_maxmemory_bytes", limit, instance.maxmemory);
     let Tables { main, expires, slots } = instance.tables;
     to.family("rdblens_instance_table_bytes", "Memory of the tables that hold the keys.")
@@ -261,10 +265,10 @@ fn patterns(list: &[PatternRow], to: &mut Exposition) {
 fn findings(report: &Report, to: &mut Exposition) {
     let findings = &report.findings;
     let rows = findings.severities.iter().map(|row| (row.severity.name(), row.findings.into()));
-    to.each("rdblens_findings", "Rules that are broken, by severity.", "severity", rows);
+    to.each("rdblens_findings", "Violated rules, by severity.", "severity", rows);
     let is_broken = |id: &Word| findings.list.iter().any(|finding| finding.rule == *id);
     let rows = findings.checked.iter().map(|id| (id, is_broken(id).into()));
-    to.each("rdblens_rule_broken", "Whether a rule in force is broken.", "rule", rows);
+    to.each("rdblens_rule_broken", "Whether the policy's rule is violated.", "rule", rows);
     let mut each = |name, help, value: &dyn Fn(&Finding) -> Option<SampleValue>| {
         let family = to.family(name, help);
         for (row, value) in findings.list.iter().filter_map(|row| Some((row, value(row)?))) {
@@ -274,13 +278,13 @@ fn findings(report: &Report, to: &mut Exposition) {
     each("rdblens_finding_keys", "Keys that break a rule.", &|row| Some(row.keys.into()));
     each("rdblens_finding_memory_bytes", "Memory of the keys that break a rule.", &|row| Some(row.memory.into()));
     each("rdblens_finding_patterns", "Patterns that break a rule.", &|row| Some(row.distinct_patterns.into()));
-    let saves = "Memory that the remedy would save, where it can be told.";
+    let saves = "Memory that the remedy would save, if known.";
     each("rdblens_finding_savings_bytes", saves, &|row| row.saves.map(SampleValue::from));
 }
 
 fn baseline(report: &Report, to: &mut Exposition) {
     if let Some(baseline) = &report.findings.baseline {
-        to.family("rdblens_baseline_changes", "Findings against those of the earlier report.")
+        to.family("rdblens_baseline_changes", "Changes of findings since the baseline report.")
             .sample(&[("change", "new")], baseline.new.len() as u64)
             .sample(&[("change", "first-evaluated")], baseline.first_evaluated.len() as u64)
             .sample(&[("change", "worse")], baseline.worse.len() as u64)
@@ -291,19 +295,19 @@ fn baseline(report: &Report, to: &mut Exposition) {
 fn budgets(report: &Report, top: usize, to: &mut Exposition) {
     let budgets = || report.findings.budgets.iter().take(top);
     let rows = budgets().map(|row| (&row.pattern, row.memory.into()));
-    to.each("rdblens_budget_memory_bytes", "What the keys of a budget take.", "pattern", rows);
+    to.each("rdblens_budget_memory_bytes", "Memory of the keys of a budget.", "pattern", rows);
     let rows = budgets().filter_map(|row| Some((&row.pattern, row.unknown.keys_if_any()?.into())));
-    let unknown = "Keys of a budget whose memory is unknown, where there are any.";
+    let unknown = "Keys of a budget whose memory is unknown, if any.";
     to.each("rdblens_budget_keys_unknown_memory", unknown, "pattern", rows);
     let rows = budgets().map(|row| (&row.pattern, row.allowed.into()));
-    to.each("rdblens_budget_allowed_bytes", "What they may take.", "pattern", rows);
+    to.each("rdblens_budget_allowed_bytes", "Limit of the budget.", "pattern", rows);
 }
 
 fn owners(report: &Report, top: usize, to: &mut Exposition) {
     let owners =
         || report.findings.by_owner.iter().take(top).map(|row| (row.owner.as_deref().unwrap_or_default(), row));
     let rows = owners().map(|(owner, row)| (owner, row.keys.into()));
-    to.each("rdblens_owner_keys", "Keys by owner; an empty one for keys without.", "owner", rows);
+    to.each("rdblens_owner_keys", "Keys by owner; an empty label for keys without an owner.", "owner", rows);
     let rows = owners().map(|(owner, row)| (owner, row.memory.into()));
     to.each("rdblens_owner_memory_bytes", "Memory by owner.", "owner", rows);
     let rows = owners().map(|(owner, row)| (owner, row.broken.keys.into()));
@@ -320,11 +324,11 @@ fn dictionary(report: &Report, to: &mut Exposition) {
 fn expiry(report: &Report, to: &mut Exposition) {
     let classes = &report.expiry.classes;
     let rows = classes.iter().map(|class| (&class.left, class.keys.into()));
-    to.each("rdblens_expiry_keys", "Keys by the time they had left.", "left", rows);
+    to.each("rdblens_expiry_keys", "Keys by time to live.", "left", rows);
     let rows = classes.iter().map(|class| (&class.left, class.memory.into()));
-    to.each("rdblens_expiry_memory_bytes", "Memory by the time that keys had left.", "left", rows);
+    to.each("rdblens_expiry_memory_bytes", "Memory by time to live.", "left", rows);
     let rows = classes.iter().filter_map(|class| Some((&class.left, class.unknown.keys_if_any()?.into())));
-    let unknown = "Keys of unknown memory by the time they had left, where there are any.";
+    let unknown = "Keys of unknown memory by time to live, if any.";
     to.each("rdblens_expiry_keys_unknown_memory", unknown, "left", rows);
     to.one("rdblens_next_expiry_timestamp_seconds", "When the next key expires.", report.expiry.next);
     to.one("rdblens_last_expiry_timestamp_seconds", "When the last key expires.", report.expiry.last);
@@ -337,14 +341,14 @@ fn idle(report: &Report, to: &mut Exposition) {
     let rows = idle().map(|class| (&class.idle, class.memory.into()));
     to.each("rdblens_idle_memory_bytes", "Memory by the time since the last access.", "idle", rows);
     let rows = idle().filter_map(|class| Some((&class.idle, class.unknown.keys_if_any()?.into())));
-    let unknown = "Keys of unknown memory by the time since their last access, where there are any.";
+    let unknown = "Keys of unknown memory by the time since their last access, if any.";
     to.each("rdblens_idle_keys_unknown_memory", unknown, "idle", rows);
 }
 
 fn slots(report: &Report, to: &mut Exposition) {
     if let Some(slots) = &report.slots {
         to.one("rdblens_slots", "Cluster slots that hold a key.", Some(slots.used));
-        to.family("rdblens_slot_memory_bytes", "Memory of a cluster slot that holds a key.")
+        to.family("rdblens_slot_memory_bytes", "Memory of the cluster slots that hold a key.")
             .sample(&[("stat", "mean")], slots.mean)
             .sample(&[("stat", "p50")], slots.p50)
             .sample(&[("stat", "p99")], slots.p99)
@@ -357,7 +361,7 @@ fn templates(report: &Report, to: &mut Exposition) {
         to.one("rdblens_hash_template_keys", "Compact hashes.", Some(templates.keys));
         to.one(
             "rdblens_hash_template_ordinary_bytes",
-            "Memory of ordinary hashes with the pairs of the compact ones.",
+            "Memory that the compact hashes would take as ordinary hashes.",
             Some(templates.memory.0.saturating_add_signed(templates.saved)),
         );
     }
@@ -374,7 +378,7 @@ fn streams(report: &Report, to: &mut Exposition) {
 fn elsewhere(report: &Report, to: &mut Exposition) {
     let Some(what_if) = &report.what_if else { return };
     let rows = what_if.alternatives.iter().map(|row| (&row.ask, row.memory.into()));
-    to.each("rdblens_what_if_memory_bytes", "Memory that the keys would take elsewhere.", "ask", rows);
+    to.each("rdblens_what_if_memory_bytes", "Memory of the keys for the alternative of --what-if.", "ask", rows);
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use crate::policy::rule::{Rule, RuleMeta, Unit};
 use crate::policy::sample::RuleSample;
 use crate::policy::wording::{self, RuleWording};
 use crate::render::terminal::page::{Style, TextPage};
+use crate::render::words::known;
 use crate::render::{Lang, TableOptions, key_text, passage};
 use crate::report::Wording;
 
@@ -101,8 +102,11 @@ fn parameter(spec: &ParamSpec, lang: Lang) -> String {
         .replace("{default}", &default)
 }
 
+/// Width of the longest severity, `should`.
+const SEVERITY_COLUMNS: usize = 6;
+
 fn in_force(meta: &RuleMeta, policies: &[&Policy], lang: Lang, page: &mut TextPage<'_>) -> io::Result<()> {
-    title(page, lang.of("In force", "各策略中的级别"))?;
+    title(page, lang.of("In force", "各预设中的级别"))?;
     let names: Vec<String> = policies.iter().map(|policy| key_text::text(&policy.name).into_owned()).collect();
     let widest = names.iter().map(|name| key_text::width(name)).max().unwrap_or(0);
     for (policy, name) in policies.iter().zip(&names) {
@@ -113,7 +117,9 @@ fn in_force(meta: &RuleMeta, policies: &[&Policy], lang: Lang, page: &mut TextPa
         }
         for setting in settings {
             let params = wording::settings(meta.params, &setting.params);
-            let mark = format!("{INDENT}{name}{pad}  {:6}  ", setting.severity.name());
+            let severity = known::severity(setting.severity, lang);
+            let fill = " ".repeat(SEVERITY_COLUMNS.saturating_sub(key_text::width(severity)));
+            let mark = format!("{INDENT}{name}{pad}  {severity}{fill}  ");
             page.hanging(Style::Plain, &mark, &key_text::text(&params))?;
         }
     }

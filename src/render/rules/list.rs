@@ -108,13 +108,13 @@ pub fn in_force(policy: &Policy, options: TableOptions, out: &mut dyn Write) -> 
             let params = settings(setting.rule.meta.params, &setting.params);
             (!params.is_empty()).then(|| Cell::words(&params))
         })
-        .column(Column::text(heads::DEMANDS).shrink(28).spare(1), |setting| {
+        .column(Column::text(heads::DEMANDS).shrink(28).prose().spare(1), |setting| {
             demand(setting.rule.meta, &setting.params, lang)
         })
         .build();
     table::print(&list, &mut page)?;
     let lists = [
-        (policy.classes.len(), ["ttl class", "ttl classes", "个 ttl 类别"]),
+        (policy.classes.len(), ["TTL class", "TTL classes", "个 TTL 类别"]),
         (policy.entries.len(), ["dictionary entry", "dictionary entries", "个数据字典条目"]),
         (policy.budgets.len(), ["budget", "budgets", "个内存预算"]),
         (policy.exemptions.len(), ["exemption", "exemptions", "个豁免"]),

@@ -21,7 +21,7 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
     };
     let limits = leads::big(&big.rules, lang);
     let expiring = match big.expiring {
-        0 => lang.of("no collection among them expires", "其中的集合均不会过期").to_owned(),
+        0 => lang.of("none of the collections has a TTL", "其中的集合均未设置过期时间").to_owned(),
         n => say!(
             lang,
             "{} among them will expire, which can block the server",

@@ -17,7 +17,7 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
         .column(Column::text(heads::RULE), |row| &*row.rule)
         .column(Column::number(heads::KEYS), |row| row.keys)
         .column(Column::number(heads::MEMORY), |row| known_memory(row.keys, row.memory))
-        .column(Column::text(heads::REASON).shrink(20), |row| Cell::words(&row.reason))
+        .column(Column::text(heads::REASON).shrink(20).prose(), |row| Cell::words(&row.reason))
         .build();
     Some(Section::new("exempted", title).with(table))
 }

@@ -33,6 +33,18 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
     )
 }
 
+/// Returns the number of lines beyond the first of each that the findings of a short report take on a page of 80 columns.
+pub(super) fn continued(report: &Report, scope: &Scope) -> usize {
+    // Chinese leaves more columns beside the text.
+    let room = match scope.lang {
+        Lang::En => 30,
+        Lang::Zh => 24,
+    };
+    let text = |it: &Finding| key_text::width(&Prose::wording(it.headline(), scope.lang).plain());
+    let lines = |it: &Finding| text(it).saturating_sub(1) / room;
+    report.findings.list.iter().take(scope.rows).map(lines).sum()
+}
+
 /// Builds the section of a short report: the first findings, a row each, and what each is about.
 pub(super) fn short(report: &Report, scope: &Scope) -> Option<Section> {
     let (findings, lang) = (&report.findings, scope.lang);
@@ -50,7 +62,7 @@ pub(super) fn short(report: &Report, scope: &Scope) -> Option<Section> {
         })
         .column(Column::number(heads::WORST).spare(5), |it| measured(it, worst(it)))
         .column(Column::number(heads::ALLOWED).spare(5), |it| allowed(it, worst(it)))
-        .column(Column::text(heads::DEMAND).shrink(24).spare(1), |it| {
+        .column(Column::text(heads::DEMAND).shrink(24).prose().spare(1), |it| {
             Prose::wording(it.headline(), lang).plain().into_owned()
         })
         .column(Column::text(heads::WHERE).shrink(24).spare(6), |it| {

@@ -191,7 +191,7 @@ impl Words<'_> {
         };
         let big = &report.big_keys;
         let expiring = match big.expiring {
-            0 => lang.of("no collection expires", "集合均不会过期").to_owned(),
+            0 => lang.of("none of the collections has a TTL", "其中的集合均未设置过期时间").to_owned(),
             n => say!(lang, "{} will expire", "{}将过期", human::counted(n, nouns::COLLECTION, lang)),
         };
         add(lang.of("! big keys", "! 大 key"), expiring, big.keys, big.memory);

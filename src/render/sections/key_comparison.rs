@@ -55,7 +55,7 @@ fn headline(comparison: &KeyComparison, lang: Lang) -> Headline {
             tile(lang.of("Differing keys", "有差异的 key"), sums.differing, String::new(), Bytes(0)),
             tile(lang.of("Added", "新增"), sums.added.keys, bytes(sums.added.memory), sums.added.memory),
             tile(lang.of("Removed", "删除"), sums.removed.keys, bytes(sums.removed.memory), sums.removed.memory),
-            tile(lang.of("Other values", "值已变"), sums.changed, String::new(), Bytes(0)),
+            tile(lang.of("Value changed", "值已变"), sums.changed, String::new(), Bytes(0)),
         ],
         trend: None,
         points: Vec::new(),
@@ -117,12 +117,12 @@ fn sums(comparison: &KeyComparison, lang: Lang) -> Section {
         (lang.of("equal", "相同"), sums.equal, None),
         (lang.of("added", "新增"), sums.added.keys, Some(sums.added.memory)),
         (lang.of("removed", "删除"), sums.removed.keys, Some(sums.removed.memory)),
-        (lang.of("another value", "值不同"), sums.changed, None),
-        (lang.of("another expiry", "过期时间不同"), sums.reexpired, None),
-        (lang.of("another type", "类型不同"), sums.retyped, None),
+        (word(KeyDifference::Value, lang), sums.changed, None),
+        (word(KeyDifference::Expiry, lang), sums.reexpired, None),
+        (word(KeyDifference::Type, lang), sums.retyped, None),
     ];
     let sometimes = [
-        (lang.of("expired meanwhile", "期间已过期"), sums.expired.keys, Some(sums.expired.memory)),
+        (word(KeyDifference::Expired, lang), sums.expired.keys, Some(sums.expired.memory)),
         (lang.of("more than once on a side", "同一侧重复"), sums.duplicate, None),
         (lang.of("value not readable", "值无法读取"), sums.unreadable, None),
     ];
@@ -205,15 +205,15 @@ fn difference(change: &KeyChange, lang: Lang) -> String {
 }
 
 fn word(difference: KeyDifference, lang: Lang) -> &'static str {
-    let zh = match difference {
-        KeyDifference::Added => "新增",
-        KeyDifference::Removed => "删除",
-        KeyDifference::Expired => "已过期",
-        KeyDifference::Type => "类型",
-        KeyDifference::Value => "值",
-        KeyDifference::Expiry => "过期时间",
-        KeyDifference::Duplicate => "重复",
-        KeyDifference::Unreadable => "无法读取",
+    let (en, zh) = match difference {
+        KeyDifference::Added => ("added", "新增"),
+        KeyDifference::Removed => ("removed", "删除"),
+        KeyDifference::Expired => ("expired", "已过期"),
+        KeyDifference::Type => ("type changed", "类型已变"),
+        KeyDifference::Value => ("value changed", "值已变"),
+        KeyDifference::Expiry => ("expiry changed", "过期时间已变"),
+        KeyDifference::Duplicate => ("duplicate", "重复"),
+        KeyDifference::Unreadable => ("unreadable", "无法读取"),
     };
-    lang.of(difference.name(), zh)
+    lang.of(en, zh)
 }

@@ -26,7 +26,9 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
         .column(Column::number(heads::KEYS), |rule| rule.keys)
         .column(Column::number(heads::OF_KEYS).spare(1), |rule| Cell::ShareOf(rule.keys, report.totals.keys))
         .column(Column::number(heads::MEMORY), |rule| known_memory(rule.keys, rule.memory))
-        .column(Column::text(heads::DEMANDS).shrink(38), |rule| Cell::words(lang.of(&rule.demand.en, &rule.demand.zh)))
+        .column(Column::text(heads::DEMANDS).shrink(38).prose(), |rule| {
+            Cell::words(lang.of(&rule.demand.en, &rule.demand.zh))
+        })
         .build();
     let heading = lang.of("Where", "位置");
     let most = PATTERNS_OF_A_RULE.min(scope.rows);

@@ -45,5 +45,5 @@ fn text(list: &[NotEvaluated], lang: Lang) -> String {
         say!(lang, "{rules} ({lacks})", "{rules}（{lacks}）")
     };
     let list = groups.into_iter().map(group).collect::<Vec<_>>().join(comma);
-    say!(lang, "Unknown whether they are kept: {list}.", "无法判断是否符合：{list}。")
+    say!(lang, "Could not be evaluated: {list}.", "未能评估：{list}。")
 }

@@ -22,11 +22,12 @@ fn verdict(report: &Report, lang: Lang) -> String {
     let damaged = files.iter().any(|file| file.damaged_keys > 0);
     let mut parts = Vec::new();
     if unread > 0 {
+        let all = files.len();
+        let be = if unread == 1 { "is" } else { "are" };
         parts.push(say!(
             lang,
-            "{unread} of {all} files could not be read and are not in the figures",
-            "{all} 个文件中有 {unread} 个无法读取，未计入统计",
-            all = files.len()
+            "{unread} of {all} files could not be read and {be} not included in the figures",
+            "{all} 个文件中有 {unread} 个无法读取，未计入统计"
         ));
     }
     if cut {
@@ -41,7 +42,8 @@ fn verdict(report: &Report, lang: Lang) -> String {
     }
     if damaged {
         parts.push(
-            lang.of("keys with a damaged value are not in the figures", "value 受损的 key 未计入统计").to_owned(),
+            lang.of("keys with a damaged value are not included in the figures", "value 受损的 key 未计入统计")
+                .to_owned(),
         );
     }
     if parts.is_empty() {
@@ -79,7 +81,7 @@ fn problems_of(file: &SourceFile, lang: Lang) -> Vec<String> {
     }
     if let Some(salvage) = &file.salvage {
         let said = crate::render::salvage::headline(salvage, lang);
-        problems.push(say!(lang, "salvaged: {said}", "已挽救：{said}"));
+        problems.push(say!(lang, "salvaged: {said}", "已恢复：{said}"));
     }
     if file.damaged_keys > 0 {
         let keys = human::counted(file.damaged_keys, nouns::KEY, lang);

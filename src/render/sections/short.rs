@@ -23,7 +23,9 @@ pub(super) fn screen(report: &Report, scope: &Scope) -> Document {
     headline.answers = None;
     headline.facts = facts(report, lang);
     // What is said of damage takes the room of rows.
-    let rows = scope.rows.saturating_sub(4 * headline.problems.len()).max(scope.rows / 3);
+    let rows = scope.rows.saturating_sub(4 * headline.problems.len());
+    // And so do the second lines of findings, in equal parts.
+    let rows = rows.saturating_sub(findings::continued(report, scope).div_ceil(2)).max(scope.rows / 3);
     let sections = [
         findings::short(report, scope),
         prefixes(report, rows, lang),
@@ -65,7 +67,7 @@ fn facts(report: &Report, lang: Lang) -> Vec<Prose> {
     let of_memory = |memory: Bytes| human::share_of(memory.0, totals.memory.0);
     let mut facts: Vec<String> = fill(report, lang).into_iter().collect();
     if report.no_ttl.keys > 0 && report.no_ttl.memory.known().is_some() {
-        facts.push(say!(lang, "{} of memory never expires", "内存的 {} 永不过期", of_memory(report.no_ttl.memory)));
+        facts.push(say!(lang, "{} of memory never expires", "{} 的内存永不过期", of_memory(report.no_ttl.memory)));
     }
     if report.big_keys.keys > 0 {
         facts.push(match report.big_keys.keys {

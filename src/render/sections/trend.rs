@@ -74,8 +74,8 @@ pub(super) fn slope(trend: &Trend, lang: Lang) -> String {
         ),
         None => say!(
             lang,
-            "{what}: {grown} a day ({snapshots} over {span}). Two snapshots give no range.",
-            "{what}：每天 {grown}（{span}内 {snapshots}）。两个快照无法给出区间。"
+            "{what}: {grown} a day ({snapshots} over {span}). A confidence range needs at least three snapshots.",
+            "{what}：每天 {grown}（{span}内 {snapshots}）。置信区间至少需要三个快照。"
         ),
     }
 }

@@ -9,6 +9,7 @@ use super::page::{Span, Style, TextPage};
 use crate::render::document::{Cell, Column, Form, Name, Table, TableRow, Tone};
 use crate::render::human::ByteUnit;
 use crate::render::key_text::{fit, width};
+use crate::render::wrap::wrap;
 use crate::render::{bar, plain};
 
 /// Space between two columns.
@@ -29,11 +30,12 @@ pub(in crate::render) fn print(table: &Table, page: &mut TextPage<'_>) -> io::Re
     if page.has_bars() && table.rows.len() > 1 {
         shown.add_bars(table, page.width());
     }
+    shown.continue_prose();
     for (at, line) in shown.laid_out().lines().enumerate() {
         if at == 1 && table.dense {
             continue;
         }
-        let row = at.checked_sub(2).and_then(|at| table.rows.get(at).map(|row| (row, at)));
+        let row = at.checked_sub(2).and_then(|at| Some((table.rows.get(shown.rows.get(at)?.of)?, at)));
         match row.map(|(row, at)| (row.tone, row, at)) {
             None => page.line(if at == 0 { Style::Bold } else { Style::Faint }, &line)?,
             // A warning is about what the row is named after; figures stay legible.
@@ -53,8 +55,15 @@ const BARS: RangeInclusive<usize> = 6..=16;
 /// A table as it is shown.
 struct ShownTable {
     columns: Vec<ShownColumn>,
-    /// Text of each cell, by row.
-    rows: Vec<Vec<String>>,
+    rows: Vec<ShownRow>,
+}
+
+/// A line of a table: a row, or the continuation of one.
+struct ShownRow {
+    /// Index of the row in the table.
+    of: usize,
+    /// Text of each cell.
+    cells: Vec<String>,
 }
 
 /// A column that is shown.
@@ -64,6 +73,7 @@ struct ShownColumn {
     numeric: bool,
     heading: String,
     width: usize,
+    prose: bool,
 }
 
 impl ShownTable {
@@ -87,10 +97,10 @@ impl ShownTable {
         let widths = layout(&columns, &natural, page.width());
         page.columns_left_out |= widths.iter().any(Option::is_none);
         let kept = |row: Vec<String>| row.into_iter().zip(&widths).filter_map(|(cell, width)| width.and(Some(cell)));
-        let rows = rows.into_iter().map(|row| kept(row).collect()).collect();
+        let rows = rows.into_iter().enumerate().map(|(of, row)| ShownRow { of, cells: kept(row).collect() }).collect();
         let shown = wanted.iter().zip(headings).zip(&columns).zip(&widths);
         let columns = shown.filter_map(|(((&at, heading), column), width)| {
-            Some(ShownColumn { at: Some(at), numeric: column.numeric, heading, width: (*width)? })
+            Some(ShownColumn { at: Some(at), numeric: column.numeric, heading, width: (*width)?, prose: column.prose })
         });
         ShownTable { columns: columns.collect(), rows }
     }
@@ -106,17 +116,38 @@ impl ShownTable {
         let most = shares.iter().copied().max().unwrap_or_default();
         let columns = u8::try_from(left).unwrap_or_default();
         for (row, share) in self.rows.iter_mut().zip(shares) {
-            row.insert(place + 1, bar::line(share, most, columns));
+            row.cells.insert(place + 1, bar::line(share, most, columns));
         }
-        let bars = ShownColumn { at: None, numeric: false, heading: String::new(), width: left };
+        let bars = ShownColumn { at: None, numeric: false, heading: String::new(), width: left, prose: false };
         self.columns.insert(place + 1, bars);
+    }
+
+    /// Divides rows whose sentences are wider than their column into lines.
+    fn continue_prose(&mut self) {
+        let columns = &self.columns;
+        let divide = |row: ShownRow| {
+            let is_wide = |(cell, column): (&String, &ShownColumn)| column.prose && width(cell) > column.width;
+            if !row.cells.iter().zip(columns).any(is_wide) {
+                return vec![row];
+            }
+            let cells: Vec<Vec<String>> = row
+                .cells
+                .into_iter()
+                .zip(columns)
+                .map(|(cell, column)| if column.prose { wrap(&cell, column.width) } else { vec![cell] })
+                .collect();
+            let lines = cells.iter().map(Vec::len).max().unwrap_or_default();
+            let line = |at: usize| cells.iter().map(|cell| cell.get(at).cloned().unwrap_or_default()).collect();
+            (0..lines).map(|at| ShownRow { of: row.of, cells: line(at) }).collect()
+        };
+        self.rows = std::mem::take(&mut self.rows).into_iter().flat_map(divide).collect();
     }
 
     /// Lays the table out in lines.
     fn laid_out(&self) -> comfy_table::Table {
         let fitted = |cell: &str, column: &ShownColumn| fit(cell, column.width).into_owned();
-        let fitted_row = |row: &Vec<String>| -> Vec<String> {
-            row.iter().zip(&self.columns).map(|(cell, column)| fitted(cell, column)).collect()
+        let fitted_row = |row: &ShownRow| -> Vec<String> {
+            row.cells.iter().zip(&self.columns).map(|(cell, column)| fitted(cell, column)).collect()
         };
         let mut table = comfy_table::Table::new();
         table.load_style(STYLE).set_content_arrangement(ContentArrangement::Disabled).force_no_tty();
@@ -135,11 +166,13 @@ impl ShownTable {
     /// Returns what stands out in a row, from left to right; `first` is for its first column.
     fn spans(&self, row: &TableRow, at: usize, first: Option<Style>) -> Vec<Span> {
         let (mut spans, mut from) = (Vec::new(), 0);
-        for (column, text) in self.columns.iter().zip(&self.rows[at]) {
+        for (column, text) in self.columns.iter().zip(&self.rows[at].cells) {
             let text = fit(text, column.width);
             let whole = |style| Span { from, to: from + column.width, style };
             let cell = column.at.map(|at| &row.cells[at]);
             match (cell, first.filter(|_| from == 0)) {
+                // The rest of a cell above.
+                _ if text.is_empty() => {}
                 (_, Some(style)) => spans.push(whole(style)),
                 (None | Some(Cell::Bar(..)), None) => spans.push(whole(Style::Accent)),
                 (Some(Cell::Severity(severity)), None) => spans.push(whole(Style::of_severity(*severity))),
@@ -266,6 +299,23 @@ b                      5        <0.1  –
 ";
         assert_eq!(print(&sample(), 42), expected);
         assert!(!print(&sample(), 32).contains("note"));
+    }
+
+    #[test]
+    fn sentences_continue_on_the_next_line() {
+        let table = Table::of("", &[("a", "no more than 52.6 % of it", 7_u64), ("b", "short", 8)], 2)
+            .column(Column::text(same("id")), |(id, ..)| *id)
+            .column(Column::text(same("what")).shrink(10).prose(), |(_, what, _)| *what)
+            .column(Column::number(same("keys")), |(.., keys)| *keys)
+            .build();
+        let expected = "\
+id  what          keys
+──────────────────────
+a   no more than     7
+    52.6 % of it
+b   short            8
+";
+        assert_eq!(print(&table, 22), expected);
     }
 
     #[test]

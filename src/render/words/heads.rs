@@ -68,13 +68,13 @@ heads! {
     GROUPS = "groups", "消费组";
     HEAVIEST_KEY = "heaviest key", "最大的 key";
     IDLE = "idle", "空闲时间";
-    IN_TOTAL = "in total", "总计";
+    IN_TOTAL = "total", "总计";
     KEY = "key", "key 名";
     KEYS = "keys", "key 数";
     KEYS_BEFORE = "keys before", "此前 key 数";
     KEYS_MEMORY = "keys", "key 内存";
     LEFT = "left", "剩余时间";
-    LEFT_OVER = "left over", "剩余";
+    LEFT_OVER = "remaining", "剩余";
     LENGTH_BEFORE = "length before", "此前长度";
     LENGTH = "length", "长度";
     LONGEST = "longest", "最长";

@@ -23,7 +23,7 @@ use crate::units::Bytes;
 #[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(default)]
 pub struct Baseline {
-    /// The earlier report's file, without its folder.
+    /// The earlier report's file, without its directory.
     pub report: String,
     /// Violations that the earlier report did not have.
     pub new: Vec<BaselineRow>,

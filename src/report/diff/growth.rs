@@ -17,7 +17,7 @@ use crate::units::{Bytes, Millis};
 #[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(default)]
 pub struct Since {
-    /// The earlier report's file, without its folder.
+    /// The earlier report's file, without its directory.
     pub report: String,
     /// When its snapshot was taken, in milliseconds.
     pub taken: Option<Millis>,

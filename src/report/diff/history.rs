@@ -22,7 +22,7 @@ pub struct EarlierSnapshot {
     pub memory: Bytes,
     /// Memory of keys and tables together, where the earlier report has it.
     pub total: Option<Bytes>,
-    /// The earlier report's file, without its folder.
+    /// The earlier report's file, without its directory.
     pub report: String,
 }
 

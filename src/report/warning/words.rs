@@ -105,8 +105,8 @@ impl WarningKind {
                 };
                 filled(
                     singular(format!(
-                        "memory unknown: {keys} keys{en}, {stored} bytes in the file. No sum of memory includes that, so the \
-                         server needs more than the figures say"
+                        "memory unknown: {keys} keys{en}, {stored} bytes in the file. Excluded from all memory sums, so \
+                         actual usage is higher"
                     )),
                     format!(
                         "{keys} 个 key{zh}的内存未知，在文件中占 {stored} 字节。所有内存合计均不含这些 key，服务器实际需要的内存更多"
@@ -115,14 +115,14 @@ impl WarningKind {
             }
             UnknownElsewhere { keys } => filled(
                 singular(format!(
-                    "what-if: the memory of {keys} keys is unknown on one of the servers: none of its sums includes that, not \
-                     even those of now"
+                    "what-if: the memory of {keys} keys is unknown on one of the servers: excluded from all what-if sums, \
+                     including the current ones"
                 )),
                 format!("假设对比：{keys} 个 key 在某个服务器上的内存未知，该部分的合计（包括当前的）均不含这些 key"),
             ),
             SearchIndexes { modules } => filled(
                 format!(
-                    "search indexes ({}) are not in the file but built anew on loading: the memory of any is in no figure",
+                    "search indexes ({}) are not in the file but rebuilt on loading: their memory is not included",
                     modules.join(", ")
                 ),
                 format!("搜索索引（{}）不在快照中，加载时重建：如有索引，其内存未计入任何数字", modules.join("、")),
@@ -169,19 +169,19 @@ impl WarningKind {
                 format!("快照没有记录服务器版本，由 RDB 版本 {rdb_version} 推测：可用 --server 指定"),
             ),
             PricedAsOpenSource => fixed(
-                "memory is priced as open-source Redis of this version would: Redis Enterprise was not compared",
+                "memory is computed as for open-source Redis of this version: not compared with Redis Enterprise",
                 "内存按同版本的开源 Redis 估算：没有与 Redis Enterprise 核对过",
             ),
             NoModel => fixed(
-                "nothing is known about memory on this server: --server prices the keys as another server would",
+                "no memory model for this server: --server computes memory as for another server",
                 "不了解该服务器的内存占用：可用 --server 按其他服务器估算",
             ),
             ServerTooOld => fixed(
-                "MEMORY USAGE came with Redis 4.0: memory is priced as Redis 4.0 would",
+                "MEMORY USAGE was introduced in Redis 4.0: memory is computed as for Redis 4.0",
                 "Redis 4.0 才有 MEMORY USAGE：内存按 Redis 4.0 的方式估算",
             ),
             ServerTooNew => fixed(
-                "the server is newer than those that are known: memory is priced as the newest known would",
+                "unknown newer server version: memory is computed as for the newest known version",
                 "服务器版本比已知的都新：内存按已知的最新版本估算",
             ),
             ModelLittleChecked => fixed(
@@ -209,7 +209,7 @@ impl WarningKind {
                 "其快照未能完整读取，因此不判断增长",
             ),
             BaselineOtherServer => fixed(
-                "its figures are of another server or other settings, which changes them by itself",
+                "computed for another server or other settings, which alone causes differences",
                 "其数字按另一种服务器或不同配置估算，仅此就会带来差异",
             ),
             BaselineUnknownMemory { keys } => filled(
@@ -261,7 +261,10 @@ impl WarningKind {
                 )
             }
             ModelsDiffer { models } => filled(
-                format!("the figures are of different servers, which changes them by itself: {}", models.join("; ")),
+                format!(
+                    "the figures are computed for different servers, which alone causes differences: {}",
+                    models.join("; ")
+                ),
                 format!("各报告按不同的服务器估算内存，仅此就会带来差异：{}", models.join("；")),
             ),
             TimesMissing => fixed(

@@ -52,7 +52,8 @@ impl Tables {
 
     /// Returns a table with one row per dump.
     pub fn by_dump(&self) -> String {
-        let mut table = "| dump | keys | fixed | exact | lots | missed |\n|---|---|---|---|---|---|\n".to_owned();
+        let mut table =
+            "| dump | keys | not random | exact | random, sum | inexact |\n|---|---|---|---|---|---|\n".to_owned();
         for dump in &self.dumps {
             let exact = sum(dump.exact.values());
             if exact.0 == 0 {

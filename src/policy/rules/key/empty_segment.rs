@@ -14,8 +14,10 @@ use crate::policy::sample::{RuleSample, SampleKey};
 static META: RuleMeta = RuleMeta {
     id: "key.empty-segment",
     severity: Severity::Must,
-    problem: Text { en: "empty segment or word in the name", zh: "key 名中有空段或空单词" },
-    what: Text { en: "no segment or word of the name is empty", zh: "key 名中没有空段，也没有空单词" },
+    problem: Text { en: "empty segment or word in the name", zh: "key 名中有空段，或分隔符连续出现" },
+    what: Text {
+        en: "no segment or word of the name is empty", zh: "key 名中不含空段，分隔符不连续出现"
+    },
     why: Text {
         en: "An empty segment usually comes from an id or name that was missing when the program built the key: all keys \
           built that way collide, and their meaning is lost.",

@@ -21,16 +21,16 @@ static META: RuleMeta = RuleMeta {
     severity: Severity::Should,
     problem: Text {
         en: "stream of more than `max` entries, or with entries older than `max_age`",
-        zh: "流的条目超过 max 条，或有早于 max_age 的条目",
+        zh: "stream 的条目超过 max 条，或有早于 max_age 的条目",
     },
     what: Text {
         en: "no stream has more than `max` entries, or entries older than `max_age`",
-        zh: "流的条目数不超过 max，且没有早于 max_age 的条目",
+        zh: "stream 的条目数不超过 max，且没有早于 max_age 的条目",
     },
     why: Text {
         en: "Reading and acknowledging do not remove entries: without trimming, a stream keeps its whole history and becomes \
              a big key.",
-        zh: "读取和确认都不会删除条目：不修剪的流会保留全部历史条目，最终成为大 Key。",
+        zh: "读取和确认都不会删除条目：不修剪的 stream 会保留全部历史条目，最终成为大 Key。",
     },
     fix: Text {
         en: "add entries with XADD … MAXLEN ~ 1000 or MINID ~ …, and trim existing ones with XTRIM",

@@ -17,11 +17,11 @@ static META: RuleMeta = RuleMeta {
     id: "ttl.idle-forever",
     severity: Severity::Should,
     problem: Text {
-        en: "key without expiry out of use: idle for longer than {max}, or an LFU counter of at most {freq}",
+        en: "key without expiry out of use: idle for longer than {max}, or an LFU counter of [at most ]{freq}",
         zh: "未设过期时间的 key 已无人使用：空闲超过 {max}，或 LFU 计数不大于 {freq}",
     },
     what: Text {
-        en: "no key without expiry is idle for longer than {max}, or has an LFU counter of at most {freq}",
+        en: "no key without expiry is idle for longer than {max}, or has an LFU counter of [at most ]{freq}",
         zh: "未设过期时间的 key，空闲时间不超过 {max}，LFU 计数大于 {freq}",
     },
     why: Text {

@@ -33,8 +33,8 @@ static META: RuleMeta = RuleMeta {
     params: &[ParamSpec {
         name: "unclassified",
         what: Text {
-            en: "whether keys without a ttl class must expire, too",
-            zh: "不属于任何 ttl 类别的 key 是否也必须过期",
+            en: "whether keys without a TTL class must expire, too",
+            zh: "不属于任何 TTL 类别的 key 是否也必须过期",
         },
         default: ParamDefault::Flag(true),
     }],

@@ -92,9 +92,9 @@ static META: RuleMeta = RuleMeta {
         ParamSpec {
             name: "except",
             what: Text {
-                en: "keys that are no cached results: ttl classes, and segments of keys without a class; those of Spring \
+                en: "keys that are no cached results: TTL classes, and segments of keys without a class; those of Spring \
                      Session never count",
-                zh: "不属于缓存结果的 key：ttl 类别名，或不属于任何类别的 key 中的一段；Spring Session 的 key 一律不计",
+                zh: "不属于缓存结果的 key：TTL 类别名，或不属于任何类别的 key 中的一段；Spring Session 的 key 一律不计",
             },
             default: ParamDefault::Words(&[
                 "session",

@@ -17,12 +17,12 @@ static META: RuleMeta = RuleMeta {
     id: "ttl.too-long",
     severity: Severity::Should,
     problem: Text {
-        en: "key lives longer than its ttl class allows[, or than {max} without a class]",
-        zh: "剩余时间超过所属 ttl 类别的上限[，无类别的 key 超过 {max}]",
+        en: "key lives longer than its TTL class allows[, or than {max} without a class]",
+        zh: "剩余时间超过所属 TTL 类别的上限[，无类别的 key 超过 {max}]",
     },
     what: Text {
-        en: "no key lives longer than its ttl class allows[, or than {max} without a class]",
-        zh: "剩余时间不超过所属 ttl 类别的上限[，无类别的 key 不超过 {max}]",
+        en: "no key lives longer than its TTL class allows[, or than {max} without a class]",
+        zh: "剩余时间不超过所属 TTL 类别的上限[，无类别的 key 不超过 {max}]",
     },
     why: Text {
         en: "An expiry far beyond the useful life of the data is almost as bad as none: stale cache entries are served, locks \
@@ -37,16 +37,16 @@ static META: RuleMeta = RuleMeta {
         ParamSpec {
             name: "jitter",
             what: Text {
-                en: "random offset allowed on top of every maximum, unless the ttl class sets its own",
-                zh: "在上限之上允许的随机偏移；ttl 类别可另行设定",
+                en: "random offset allowed on top of every maximum, unless the TTL class sets its own",
+                zh: "在上限之上允许的随机偏移；TTL 类别可另行设定",
             },
             default: ParamDefault::Span(300_000),
         },
         ParamSpec {
             name: "max",
             what: Text {
-                en: "maximum for keys without a ttl class; 0s for none",
-                zh: "不属于任何 ttl 类别的 key 的上限；0s 表示不限",
+                en: "maximum for keys without a TTL class; 0s for none",
+                zh: "不属于任何 TTL 类别的 key 的上限；0s 表示不限",
             },
             default: ParamDefault::Span(0),
         },

@@ -15,11 +15,11 @@ static META: RuleMeta = RuleMeta {
     id: "type.set-as-counter",
     severity: Severity::Hint,
     problem: Text {
-        en: "set of more than `max` members used as a counter, by its name",
+        en: "set of more than `max` members whose name indicates a counter",
         zh: "按 key 名用于计数的 set 超过 max 个成员",
     },
     what: Text {
-        en: "no set of more than `max` members is used as a counter, by its name",
+        en: "no set of more than `max` members has a name that indicates a counter",
         zh: "用于计数的 set（按 key 名判断）成员数不超过 max",
     },
     why: Text {

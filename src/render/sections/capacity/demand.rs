@@ -145,8 +145,8 @@ pub(super) fn growth(plan: &Capacity, lang: Lang) -> Option<Section> {
         ),
         None => say!(
             lang,
-            "{grown} a day over {span}. Two nights give no range; give more of them with --earlier.",
-            "{span}内每天 {grown}。两个时间点无法给出区间，请用 --earlier 提供更多历史快照。"
+            "{grown} a day over {span}. A confidence range needs at least three snapshots (--earlier).",
+            "{span}内每天 {grown}。置信区间至少需要三个时间点的快照（--earlier）。"
         ),
     };
     Some(Section::new("growth", lang.of("Growth", "增长")).lead(lead).with(table))

@@ -57,7 +57,7 @@ pub(super) fn cold(plan: &Capacity, lang: Lang) -> Option<Section> {
     (!plan.cold.is_empty()).then(|| parts.into_iter().fold(section(), Section::with))
 }
 
-/// Builds the section of memory that is freed by itself.
+/// Builds the section of memory that is freed by expiry.
 pub(super) fn freed(plan: &Capacity, lang: Lang) -> Option<Section> {
     let whole = memory(plan);
     let when = |step: &FreedStep| match u64::try_from(step.within_ms) {
@@ -67,7 +67,7 @@ pub(super) fn freed(plan: &Capacity, lang: Lang) -> Option<Section> {
             say!(lang, "within {within}", "{within}内")
         }
     };
-    let table = Table::of(lang.of("Freed by itself", "自行释放"), &plan.freed, usize::MAX)
+    let table = Table::of(lang.of("Memory freed by expiry", "随过期释放的内存"), &plan.freed, usize::MAX)
         .column(Column::text(heads::WHEN), when)
         .column(Column::number(heads::KEYS), |step| step.keys)
         .column(Column::number(heads::MEMORY), |step| step.memory)
@@ -79,7 +79,8 @@ pub(super) fn freed(plan: &Capacity, lang: Lang) -> Option<Section> {
         "Memory of the present keys as they expire, if nothing is written.",
         "若不再写入，现有 key 随过期逐步释放的内存。",
     );
-    let section = || Section::new("freed", lang.of("Freed by itself", "自行释放")).lead(lead).with(table);
+    let section =
+        || Section::new("freed", lang.of("Memory freed by expiry", "随过期释放的内存")).lead(lead).with(table);
     (!plan.freed.is_empty()).then(section)
 }
 

@@ -1,4 +1,4 @@
-//! Conditions of `--fail-on`, and whether they are kept.
+//! Conditions of `--fail-on`, and whether they passed.
 
 use crate::render::Lang;
 use crate::render::document::{Block, Cell, Column, Prose, Section, Table, Tone};
@@ -13,7 +13,7 @@ pub(super) fn section(rows: &[GateRow], lang: Lang) -> Option<Section> {
         GateVerdict::NotEvaluated => Tone::Warning,
     };
     let verdict = |row: &GateRow| match row.verdict {
-        GateVerdict::Kept => lang.of("kept", "通过"),
+        GateVerdict::Kept => lang.of("passed", "通过"),
         GateVerdict::Failed => lang.of("failed", "未通过"),
         GateVerdict::NotEvaluated => lang.of("not evaluated", "未评估"),
     };
@@ -27,7 +27,7 @@ pub(super) fn section(rows: &[GateRow], lang: Lang) -> Option<Section> {
         .column(Column::text(heads::CONDITION), |row| Cell::words(&row.condition))
         .column(Column::text(heads::NONE), verdict)
         .column(Column::number(heads::MEASURED), |row| row.measured.map(|number| figure(row, number)))
-        .column(Column::text(heads::REASON).shrink(24), |row| {
+        .column(Column::text(heads::REASON).shrink(24).prose(), |row| {
             let gap = row.reason.map(|gap| in_words(gap.wording(), lang));
             let by = (!row.by.is_empty()).then(|| row.by.join(lang.of(", ", "、")));
             let words: Vec<String> = by.into_iter().chain(gap).collect();
