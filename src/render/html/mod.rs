@@ -137,8 +137,7 @@ impl Caps {
 fn write_small(rows: usize, html: impl Fn(Caps) -> io::Result<String>, out: &mut dyn Write) -> io::Result<()> {
     let mut page = String::new();
     let asked = [MOST_ROWS, 250, 100].map(|most| Caps { rows: rows.min(most), ..CAPS[0] });
-    let usual = CAPS.map(|caps| Caps { rows: caps.rows.min(rows), ..caps });
-    for caps in asked.into_iter().filter(|caps| caps.rows > CAPS[0].rows).chain(usual) {
+    for caps in asked.into_iter().filter(|caps| caps.rows > CAPS[0].rows).chain(CAPS) {
         page = html(caps)?;
         if page.len() <= MOST_BYTES {
             break;
