@@ -222,6 +222,11 @@ fn warnings_of(opened: &OpenedFacts, ending: &FileEnding) -> Vec<WarningKind> {
         {
             warnings.push(WarningKind::NoEndMark);
         }
+        input::Container::Replication { length: Some(announced), .. }
+            if ending.stopped.is_none() && announced != ending.bytes =>
+        {
+            warnings.push(WarningKind::OtherLength { announced: Bytes(announced), bytes: Bytes(ending.bytes) });
+        }
         input::Container::Plain if ending.trailing > 0 && !is_aof_preamble(opened) => {
             warnings.push(WarningKind::BytesFollow { bytes: Bytes(ending.trailing) });
         }

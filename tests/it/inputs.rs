@@ -274,6 +274,18 @@ fn replication_ids_tell_servers_apart() {
 }
 
 #[test]
+fn length_of_a_replication_stream_is_compared() {
+    let announced = |more: usize| [format!("${}\r\n", shop().len() + more).into_bytes(), shop()].concat();
+    let folder = Folder::new(&[("whole.rdb", announced(0)), ("cut.rdb", announced(5000))]);
+    let told = |name: &str| {
+        let output = folder.run(&format!("check {name}"));
+        assert_eq!(status(&output), 0, "{}", stderr(&output));
+        String::from_utf8(output.stdout).unwrap().contains("the replication stream announced")
+    };
+    assert!(!told("whole.rdb") && told("cut.rdb"));
+}
+
+#[test]
 fn append_only_files_are_of_different_times() {
     let base = |days: i64, key: &str| dump(&[("ctime", &(NOW + days * 86400).to_string()), ("aof-base", "1")], &[key]);
     let manifest = b"file a.1.base.rdb seq 1 type b\n".to_vec();

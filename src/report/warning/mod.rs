@@ -50,6 +50,13 @@ pub enum WarningKind {
     },
     /// The replication stream does not end with the mark announced at its start.
     NoEndMark,
+    /// The replication stream announced another number of bytes than the snapshot has.
+    OtherLength {
+        /// Bytes announced.
+        announced: Bytes,
+        /// Bytes of the snapshot.
+        bytes: Bytes,
+    },
     /// Bytes after the end of the snapshot were ignored.
     BytesFollow {
         /// Number of bytes.

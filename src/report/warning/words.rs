@@ -26,6 +26,10 @@ impl WarningKind {
                 format!("快照之后还有 {} 字节的命令，未计入统计", bytes.0),
             ),
             NoEndMark => fixed("the replication stream does not end with its mark", "复制流的结尾缺少结束标记"),
+            OtherLength { announced: Bytes(announced), bytes: Bytes(bytes) } => filled(
+                format!("the replication stream announced {announced} bytes, but the snapshot has {bytes}"),
+                format!("复制流声明有 {announced} 字节，快照实际为 {bytes} 字节"),
+            ),
             BytesFollow { bytes } => filled(
                 match bytes.0 {
                     1 => "1 byte after the end of the snapshot was ignored".to_owned(),
