@@ -81,6 +81,11 @@ impl RowsRead {
 }
 
 impl<'p> RowReader<'p> {
+    /// Returns whether it is known at which time keys would have expired.
+    pub(crate) fn has_reference(&self) -> bool {
+        self.snapshot.reference.is_some()
+    }
+
     /// Opens the inputs. Selection, server model, policy and masking are those of the plan.
     ///
     /// Reads the inputs once if a condition or masking needs all keys first.

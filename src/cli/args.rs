@@ -393,7 +393,7 @@ pub struct ShowArgs {
     /// Read the file instead of memory-mapping it
     #[arg(long, help_heading = "Input")]
     pub no_mmap: bool,
-    /// Directory for temporary copies of records over 64 MiB and of snapshots with hash templates, read from a pipe [default: $TMPDIR]
+    /// Directory for temporary copies of records over 64 MiB and of snapshots with a table of hash templates, read from a pipe [default: $TMPDIR]
     #[arg(long, value_name = "DIR", help_heading = "Input")]
     pub temp_dir: Option<PathBuf>,
     #[command(flatten)]

@@ -17,6 +17,7 @@ use crate::render::gate::Escapes;
 #[cfg(feature = "parquet")]
 use crate::render::rows::{ColumnChoice, ParquetFile};
 use crate::render::rows::{RecordLines, RowColumns, RowFormat};
+use crate::report::{Warning, WarningKind};
 use crate::rows::{RowReader, RowsRead};
 
 /// Reads the inputs and writes the rows.
@@ -32,6 +33,9 @@ pub fn run(args: &KeysArgs) -> Result<ExitStatus> {
     super::print_passed_over(&args.read.input);
     let bar = ProgressLine::new(args.read.input.quiet);
     let mut reader = RowReader::open(inputs, &plan, conditions, &bar)?;
+    if args.read.selection.no_expired && !reader.has_reference() && !args.read.input.quiet {
+        notice!("{}; --no-expired leaves out nothing", Warning::new(WarningKind::NoReferenceTime).wording.en);
+    }
     let with = reader.row_columns();
     out.set_escapes(match args.format {
         RowFormatArg::Ndjson => Escapes::Json,

@@ -274,6 +274,15 @@ fn replication_ids_tell_servers_apart() {
 }
 
 #[test]
+fn keys_cannot_leave_out_expired_ones_without_a_time() {
+    let folder =
+        Folder::new(&[("dated.rdb", dump(&[("ctime", &NOW.to_string())], &["a"])), ("undated.rdb", dump(&[], &["a"]))]);
+    let told = |line: &str| stderr(&folder.run(line)).contains("--no-expired leaves out nothing");
+    assert!(told("keys undated.rdb --no-expired") && !told("keys undated.rdb --no-expired --at 1700000000"));
+    assert!(!told("keys dated.rdb --no-expired") && !told("keys undated.rdb"));
+}
+
+#[test]
 fn length_of_a_replication_stream_is_compared() {
     let announced = |more: usize| [format!("${}\r\n", shop().len() + more).into_bytes(), shop()].concat();
     let folder = Folder::new(&[("whole.rdb", announced(0)), ("cut.rdb", announced(5000))]);

@@ -28,7 +28,7 @@ pub struct InputArgs {
     /// what was read. Files on network file systems are never mapped.
     #[arg(long)]
     pub no_mmap: bool,
-    /// Directory for temporary copies of records over 64 MiB and of snapshots with hash templates, read from a pipe [default: $TMPDIR]
+    /// Directory for temporary copies of records over 64 MiB and of snapshots with a table of hash templates, read from a pipe [default: $TMPDIR]
     #[arg(long, value_name = "DIR")]
     pub temp_dir: Option<PathBuf>,
     #[command(flatten)]
