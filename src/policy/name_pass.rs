@@ -9,6 +9,7 @@ mod count_limits;
 mod scan;
 
 use count_limits::CountLimits;
+pub use count_limits::Violations;
 use scan::{BRACE, CLOSE, HIGH, LONGEST_COUNTED, NameScan, OUTSIDE, SEPARATOR, SPECIAL, UPPER, WORD, class_of, count};
 
 use super::checks::MOST_KEY_CHECKS;
@@ -56,9 +57,6 @@ pub struct NamePass {
     /// True if separators and lower-case letters fail no test by themselves; false until [`NamePass::settle`].
     suits_plain: bool,
 }
-
-/// Measured violations by bit.
-pub type Violations = [Violation; MOST_KEY_CHECKS];
 
 /// Result of a pass over a name.
 ///

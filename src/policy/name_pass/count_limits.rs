@@ -1,8 +1,10 @@
 //! Limits on a count of a name, such as its length.
 
-use super::Violations;
 use crate::policy::checks::MOST_KEY_CHECKS;
 use crate::policy::rule::Violation;
+
+/// Measured violations by bit.
+pub type Violations = [Violation; MOST_KEY_CHECKS];
 
 /// Limits on one count, each with its bit.
 #[derive(Debug, Default)]
