@@ -27,6 +27,9 @@ use crate::record::Kind;
 /// Longest marker, in bytes: lengths are bits of a word, the last of which is that of [`SPRING`] as well.
 const LONGEST: usize = 63;
 
+/// Longest marker that Java may serialize as a string; the longer ones are objects.
+const LONGEST_WORD: usize = 16;
+
 /// Length of a UUID as text.
 const UUID: usize = 36;
 
@@ -131,7 +134,8 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
         return Err(format!("\"markers\" must hold one or more values of at most {LONGEST} bytes"));
     }
     let lengths = markers.iter().fold(1 << LONGEST | 1 << PICKLED[0].len(), |lengths, marker| {
-        lengths | 1 << marker.len() | 1 << (marker.len() + JAVA_HEAD).min(LONGEST)
+        let serialized = if marker.len() <= LONGEST_WORD { 1 << (marker.len() + JAVA_HEAD) } else { 0 };
+        lengths | 1 << marker.len() | serialized
     });
     let except = params.words("except").to_vec();
     Ok(BuiltRule::Key(Box::new(NullMarker { max: params.number("max"), markers, lengths, except })))
