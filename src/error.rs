@@ -70,38 +70,18 @@ pub enum ErrorKind {
     Usage(String),
 }
 
-impl ErrorKind {
-    fn again(&self) -> ErrorKind {
-        match self {
-            &ErrorKind::Truncated { needed, left } => ErrorKind::Truncated { needed, left },
-            ErrorKind::Corrupt(what) => ErrorKind::Corrupt(what.clone()),
-            ErrorKind::Unsupported(what) => ErrorKind::Unsupported(what.clone()),
-            ErrorKind::NotASnapshot(what) => ErrorKind::NotASnapshot(what.clone()),
-            ErrorKind::Limit(what) => ErrorKind::Limit(what.clone()),
-            ErrorKind::OverBudget(what) => ErrorKind::OverBudget(what.clone()),
-            &ErrorKind::Checksum { stored, computed } => ErrorKind::Checksum { stored, computed },
-            ErrorKind::Io(error) => ErrorKind::Io(match error.raw_os_error() {
-                Some(code) => io::Error::from_raw_os_error(code),
-                None => io::Error::new(error.kind(), error.to_string()),
-            }),
-            ErrorKind::Unreadable(what) => ErrorKind::Unreadable(what.clone()),
-            ErrorKind::Usage(what) => ErrorKind::Usage(what.clone()),
-        }
-    }
-}
-
 impl Error {
+    /// Creates an error of `kind` at the absolute byte `offset`.
+    #[cold]
+    pub fn at(offset: u64, kind: ErrorKind) -> Self {
+        Error(Box::new(Inner { kind, offset: Some(offset), within: None, file: None, hint: None }))
+    }
+
     /// Returns the same error once more, for a reader that asks again.
     pub(crate) fn again(&self) -> Error {
         let Inner { kind, offset, within, file, hint } = &*self.0;
         let (offset, within) = (*offset, *within);
         Error(Box::new(Inner { kind: kind.again(), offset, within, file: file.clone(), hint: hint.clone() }))
-    }
-
-    /// Creates an error of `kind` at the absolute byte `offset`.
-    #[cold]
-    pub fn at(offset: u64, kind: ErrorKind) -> Self {
-        Error(Box::new(Inner { kind, offset: Some(offset), within: None, file: None, hint: None }))
     }
 
     /// Creates an error without an offset.
@@ -250,6 +230,24 @@ impl fmt::Display for Error {
 }
 
 impl ErrorKind {
+    fn again(&self) -> ErrorKind {
+        match self {
+            &ErrorKind::Truncated { needed, left } => ErrorKind::Truncated { needed, left },
+            ErrorKind::Corrupt(what) => ErrorKind::Corrupt(what.clone()),
+            ErrorKind::Unsupported(what) => ErrorKind::Unsupported(what.clone()),
+            ErrorKind::NotASnapshot(what) => ErrorKind::NotASnapshot(what.clone()),
+            ErrorKind::Limit(what) => ErrorKind::Limit(what.clone()),
+            ErrorKind::OverBudget(what) => ErrorKind::OverBudget(what.clone()),
+            &ErrorKind::Checksum { stored, computed } => ErrorKind::Checksum { stored, computed },
+            ErrorKind::Io(error) => ErrorKind::Io(match error.raw_os_error() {
+                Some(code) => io::Error::from_raw_os_error(code),
+                None => io::Error::new(error.kind(), error.to_string()),
+            }),
+            ErrorKind::Unreadable(what) => ErrorKind::Unreadable(what.clone()),
+            ErrorKind::Usage(what) => ErrorKind::Usage(what.clone()),
+        }
+    }
+
     /// Words the error in both languages.
     fn wording(&self) -> Wording {
         match self {

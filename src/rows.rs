@@ -81,11 +81,6 @@ impl RowsRead {
 }
 
 impl<'p> RowReader<'p> {
-    /// Returns whether it is known at which time keys would have expired.
-    pub(crate) fn has_reference(&self) -> bool {
-        self.snapshot.reference.is_some()
-    }
-
     /// Opens the inputs. Selection, server model, policy and masking are those of the plan.
     ///
     /// Reads the inputs once if a condition or masking needs all keys first.
@@ -106,6 +101,11 @@ impl<'p> RowReader<'p> {
         setup.filter()?;
         let threads = pool(plan.read.threads)?;
         Ok(RowReader { setup, snapshot, plan, progress, threads, with })
+    }
+
+    /// Returns whether it is known at which time keys would have expired.
+    pub(crate) fn has_reference(&self) -> bool {
+        self.snapshot.reference.is_some()
     }
 
     /// Returns which columns the rows have: labels are there if the conditions have a policy.

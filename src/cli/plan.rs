@@ -16,7 +16,7 @@ use crate::analyze::row_filter::{PolicyConditions, RowConditions};
 use crate::analyze::select::{Glob, Selection, parse_regex};
 use crate::analyze::{AtDamage, BigLimits, InputCheck, MaskKey, Plan, PolicySource, ReadPlan, SlotCounts};
 use crate::error::{Error, Result};
-use crate::input::resolve::question;
+use crate::input::resolve::missing;
 use crate::input::shown_path;
 use crate::limits;
 use crate::mask::Secret;
@@ -230,14 +230,9 @@ pub fn named_report(path: &Path, name: &str) -> Result<NamedReport> {
 
 /// Builds the error for a report that cannot be read, with "did you mean" suggestions.
 pub(super) fn unreadable_report(path: &Path, name: &str, error: io::Error) -> Error {
-    let is_missing = error.kind() == io::ErrorKind::NotFound;
-    let error = Error::from(error).in_file(name);
-    if !is_missing {
-        return error.with_hint("give a report written by `rdblens analyze --format json`");
-    }
-    match question(path) {
-        near if near.en.is_empty() => error,
-        near => error.with_hint(near.en.trim_end()),
+    match error.kind() {
+        io::ErrorKind::NotFound => missing(path, error).in_file(name),
+        _ => Error::from(error).in_file(name).with_hint("give a report written by `rdblens analyze --format json`"),
     }
 }
 

@@ -197,11 +197,16 @@ fn no_such_path(argument: &Path, error: io::Error, inputs: &mut Inputs) -> Resul
     if let Some(pattern) = argument.to_str().filter(|text| is_glob(text)) {
         return resolve_glob(pattern, inputs);
     }
-    let (error, Wording { en, zh }) = (Error::from(error), question(argument));
+    Err(missing(argument, error))
+}
+
+/// Builds the error for a path that does not exist, with a question about similar names.
+pub fn missing(path: &Path, error: io::Error) -> Error {
+    let (error, Wording { en, zh }) = (Error::from(error), question(path));
     if en.is_empty() {
-        return Err(error);
+        return error;
     }
-    Err(error.with_remedy(Wording { en: en.trim_end().to_owned(), zh }))
+    error.with_remedy(Wording { en: en.trim_end().to_owned(), zh })
 }
 
 /// Returns whether an argument that names no file is the address of a server: a URL, or a host and a port.
@@ -231,7 +236,7 @@ pub fn shown_argument(argument: &Path) -> String {
 }
 
 /// Returns "did you mean …? " for a missing file, or an empty text if no file has a similar name.
-pub fn question(path: &Path) -> Wording {
+fn question(path: &Path) -> Wording {
     near::question(&near_files(path).iter().map(String::as_str).collect::<Vec<_>>())
 }
 

@@ -301,7 +301,8 @@ impl NamePass {
             | fails(self.tagged_start, !is_letter(first))
             | fails(self.start, !is_letter(name.first().copied()))
             | fails(self.outside, seen.has(OUTSIDE));
-        if first.is_some_and(|byte| !byte.is_ascii_alphabetic()) || prefix::may_begin_with_id(name) {
+        let may_lack_name = || first.is_some_and(|byte| !byte.is_ascii_alphabetic()) || prefix::may_begin_with_id(name);
+        if self.prefix != 0 && may_lack_name() {
             broken |= fails(self.prefix, self.starts_without_a_name(name));
         }
         if seen.has(HIGH) {

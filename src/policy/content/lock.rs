@@ -6,10 +6,10 @@
 //! - A **hash** is a lock if its fields name a holder: `uuid:thread` with a count, as Redisson writes it, or only words such as
 //!   `owner`, `token`, `expire`.
 //! - A **string** is a lock unless it shows something else: an object in JSON that names no holder, a number with decimals, numbers
-//!   with commas between them, a URL, a text of several words, or more than 512 bytes. If `lock` is not the first segment, it may be a state or property of what stands before it: a flag that
-//!   says no, a flag or number beside a word such as `login` or `device`, or behind `user`, a number behind `stock`
-//!   or `seat`, one without expiry in a name with such a word, a property such as `lock:status` or `lock:screen`, one plain word
-//!   without expiry that says nothing of a holder (`shop:lock:theme` is `dark`).
+//!   with commas between them, a URL, a text of several words, or more than 512 bytes. If `lock` is not the first segment, it may be a
+//!   state or property of what stands before it: a flag that says no, a flag or number beside a word such as `login` or `device`, or
+//!   behind `user`, a number behind `stock` or `seat`, one without expiry in a name with such a word, a property such as
+//!   `lock:status` or `lock:screen`, one plain word without expiry that says nothing of a holder (`shop:lock:theme` is `dark`).
 //!
 //! As the **last** segment (`order:7:lock`) the word is mostly a property of the segment before it. There, two values are evidence of
 //! a lock: a string with a UUID, and a hash with a random holder and its count, as Redisson writes it. A string in a name with a

@@ -24,9 +24,6 @@ const LONGEST_SCHEME: usize = 32;
 const LONGEST_AUTHORITY: usize = 512;
 const LONGEST_REST: usize = 1024;
 
-/// Lengths of passwords in lines of configuration files, in bytes.
-const CONFIGURED: std::ops::RangeInclusive<usize> = 6..=64;
-
 /// Names of parameters that hold a password.
 const PARAMETERS: [&[u8]; 5] = [b"password", b"passwd", b"pwd", b"accountkey", b"sharedaccesskey"];
 
@@ -282,14 +279,8 @@ fn configured(line: &[u8]) -> Option<Range<usize>> {
         || matches!(whole, [first @ (b'"' | b'\''), inner @ .., last] if first == last && inner == value);
     let word = name.rsplit(|byte| matches!(byte, b'.' | b'_' | b'-')).next()?;
     let in_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
-    let has = |is: fn(&u8) -> bool| value.iter().any(is);
-    let looks_so = CONFIGURED.contains(&value.len())
-        && is_whole
-        && value.iter().all(u8::is_ascii_graphic)
-        && has(u8::is_ascii_alphabetic)
-        && has(u8::is_ascii_digit)
-        // Unlike a connection, a record of a user may have a hash.
-        && !password::is_harmless("password", value);
+    // Unlike a connection, a record of a user may have a hash.
+    let looks_so = is_whole && value.iter().all(u8::is_ascii_graphic) && password::is_mixed(value);
     let is_found = divides && name.iter().all(in_name) && is_one_of(word, &PARAMETERS) && looks_so && is_secret(value);
     is_found.then_some(range)
 }

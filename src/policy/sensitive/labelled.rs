@@ -18,9 +18,6 @@ const MARKS: [&str; 7] = ["：", ":", "=", "＝", "是", "为", "->"];
 /// Words before a label that make it a code which is given to everybody.
 const SHARED: [&str; 6] = ["解压", "提取", "分享", "访问", "下载", "压缩包"];
 
-/// Characters of a password.
-const LENGTH: std::ops::RangeInclusive<usize> = 6..=64;
-
 /// Reports the passwords in a text that has labels.
 pub(super) fn scan(text: &[u8], mut see: impl FnMut(Range<usize>)) {
     for label in LABELS.iter() {
@@ -40,16 +37,11 @@ fn password_from(text: &[u8], end: usize) -> Option<Range<usize>> {
     let rest = text.get(end..)?.trim_ascii_start();
     let behind = MARKS.iter().find_map(|mark| rest.strip_prefix(mark.as_bytes()))?.trim_ascii_start();
     let is_end = |byte: &u8| !byte.is_ascii_graphic() || matches!(byte, b',' | b';' | b'"' | b'\'' | b'<' | b'&');
-    let longest = behind.get(..=*LENGTH.end()).unwrap_or(behind);
+    let longest = behind.get(..=*password::MIXED.end()).unwrap_or(behind);
     let length = longest.iter().position(is_end).unwrap_or(longest.len());
     let value = behind.get(..length)?;
     let value = value.strip_suffix(b".").unwrap_or(value);
-    let has = |is: fn(&u8) -> bool| value.iter().any(is);
-    let is_password = LENGTH.contains(&value.len())
-        && has(u8::is_ascii_alphabetic)
-        && has(u8::is_ascii_digit)
-        && memchr::memmem::find(value, b"://").is_none()
-        && !password::is_harmless("password", value);
+    let is_password = memchr::memmem::find(value, b"://").is_none() && password::is_mixed(value);
     let start = text.len() - behind.len();
     is_password.then_some(start..start + value.len())
 }

@@ -32,6 +32,8 @@ const SHORTEST_HEX: usize = 32;
 const SHORTEST_BASE64: usize = 24;
 /// Length of the longest text beside a field.
 const LONGEST_LABEL: usize = 128;
+/// Lengths of a password in running text and in lines of configuration files.
+pub(super) const MIXED: std::ops::RangeInclusive<usize> = 6..=64;
 /// Digits of a number that is a password.
 const NUMBER: std::ops::RangeInclusive<usize> = 6..=12;
 /// Most backslashes before a quote: two encodings.
@@ -78,6 +80,15 @@ pub(super) fn is_harmless(word: &str, value: &[u8]) -> bool {
         || describes(value.trim_ascii())
         || is_placeholder(value.trim_ascii())
         || hashable && is_hashed(value)
+}
+
+/// Returns whether a text has the form of a password in running text or a configuration, with letters and digits, and is not
+/// hashed.
+pub(super) fn is_mixed(text: &[u8]) -> bool {
+    MIXED.contains(&text.len())
+        && text.iter().any(u8::is_ascii_alphabetic)
+        && text.iter().any(u8::is_ascii_digit)
+        && !is_harmless("password", text)
 }
 
 /// Returns whether a value is a time or begins with a date.
@@ -184,11 +195,10 @@ pub(super) fn scan<'w>(text: &[u8], words: &'w [String], mut see: impl FnMut(&'w
     }
 }
 
-/// Returns whether a number in JSON is a password: neither a flag nor a time, nor how long a token lives.
+/// Returns whether a number in JSON that is no time is a password: neither a flag nor how long a token lives.
 fn is_numeric_password(word: &str, digits: &[u8]) -> bool {
     let is_of_program = ["token", "key", "secret"].iter().any(|end| word.ends_with(end));
-    let is_time = digits.len() == 10 && digits.first() == Some(&b'1');
-    !is_of_program && NUMBER.contains(&digits.len()) && !is_time
+    !is_of_program && NUMBER.contains(&digits.len())
 }
 
 /// Returns the number of backslashes between `start` and `end` that stand right before `end`.
@@ -344,163 +354,4 @@ fn without_brackets(value: &[u8]) -> &[u8] {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn given(field: &str, value: &str) -> Option<String> {
-        let words: Vec<String> = FIELDS.iter().map(|word| (*word).to_owned()).collect();
-        word(field.as_bytes(), value.as_bytes(), &words).map(str::to_owned)
-    }
-
-    #[test]
-    fn plain_text_passwords_are_found() {
-        for field in
-            ["password", "Password", "user_password", "PWD", "client-secret", "api_key", "apiKey", "access.token"]
-        {
-            assert!(given(field, "hunter2").is_some(), "{field}");
-        }
-        assert_eq!(given("old_Passwd", "x").as_deref(), Some("passwd"));
-        assert!(given("api_key", "0123456789abcdef0123456789abcdef").is_some());
-    }
-
-    #[test]
-    fn other_fields_and_hashed_passwords_are_not() {
-        for field in ["", "token", "password_set", "pwd_changed_at", "secretary", "name", &"x".repeat(100)] {
-            assert_eq!(given(field, "hunter2"), None, "{field}");
-        }
-        for time in ["1764150000", "1764150000123", "2025-01-01 10:00:00", "2025/01/01"] {
-            assert_eq!(given("lastChangePwd", time), None, "{time}");
-        }
-        for value in [
-            "",
-            " ",
-            "null",
-            "NULL",
-            "******",
-            "true",
-            "0",
-            "0123456789abcdef0123456789abcdef",
-            "$2a$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy",
-            "{SSHA}abcd",
-            "pbkdf2_sha256$1000$x$y",
-            "49ba59abbe56e057",
-            "5f4dcc3b5aa765d61d8327deb882cf99:x7Q",
-            "x7Q$5f4dcc3b5aa765d61d8327deb882cf99",
-            "密码",
-            "请输入密码",
-            "密码不能为空",
-            "Please enter your password",
-            "Password",
-            "VARCHAR(64)",
-            "string",
-            "required",
-            "Y",
-            "^[A-Za-z0-9]{8,20}$",
-            "/home/app",
-        ] {
-            assert_eq!(given("password", value), None, "{value}");
-        }
-        for value in [
-            "密码123456",
-            "password",
-            "my secret",
-            "{noop}hunter2",
-            "{PLAIN}hunter2",
-            "1234567890123456",
-            "abcdefabcdefabcd",
-            "a:b$c",
-            "string7",
-            "char(x)",
-            "/Ab/c9",
-            "^a",
-        ] {
-            assert_eq!(given("password", value).as_deref(), Some("password"), "{value}");
-        }
-    }
-
-    /// Returns what is found in a text.
-    fn ranges(text: &str) -> Vec<String> {
-        let words: Vec<String> = FIELDS.iter().chain(&["token", "pin"]).map(|word| (*word).to_owned()).collect();
-        let mut found = Vec::new();
-        scan(text.as_bytes(), &words, |_, range| found.push(text[range].to_owned()));
-        found
-    }
-
-    #[test]
-    fn members_of_json_objects_are_found_by_their_quotes() {
-        assert_eq!(ranges(r#"{"id":1,"password":"a\"b","pwd" : "c"}"#), [r#"a\"b"#, "c"]);
-        assert_eq!(ranges(r#"{"name":"password","x":"y"}"#), [""; 0]);
-        assert_eq!(ranges(r#"{"password":null,"pwd":"","secret":7}"#), [""; 0]);
-        assert_eq!(ranges(r#"{"password":"cut of"#), ["cut of"]);
-        assert_eq!(ranges(r#"{"password":"a\\","pwd":"b\\\"c"}"#), [r"a\\", r#"b\\\"c"#]);
-        assert_eq!(ranges(r#""""""""""password":""#), [""; 0]);
-        assert_eq!(ranges(r#"{"\u767b\u5f55\u5BC6\u7801":"hunter2"}"#), ["hunter2"], "登录密码");
-        let long = format!("{}name", "\\u5bc6\\u7801".repeat(5));
-        for field in ["\\u5bc6", "\\u5bc", "\\u", "\\\\ud800", "u5bc6u7801", &long, &"\\".repeat(64)] {
-            assert_eq!(given(field, "hunter2"), None, "{field}");
-        }
-    }
-
-    #[test]
-    fn numbers_in_json_are_passwords_if_they_are_as_long() {
-        for (text, number) in [
-            (r#"{"password":123456}"#, "123456"),
-            (r#"{"pwd" : 888888, "id":1}"#, "888888"),
-            (r#"{"id":1,"密码":13812345678}"#, "13812345678"),
-            (r#"{"@type":"com.shop.User","password":123456L}"#, "123456"),
-            (r#"{"data":"{\"password\":20240101}"}"#, "20240101"),
-            (r#"{"pin":123456}"#, "123456"),
-        ] {
-            assert_eq!(ranges(text), [number], "{text}");
-        }
-        for text in [
-            r#"{"password":0,"pwd":1}"#,
-            r#"{"password":true}"#,
-            r#"{"password":8}"#,
-            r#"{"password":12345}"#,
-            r#"{"password":-123456}"#,
-            r#"{"password":123456.5}"#,
-            r#"{"password":123456e3}"#,
-            r#"{"password":123456abc}"#,
-            r#"{"password":123456"#,
-            r#"{"password":1700000000}"#,
-            r#"{"password":1700000000123}"#,
-            r#"{"password":1789012345678901234}"#,
-            r#"{"passwordChangedAt":20240101,"pwdCount":123456}"#,
-            r#"{"accessToken":604800,"refreshToken":2592000,"token":604800,"secret":123456,"apiKey":123456}"#,
-        ] {
-            assert_eq!(ranges(text), [""; 0], "{text}");
-        }
-    }
-
-    #[test]
-    fn objects_encoded_as_strings_are_searched() {
-        let object = r#"{"id":"1","password":"h\"unter\\","pwd":"c"}"#;
-        let quoted = |text: &str| serde_json::to_string(text).unwrap();
-        let once = quoted(object);
-        assert_eq!(ranges(object), [r#"h\"unter\\"#, "c"]);
-        for text in [once.clone(), format!("{{\"data\":{once},\"n\":1}}"), format!("[1,{once}]")] {
-            assert_eq!(ranges(&text), [r#"h\\\"unter\\\\"#, "c"], "{text}");
-        }
-        for text in [quoted(&once), quoted(&format!("{{\"data\":{once}}}"))] {
-            assert_eq!(ranges(&text).len(), 2, "{text}");
-            assert_eq!(ranges(&text)[1], "c", "{text}");
-        }
-        assert_eq!(ranges(r#"{"a":"{\"password\":\"x9","b":"{\"pwd\":\"cut"#), ["x9", "cut"]);
-        assert_eq!(ranges(r#"{"a":"say \"hi\"","password":"p1","b":"x"}"#), ["p1"]);
-    }
-
-    #[test]
-    fn encoded_flags_hashes_and_placeholders_are_none() {
-        let bcrypt = "$2a$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy";
-        for value in ["", "****", "${DB_PASSWORD}", "<password>", "null", bcrypt, "5f4dcc3b5aa765d61d8327deb882cf99"] {
-            let object = format!("{{\"password\":\"{value}\",\"x\":\"y\"}}");
-            let once = serde_json::to_string(&object).unwrap();
-            let twice = serde_json::to_string(&once).unwrap();
-            for text in [object, format!("{{\"data\":{once}}}"), once, twice] {
-                assert_eq!(ranges(&text), [""; 0], "{text}");
-            }
-        }
-        assert_eq!(ranges(r#"{"data":"{\"name\":\"password\",\"x\":\"y\",\"password\":true}"}"#), [""; 0]);
-    }
-}
+mod tests;
