@@ -15,12 +15,12 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;
 
-use super::lz4::Frames;
+use super::lz4::{self, Frames};
 use super::source::{Source, fill_from};
 use super::{gzip, vcs, zstd_frames};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Budget;
-use crate::wording::wording;
+use crate::wording::{Wording, wording};
 
 /// Supported compression format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,8 +102,7 @@ impl Compression {
             );
             return Error::truncated(offset, 1, 0).with_remedy(hint);
         }
-        let what = error.to_string();
-        if self == Compression::Zstd && what.contains("too much memory") {
+        if self == Compression::Zstd && error.to_string().contains("too much memory") {
             let log = budget.zstd_window_log();
             return Error::at(
                 offset,
@@ -118,12 +117,14 @@ impl Compression {
                 "请给出 --max-memory 4GB 或更大，即可使用 2^31 的窗口；或用 `zstd -dc --long=31` 解压，并以 `-` 从管道传入"
             ));
         }
+        let said = error.to_string();
+        let Wording { en, zh } = lz4::describe(&error).unwrap_or_else(|| Wording { en: said.clone(), zh: said });
         Error::corrupt(
             offset,
-            wording!(
-                "{name} data is damaged after {offset} decompressed bytes: {what}",
-                "{name} 数据在解压 {offset} 字节后损坏：{what}"
-            ),
+            Wording {
+                en: format!("{name} data is damaged after {offset} decompressed bytes: {en}"),
+                zh: format!("{name} 数据在解压 {offset} 字节后损坏：{zh}"),
+            },
         )
     }
 }

@@ -13,12 +13,12 @@
 //! beginning on everything is inflated in order.
 
 use std::collections::VecDeque;
-use std::io::{self, BufReader, Chain, Cursor, Read};
+use std::io::{self, BufRead, BufReader, Chain, Cursor, Read};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use flate2::bufread::MultiGzDecoder;
+use flate2::bufread::{GzDecoder, MultiGzDecoder};
 
 use super::source::{fill_from, read_some};
 
@@ -44,10 +44,41 @@ pub(super) fn decoder<'a, R: Read + Send + 'a>(mut reader: R, at_once: usize) ->
 }
 
 /// Decoder of bytes that are read already and of those behind them.
-type InOrder<R> = MultiGzDecoder<BufReader<Chain<Cursor<Vec<u8>>, Remaining<R>>>>;
+///
+/// Zeros behind a member are padding, as tapes and disk images leave it; `gzip` passes over them, too.
+struct InOrder<R> {
+    /// `None` only while the decoder is being replaced.
+    member: Option<GzDecoder<BufReader<Chain<Cursor<Vec<u8>>, Remaining<R>>>>>,
+}
 
 fn in_order<R: Read>(bytes: Vec<u8>, remaining: Remaining<R>) -> InOrder<R> {
-    MultiGzDecoder::new(BufReader::with_capacity(PIECE, Cursor::new(bytes).chain(remaining)))
+    let reader = BufReader::with_capacity(PIECE, Cursor::new(bytes).chain(remaining));
+    InOrder { member: Some(GzDecoder::new(reader)) }
+}
+
+impl<R: Read> Read for InOrder<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        while let Some(member) = &mut self.member {
+            let read = member.read(into)?;
+            if read > 0 || into.is_empty() || is_at_end(member.get_mut())? {
+                return Ok(read);
+            }
+            self.member = self.member.take().map(|member| GzDecoder::new(member.into_inner()));
+        }
+        Ok(0)
+    }
+}
+
+/// Passes over zeros and returns whether nothing else is left.
+fn is_at_end(reader: &mut impl BufRead) -> io::Result<bool> {
+    loop {
+        let bytes = reader.fill_buf()?;
+        let (len, zeros) = (bytes.len(), bytes.iter().take_while(|byte| **byte == 0).count());
+        reader.consume(zeros);
+        if zeros < len || len == 0 {
+            return Ok(len == 0);
+        }
+    }
 }
 
 /// Returns whether the first bytes of a file show that it has more than one member.

@@ -40,7 +40,7 @@ fn inflated(mut decoder: impl Read) -> (Vec<u8>, Option<(io::ErrorKind, String)>
 fn both(file: &[u8]) -> (Vec<u8>, Option<(io::ErrorKind, String)>) {
     let (one, many) = (inflated(decoder(file, 1)), inflated(decoder(file, 3)));
     assert!(one == many, "{} and {} bytes, {:?} and {:?}", one.0.len(), many.0.len(), one.1, many.1);
-    let (in_order, error) = inflated(MultiGzDecoder::new(file));
+    let (in_order, error) = inflated(in_order(file.to_vec(), Remaining { reader: io::empty(), failure: None }));
     assert_eq!(error, one.1);
     let is_damaged = error.is_some_and(|(kind, _)| kind != io::ErrorKind::UnexpectedEof);
     assert!(one.0 == in_order || is_damaged && (in_order.starts_with(&one.0) || one.0.starts_with(&in_order)));
@@ -57,6 +57,22 @@ fn members_of_any_size_are_one_stream() {
     // Short members, then one that is longer than a piece, then short ones again.
     let mixed = [members(&content, 65_280), member(&content), members(&content, 65_280)].concat();
     assert!(both(&mixed).0.len() == 3 * content.len());
+}
+
+#[test]
+fn zeros_behind_a_member_are_padding() {
+    let content = content(1_500_000);
+    for each in [65_280, 1_500_000] {
+        let file = members(&content, each);
+        for padding in [1, 511, 600_000] {
+            let (all, error) = both(&[&file[..], &vec![0; padding]].concat());
+            assert!(all == content && error.is_none(), "{each} {padding}: {error:?}");
+            let (all, error) = both(&[&file[..], &vec![0; padding], &file].concat());
+            assert!(all.len() == 2 * content.len() && error.is_none(), "{each} {padding}: {error:?}");
+        }
+        let (all, error) = both(&[&file[..], &[0; 100], b"other data"].concat());
+        assert!(all == content && error.is_some(), "{each}");
+    }
 }
 
 #[test]

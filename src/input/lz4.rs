@@ -6,7 +6,9 @@
 
 use std::io::{self, BufRead, Read};
 
-use lz4_flex::frame::FrameDecoder;
+use lz4_flex::frame::{Error, FrameDecoder};
+
+use crate::wording::{Wording, wording};
 
 /// Reader of the decompressed bytes of all frames.
 pub(super) struct Frames<R: BufRead> {
@@ -49,7 +51,19 @@ impl<R: BufRead> Frames<R> {
 impl<R: BufRead> Read for Frames<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         while let Some(decoder) = &mut self.decoder {
-            let read = decoder.read(into)?;
+            let read = match decoder.read(into) {
+                Ok(read) => read,
+                Err(error) => match failure(&error) {
+                    Some(Error::SkippableFrame(len)) => {
+                        let len = u64::from(*len);
+                        if io::copy(&mut decoder.get_mut().take(len), &mut io::sink())? < len {
+                            return Err(io::ErrorKind::UnexpectedEof.into());
+                        }
+                        0
+                    }
+                    _ => return Err(error),
+                },
+            };
             if read > 0 || into.is_empty() {
                 return Ok(read);
             }
@@ -64,6 +78,34 @@ impl<R: BufRead> Read for Frames<R> {
         }
         Ok(0)
     }
+}
+
+/// Returns what is wrong with the frame, if the decoder says so.
+fn failure(error: &io::Error) -> Option<&Error> {
+    error.get_ref().and_then(|inner| inner.downcast_ref())
+}
+
+/// Says what is wrong with the frame; the decoder has names only.
+pub(super) fn describe(error: &io::Error) -> Option<Wording> {
+    Some(match failure(error)? {
+        Error::WrongMagicNumber => wording!("no LZ4 frame begins here", "此处没有 LZ4 帧"),
+        Error::HeaderChecksumError => wording!("the checksum of a frame header is wrong", "帧头校验和错误"),
+        Error::BlockChecksumError => wording!("the checksum of a block is wrong", "块校验和错误"),
+        Error::ContentChecksumError => wording!("the checksum of the content is wrong", "内容校验和错误"),
+        Error::ContentLengthError { expected, actual } => wording!(
+            "the frame has {actual} bytes of content, its header says {expected}",
+            "帧内容为 {actual} 字节，帧头标明 {expected} 字节"
+        ),
+        Error::DictionaryNotSupported => wording!("the frame needs a dictionary", "该帧需要字典"),
+        Error::UnsupportedVersion(_) | Error::UnsupportedBlocksize(_) | Error::ReservedBitsSet => {
+            wording!("the frame header has unknown values", "帧头含有未知的值")
+        }
+        Error::InvalidBlockInfo | Error::BlockTooBig => {
+            wording!("a block is longer than the frame header allows", "块长度超过帧头的限制")
+        }
+        Error::DecompressionError(_) => wording!("a block cannot be decompressed", "块无法解压"),
+        _ => return None,
+    })
 }
 
 #[cfg(test)]
@@ -91,6 +133,32 @@ mod tests {
         bytes.extend(frame(&[2; 3], BlockSize::Max256KB));
         let all = read(&bytes).unwrap();
         assert_eq!((all.len(), all[199_999], all[200_000]), (200_003, 1, 2));
+    }
+
+    #[test]
+    fn skippable_frames_are_passed_over() {
+        let skippable = [&[0x5f, 0x2a, 0x4d, 0x18, 5, 0, 0, 0][..], b"apart"].concat();
+        let bytes = [frame(b"some", BlockSize::Max64KB), skippable, frame(b" more", BlockSize::Max64KB)].concat();
+        assert_eq!(read(&bytes).unwrap(), b"some more");
+        let cut = bytes.len() - frame(b" more", BlockSize::Max64KB).len();
+        assert_eq!(read(&bytes[..cut]).unwrap(), b"some");
+        assert_eq!(read(&bytes[..cut - 1]).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+    }
+
+    #[test]
+    fn damage_is_described() {
+        let bytes = frame(&(0..50_000u32).flat_map(u32::to_le_bytes).collect::<Vec<_>>(), BlockSize::Max64KB);
+        for (at, word) in [(6, "header"), (40, "block"), (bytes.len() - 1, "content")] {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 0x40;
+            let error = read(&damaged).unwrap_err();
+            let said = describe(&error).unwrap().en;
+            assert!(said.contains(word) || at == 40 && said.contains("content"), "{at}: {said}");
+        }
+        assert_eq!(
+            describe(&read(&[&bytes[..], b"something else"].concat()).unwrap_err()).unwrap().en,
+            "no LZ4 frame begins here"
+        );
     }
 
     #[test]
