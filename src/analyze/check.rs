@@ -204,6 +204,7 @@ mod tests {
         // Three bytes that refer to text before them, of which there is none; and a hundred times `a`.
         let broken: &[u8] = b"\xc3\x03\x08\xe0\x40\x00";
         let sound: &[u8] = b"\xc3\x09\x40\x64\x01aa\xe0\x57\0\x01aa";
+        let job: &[u8] = b"\xc3\x09\x28\x01aa\xe0\x1b\0\x01aa";
         let library: &[u8] = b"\xc3\x0e\x0d\x0c#!lua name=a\n";
         let module: &[u8] = b"\xf7\x81\0\0\0\0\0\0\0\0\x02\x01\x05";
         let parts: [[&[u8]; 4]; 9] = [
@@ -218,7 +219,11 @@ mod tests {
             [b"VALKEY080", b"\xf3", b"\x01\0\x01", b"slot import's job"],
         ];
         for [magic, before, behind, part] in parts {
-            let sound = if before == b"\xf5" { library } else { sound };
+            let sound = match part {
+                b"function library" => library,
+                b"slot import's job" => job,
+                _ => sound,
+            };
             for (string, verdict) in [(sound, CheckVerdict::Ok), (broken, CheckVerdict::Corrupt)] {
                 let bytes = [magic, before, string, behind, b"\x00\x01a\x01b\xff", &[0; 8]].concat();
                 std::fs::write(&path, bytes).unwrap();

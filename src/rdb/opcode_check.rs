@@ -11,6 +11,15 @@ use super::string::RawString;
 use crate::error::{Error, Reading, Result, Within};
 use crate::wording::wording;
 
+/// Auxiliary field of Valkey that tells how many keys a slot has.
+const SLOT_INFO: &[u8] = b"slot-info";
+/// Longest value of that field that can be one.
+const LONGEST_SLOT_INFO: u64 = 128;
+/// Slots of a cluster.
+const SLOTS: u64 = 16_384;
+/// Length of the name of a job that imports slots.
+const JOB_NAME: u64 = 40;
+
 /// Offsets of function libraries by the hash of their names.
 pub type Libraries = HashMap<u64, u64>;
 
@@ -35,6 +44,10 @@ enum Fault<'a> {
     RepeatedLibrary(u64),
     RepeatedTemplate(u64),
     PartedMetadata(u64),
+    SlotInfo(u64),
+    Slot(u64, u64),
+    SlotRange(u64, u64, u64),
+    SlotImportJob(u64, u64),
 }
 
 impl<'a> OpcodeCheck<'a> {
@@ -62,6 +75,44 @@ impl<'a> OpcodeCheck<'a> {
                 self.fault = Some(Fault::RepeatedLibrary(code.offset));
             }
             Ok(_) => {}
+        }
+    }
+
+    /// Checks an auxiliary field. Valkey reads `slot-info` even outside of a cluster: slot, keys, keys with an expiry.
+    pub fn aux(&mut self, name: RawString<'a>, value: RawString<'a>) {
+        self.string(name, Reading::AuxiliaryFieldName);
+        self.string(value, Reading::AuxiliaryFieldValue);
+        if !self.is_on || self.family != Family::Valkey || name.len() != SLOT_INFO.len() as u64 {
+            return;
+        }
+        let (mut of_name, mut of_value) = (Scratch::default(), Scratch::default());
+        let is_sound = |value: &[u8]| begins_with_three_numbers(value);
+        if name.decode(&mut of_name).is_ok_and(|name| name == SLOT_INFO)
+            && (value.len() > LONGEST_SLOT_INFO || !value.decode(&mut of_value).is_ok_and(is_sound))
+        {
+            self.refuse(Fault::SlotInfo(value.offset));
+        }
+    }
+
+    /// Checks the number of a slot that is read at this place.
+    pub fn slot(&mut self, slot: u64, offset: u64) {
+        if slot >= SLOTS {
+            self.refuse(Fault::Slot(slot, offset));
+        }
+    }
+
+    /// Checks the slots of an import, from one to another, that are read at this place.
+    pub fn slot_range(&mut self, first: u64, last: u64, offset: u64) {
+        if first > last || last >= SLOTS {
+            self.refuse(Fault::SlotRange(first, last, offset));
+        }
+    }
+
+    /// Checks the name of the job that imports slots.
+    pub fn slot_import(&mut self, job: RawString<'a>) {
+        self.string(job, Reading::SlotImportJob);
+        if job.len() != JOB_NAME {
+            self.refuse(Fault::SlotImportJob(job.len(), job.offset));
         }
     }
 
@@ -125,7 +176,83 @@ impl<'a> OpcodeCheck<'a> {
                 wording!("metadata of a key is not followed by the key", "key 的元数据之后不是 key"),
                 Reading::Record,
             ),
+            Fault::SlotInfo(offset) => (
+                offset,
+                wording!("slot-info is not three numbers with commas between them", "slot-info 不是以逗号分隔的三个数"),
+                Reading::AuxiliaryFieldValue,
+            ),
+            Fault::Slot(slot, offset) => (
+                offset,
+                wording!("there is no slot {slot}: the last is 16383", "不存在 slot {slot}：最大为 16383"),
+                Reading::SlotNumber,
+            ),
+            Fault::SlotRange(first, last, offset) => (
+                offset,
+                wording!("{first} to {last} is no range of slots", "{first} 到 {last} 不是 slot 范围"),
+                Reading::SlotImportRanges,
+            ),
+            Fault::SlotImportJob(len, offset) => (
+                offset,
+                wording!("the name of a job has 40 bytes, not {len}", "任务名应为 40 字节，而不是 {len} 字节"),
+                Reading::SlotImportJob,
+            ),
         };
         Err(Error::corrupt(offset, what)).within(reading)
+    }
+}
+
+/// Returns whether a text begins with three numbers and commas between them, as `sscanf` reads them: with blanks before each.
+fn begins_with_three_numbers(text: &[u8]) -> bool {
+    let mut rest = text;
+    (0..3).all(|place| {
+        if place > 0 {
+            let Some(behind) = rest.strip_prefix(b",") else { return false };
+            rest = behind;
+        }
+        rest = rest.trim_ascii_start();
+        rest = rest.strip_prefix(b"-").or(rest.strip_prefix(b"+")).unwrap_or(rest);
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        rest = rest.get(digits..).unwrap_or_default();
+        digits > 0
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fault(family: Family, see: impl FnOnce(&mut OpcodeCheck<'static>)) -> String {
+        let mut check = OpcodeCheck { is_on: true, ..OpcodeCheck::new(family) };
+        see(&mut check);
+        check.take_fault().err().map_or(String::new(), |error| error.to_string())
+    }
+
+    #[test]
+    fn slot_info_of_valkey_is_three_numbers() {
+        let aux = |family, name: &'static [u8], value: &'static [u8]| {
+            fault(family, |check| check.aux(RawString::plain(name), RawString::plain(value)))
+        };
+        for sound in [&b"1,2,3"[..], b" 5, 0,-1", b"16383,7,0 "] {
+            assert_eq!(aux(Family::Valkey, b"slot-info", sound), "");
+        }
+        for wrong in [&b""[..], b"1,2", b"x,1,1", b"1 ,2,3", b"1,,3"] {
+            assert!(aux(Family::Valkey, b"slot-info", wrong).contains("three numbers"), "{wrong:?}");
+            assert_eq!(aux(Family::Valkey, b"slot-infos", wrong), "");
+            assert_eq!(aux(Family::Valkey, b"slot_info", wrong), "");
+            assert_eq!(aux(Family::Redis, b"slot-info", wrong), "");
+        }
+    }
+
+    #[test]
+    fn slots_are_those_of_a_cluster() {
+        let slot = |slot| fault(Family::Redis, |check| check.slot(slot, 7));
+        assert_eq!(slot(16_383), "");
+        assert!(slot(16_384).contains("no slot 16384"));
+        let range = |first, last| fault(Family::Valkey, |check| check.slot_range(first, last, 7));
+        assert_eq!((range(0, 16_383), range(5, 5)), (String::new(), String::new()));
+        assert!(range(9, 5).contains("no range") && range(5, 20_000).contains("no range"));
+        let job = |name: &'static [u8]| fault(Family::Valkey, |check| check.slot_import(RawString::plain(name)));
+        assert_eq!(job(&[b'a'; 40]), "");
+        assert!(job(b"a").contains("40 bytes"));
     }
 }

@@ -351,8 +351,7 @@ impl<'a> Scanner<'a> {
             Opcode::Aux => {
                 let name = cursor.string().within(Reading::AuxiliaryFieldName)?;
                 let value = cursor.string().within(Reading::AuxiliaryFieldValue)?;
-                check.string(name, Reading::AuxiliaryFieldName);
-                check.string(value, Reading::AuxiliaryFieldValue);
+                check.aux(name, value);
                 return Ok(Some(FileItem::Aux(name, value)));
             }
             Opcode::SelectDb => {
@@ -365,7 +364,9 @@ impl<'a> Scanner<'a> {
                 FileItem::DatabaseSize(keys, cursor.length().within(Reading::NumberOfExpiries)?)
             }
             Opcode::SlotInfo => {
+                let offset = cursor.offset();
                 let slot = cursor.length().within(Reading::SlotNumber)?;
+                check.slot(slot, offset);
                 cursor.length().within(Reading::SlotSize)?;
                 cursor.length().within(Reading::SlotNumberOfExpiries)?;
                 FileItem::Slot(slot)
@@ -394,10 +395,11 @@ impl<'a> Scanner<'a> {
                 FileItem::ModuleAux(module::skip_aux(cursor, see)?)
             }
             Opcode::SlotImport => {
-                check.string(cursor.string().within(Reading::SlotImportJob)?, Reading::SlotImportJob);
+                check.slot_import(cursor.string().within(Reading::SlotImportJob)?);
                 for _ in 0..cursor.count(2).within(Reading::SlotImportRanges)? {
-                    cursor.length().within(Reading::FirstSlot)?;
-                    cursor.length().within(Reading::LastSlot)?;
+                    let offset = cursor.offset();
+                    let first = cursor.length().within(Reading::FirstSlot)?;
+                    check.slot_range(first, cursor.length().within(Reading::LastSlot)?, offset);
                 }
                 FileItem::SlotImport
             }

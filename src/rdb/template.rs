@@ -239,7 +239,7 @@ impl HashTemplate {
                 PackedElement::Int(number) => digits.format(number).as_bytes(),
             });
         }
-        Ok(template)
+        if template.is_empty() { Err(no_fields(blob.offset)) } else { Ok(template) }
     }
 
     /// Adds a name.
@@ -344,9 +344,14 @@ impl HashTemplate {
 pub fn count(cursor: &mut Cursor<'_>) -> Result<u64> {
     let offset = cursor.offset();
     match cursor.count(1).within(Reading::TemplateSize)? {
-        0 => Err(Error::corrupt(offset, wording!("hash template without fields", "hash 模板没有字段"))),
+        0 => Err(no_fields(offset)),
         count => Ok(count),
     }
+}
+
+#[cold]
+fn no_fields(offset: u64) -> Error {
+    Error::corrupt(offset, wording!("hash template without fields", "hash 模板没有字段"))
 }
 
 /// Returns the error for a compact hash that stores its own field names, at `offset`, in an order that no server writes.

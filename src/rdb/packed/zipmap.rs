@@ -19,13 +19,15 @@ pub struct Pairs<'a> {
     at: usize,
     offset: u64,
     seen: u64,
+    /// First length that takes more bytes than it needs.
+    wide: Option<u64>,
 }
 
 impl<'a> Pairs<'a> {
     /// Checks the end byte of a whole blob located at `offset` of the file.
     pub fn new(blob: &'a [u8], offset: u64) -> Result<Self> {
         match blob {
-            [_, .., END] => Ok(Pairs { blob, at: 1, offset, seen: 0 }),
+            [_, .., END] => Ok(Pairs { blob, at: 1, offset, seen: 0, wide: None }),
             _ => Err(Error::corrupt(offset, wording!("zipmap has no end byte", "zipmap 缺少结束字节"))),
         }
     }
@@ -38,6 +40,12 @@ impl<'a> Pairs<'a> {
     /// Fails if the count after all pairs is one that servers refuse though it is not read: from 6.2 on they accept 254 only.
     pub fn check_unread_count(&self) -> Result<()> {
         if self.blob[0] == END { Err(self.wrong_count()) } else { Ok(()) }
+    }
+
+    /// Fails if a length was in the form of five bytes that one byte holds, which servers refuse from 6.2 on.
+    pub fn check_lengths(&self) -> Result<()> {
+        let long = wording!("zipmap length takes more bytes than it needs", "zipmap 长度的编码过长");
+        self.wide.map_or(Ok(()), |offset| Err(Error::corrupt(offset, long)))
     }
 
     fn wrong_count(&self) -> Error {
@@ -63,6 +71,9 @@ impl<'a> Pairs<'a> {
             }
             short => (usize::from(short), 1),
         };
+        if size > 1 && length < usize::from(LONG) {
+            self.wide.get_or_insert(self.offset + self.at as u64);
+        }
         self.at += size;
         Ok(length)
     }

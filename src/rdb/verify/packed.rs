@@ -105,6 +105,7 @@ impl PackedCheck<'_> {
             return Err(empty(offset));
         }
         pairs.check_unread_count()?;
+        pairs.check_lengths()?;
         self.finish(2 * seen, offset)
     }
 

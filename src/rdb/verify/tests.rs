@@ -220,6 +220,17 @@ fn a_zipmap_whose_count_is_not_read_is_refused_unless_it_is_254() {
 }
 
 #[test]
+fn a_zipmap_whose_lengths_are_too_wide_is_refused() {
+    let verified = |blob: &[u8]| {
+        let blob = [&[u8::try_from(blob.len()).unwrap()], blob].concat();
+        verified(&mut Verify::new(REDIS_7), ValueType::HashZipmap, &blob)
+    };
+    for wide in [&b"\x01\xfe\x01\0\0\0f\x01\0v\xff"[..], b"\x01\x01f\xfe\x01\0\0\0\0v\xff"] {
+        assert!(verified(wide).unwrap_err().to_string().contains("more bytes than it needs"));
+    }
+}
+
+#[test]
 fn entry_is_pending_for_one_consumer() {
     let id = [&[0; 15][..], &[1]].concat();
     let pending = [b"\0\0\x01", &id[..], &[0; 8], b"\x01"].concat();

@@ -34,13 +34,40 @@ impl Grammar for TDigest {
 }
 
 /// Returns the number of nodes.
+///
+/// The module makes room for nodes by the compression alone and reads as many as the value says.
 fn nodes(items: &Items) -> Result<u64> {
     let capacity = items.number_32(3).cast_signed();
     let nodes = items.number_32(4).cast_signed();
-    match u64::try_from(nodes) {
-        Ok(nodes) if i64::try_from(nodes).is_ok_and(|nodes| nodes <= capacity.into()) => Ok(nodes),
-        _ => {
-            items.fault(4, wording!("{nodes} nodes in room for {capacity}", "有 {nodes} 个节点，容量却只有 {capacity}"))
-        }
+    let unmerged = items.number_32(5).cast_signed();
+    let compression = items.double(0);
+    if capacity_at(compression) != Some(i64::from(capacity)) {
+        return items.fault(
+            3,
+            wording!(
+                "room for {capacity} nodes does not suit the compression {compression}",
+                "容量 {capacity} 与 compression {compression} 不符"
+            ),
+        );
     }
+    if !(0..=capacity).contains(&nodes) {
+        return items
+            .fault(4, wording!("{nodes} nodes in room for {capacity}", "有 {nodes} 个节点，容量却只有 {capacity}"));
+    }
+    if !(0..=capacity - nodes).contains(&unmerged) {
+        return items.fault(
+            5,
+            wording!(
+                "{unmerged} unmerged nodes in room for {capacity}",
+                "有 {unmerged} 个未合并节点，容量却只有 {capacity}"
+            ),
+        );
+    }
+    Ok(u64::from(nodes.unsigned_abs()))
+}
+
+/// Returns the nodes that the module makes room for.
+#[expect(clippy::cast_possible_truncation, reason = "within the limits of a 32-bit number")]
+fn capacity_at(compression: f64) -> Option<i64> {
+    (0.0..f64::from(i32::MAX / 6 - 10)).contains(&compression).then(|| 6 * compression as i64 + 10)
 }

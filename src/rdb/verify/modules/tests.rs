@@ -187,6 +187,12 @@ fn t_digests_are_read_as_by_the_module() {
     is_read_item_by_item(&sound);
     is_refused(&sound.with(4, I(611)), 4, "t-digest sketch: 611 nodes in room for 610");
     is_refused(&sound.with(4, I(u64::MAX)), 4, "-1 nodes");
+    is_refused(&sound.with(5, I(609)), 5, "609 unmerged nodes in room for 610");
+    is_refused(&sound.with(5, I(1 << 31)), 5, "unmerged nodes");
+    is_refused(&sound.with(3, I(310)), 3, "does not suit the compression 100");
+    for compression in [f64::NAN, f64::INFINITY, -1.0, 1e300, 50.0] {
+        is_refused(&sound.with(0, D(compression)), 3, "does not suit the compression");
+    }
     is_refused(&sound.with(4, I(1)), 11, "a double where the module reads the end");
 }
 
