@@ -67,6 +67,12 @@ impl Record<'_> {
         self.memory.known()
     }
 
+    /// Returns whether the key has an expiry, or is a hash all of whose fields have one: the server deletes it with the last of them.
+    #[inline]
+    pub fn is_to_expire(&self) -> bool {
+        self.expires_at.is_some() || self.fields_with_ttl.is_some() && self.fields_with_ttl == self.length
+    }
+
     /// Returns whether the value is a JSON document without an object or array, whose length is that of a text.
     #[inline]
     pub(crate) fn is_json_scalar(&self) -> bool {

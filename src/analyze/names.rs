@@ -261,7 +261,7 @@ impl NameCache {
         if let (Some(slot), Some(judged)) = (self.slots.get_mut(number), self.judged.get_mut(number)) {
             // Second miss of this shape: worth a slot.
             if slot.missed == mark {
-                let counted = self.shape.is_counted();
+                let counted = self.shape.is_counted() || self.other.varies();
                 let plain = !counted && self.other.is_plain();
                 self.evicted += usize::from(slot.leaf.is_some());
                 let id = self.ids.as_ref().map_or(KnownId::Unknown, |ids| ids.look(name));

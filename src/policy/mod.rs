@@ -37,6 +37,7 @@ pub mod rules;
 pub mod sample;
 pub mod sensitive;
 pub mod settings;
+mod spelling;
 #[cfg(test)]
 pub mod testing;
 mod type_words;

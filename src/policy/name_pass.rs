@@ -14,6 +14,7 @@ use scan::{BRACE, CLOSE, HIGH, LONGEST_COUNTED, NameScan, OUTSIDE, SEPARATOR, SP
 
 use super::checks::MOST_KEY_CHECKS;
 use super::rule::{NameTest, Violation};
+use super::rules::key::empty_segment::has_address_with_gap;
 use super::rules::key::lowercase::upper_case_letters;
 use super::rules::key::special_chars::is_special;
 use super::rules::key::type_suffix::last_segment;
@@ -73,6 +74,8 @@ pub struct NameFailures {
     length: u64,
     /// Number of segments.
     segments: u32,
+    /// True if a segment or word is empty: whether it is the gap of an address depends on the digits beside it.
+    pub has_empty: bool,
     /// Types that the last segment should have named.
     unnamed: KindSet,
 }
@@ -301,6 +304,10 @@ impl NamePass {
             | fails(self.tagged_start, !is_letter(first))
             | fails(self.start, !is_letter(name.first().copied()))
             | fails(self.outside, seen.has(OUTSIDE));
+        let has_empty = broken & (self.empty | self.empty_words) != 0;
+        if has_empty && self.is_gap_of_address(name) {
+            broken &= !(self.empty | self.empty_words);
+        }
         let may_lack_name = || first.is_some_and(|byte| !byte.is_ascii_alphabetic()) || prefix::may_begin_with_id(name);
         if self.prefix != 0 && may_lack_name() {
             broken |= fails(self.prefix, self.starts_without_a_name(name));
@@ -319,7 +326,7 @@ impl NamePass {
             true => (counting, count(name, &self.classes)),
             false => (0, 0),
         };
-        NameFailures { bits: broken, counted, counts, length, segments: levels, unnamed: 0 }
+        NameFailures { bits: broken, counted, counts, length, segments: levels, has_empty, unnamed: 0 }
     }
 
     /// Writes the measured values of failed tests about length, segments and counted characters.
@@ -353,6 +360,14 @@ impl NamePass {
         let pieces = untagged(name);
         let seen = pieces.iter().fold(NameScan::NOTHING, |seen, piece| seen.pass(piece, &self.classes));
         (seen, pieces.into_iter().flatten().next().copied())
+    }
+
+    /// Returns true if the only empty segment or word of a name is the gap of an address.
+    #[cold]
+    fn is_gap_of_address(&self, name: &[u8]) -> bool {
+        let name = untagged(name).concat();
+        let divides = |byte: &u8| self.classes[usize::from(*byte)] & (SEPARATOR | WORD) != 0;
+        name.split(divides).filter(|part| part.is_empty()).count() == 1 && has_address_with_gap(&name)
     }
 
     /// Returns true if the first segment names nothing: it has no letter, only digits and punctuation.

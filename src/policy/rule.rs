@@ -113,7 +113,7 @@ pub enum SizeTest {
     Payload(u64),
 }
 
-/// Keys that a rule applies to, by expiry.
+/// Keys that a rule applies to, by whether they are [to expire](Record::is_to_expire).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lifetime {
     /// All keys.

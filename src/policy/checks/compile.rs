@@ -2,8 +2,6 @@
 
 use super::limited::SettledRules;
 use super::{BudgetLine, Checks, MOST_KEY_CHECKS, PatternTarget, RuleCheck};
-use crate::pattern::classify::Classifier;
-use crate::policy::content::lock::is_lock_name;
 use crate::policy::context::Context;
 use crate::policy::dictionary::ExpectedTypes;
 use crate::policy::digest::digests;
@@ -11,6 +9,7 @@ use crate::policy::matcher::{Matcher, PolicyPattern};
 use crate::policy::name_pass::NamePass;
 use crate::policy::rule::{BuiltRule, KeyRule, Known, NameTest, PatternRule};
 use crate::policy::settings::Policy;
+use crate::policy::spelling::{spellings, word_patterns};
 use crate::record::Kind;
 use crate::units::Bytes;
 
@@ -76,7 +75,7 @@ impl Checks {
             return Err(format!("a policy has at most {MOST_KEY_CHECKS} limits about keys"));
         }
         let bit = 1 << place;
-        for pattern in check.rule.words().iter().flat_map(|word| patterns_of(word)) {
+        for pattern in check.rule.words().iter().flat_map(|word| word_patterns(word)) {
             self.matcher.add(&pattern, PatternTarget::Rule(place as u8));
         }
         for (before, other) in self.keys.iter().enumerate() {
@@ -126,7 +125,7 @@ impl Checks {
     }
 
     fn add_pattern_rule(&mut self, check: RuleCheck<dyn PatternRule>) {
-        for pattern in check.rule.locks().iter().flat_map(|locks| &locks.words).flat_map(|word| patterns_of(word)) {
+        for pattern in check.rule.locks().iter().flat_map(|locks| &locks.words).flat_map(|word| word_patterns(word)) {
             self.matcher.add(&pattern, PatternTarget::Lock);
         }
         self.patterns.push(check);
@@ -195,17 +194,6 @@ impl Checks {
     }
 }
 
-/// Returns the patterns of keys with a word as a segment that another follows. Names of locks count as the last one, too, where
-/// [what they hold](crate::policy::content::lock) decides.
-fn patterns_of(word: &str) -> impl Iterator<Item = PolicyPattern> {
-    let classifier = Classifier::default();
-    let may_be_last = is_lock_name(word.as_bytes());
-    spellings(word).flat_map(move |word| {
-        let last = may_be_last.then(|| PolicyPattern::last_word(&word, &classifier));
-        std::iter::once(PolicyPattern::word(&word, &classifier)).chain(last)
-    })
-}
-
 /// Returns other spellings of a pattern of expected types in a preset: with its first word in capitals and, if any type is allowed,
 /// with a capital first.
 ///
@@ -219,15 +207,4 @@ fn other_spellings(expected: &ExpectedTypes) -> impl Iterator<Item = PolicyPatte
         .collect::<Vec<_>>()
         .into_iter()
         .map(|other| expected.pattern.with_first_name(other))
-}
-
-/// Returns a word as written, in lower case, in capitals and with a capital first.
-fn spellings(word: &str) -> impl Iterator<Item = String> {
-    let upper = word.to_uppercase();
-    let first = word.chars().next().map_or(0, char::len_utf8);
-    let capital = format!("{}{}", word[..first].to_uppercase(), &word[first..]);
-    let mut all = vec![word.to_owned(), word.to_lowercase(), upper, capital];
-    all.sort_unstable();
-    all.dedup();
-    all.into_iter()
 }

@@ -63,9 +63,9 @@ impl Checks {
         let view = KeyView { record, context: &self.context, matched: named.matched };
         self.names.measure(&named.broken, &mut judged.violations);
         let mut broken = self.names.broken_as(&named.broken, record.kind);
-        let asked = &self.asked[record.kind as usize][usize::from(record.expires_at.is_some())];
+        let asked = &self.asked[record.kind as usize][usize::from(record.is_to_expire())];
         broken |= self.ask(asked.iter().copied(), &view, &mut judged.violations);
-        let worded = self.worded[record.kind as usize][usize::from(record.expires_at.is_some())] & named.matched.rules;
+        let worded = self.worded[record.kind as usize][usize::from(record.is_to_expire())] & named.matched.rules;
         if worded != 0 {
             broken |= self.ask(ones(worded), &view, &mut judged.violations);
         }
@@ -99,7 +99,7 @@ impl Checks {
         is_plain: bool,
         violations: &'v mut Violations,
     ) -> Option<UsualJudged<'v>> {
-        let (kind, expires) = (record.kind as usize, usize::from(record.expires_at.is_some()));
+        let (kind, expires) = (record.kind as usize, usize::from(record.is_to_expire()));
         match self.settled[kind][expires].as_ref().and_then(|settled| settled.broken_by(record)) {
             Some(broken) if is_plain => Some(UsualJudged { broken, measured: 0, is_lock: false, violations }),
             Some(others) if !named.is_matched => self.judge_name_alone(record.kind, named, others, violations),
@@ -141,7 +141,7 @@ impl Checks {
         if counts_elsewhere || unmeasured != 0 || self.has_dictionary() {
             return None;
         }
-        let (kind, expires) = (record.kind as usize, usize::from(record.expires_at.is_some()));
+        let (kind, expires) = (record.kind as usize, usize::from(record.is_to_expire()));
         let view = KeyView { record, context: &self.context, matched: named.matched };
         let varying = &self.varying[kind][expires];
         let (constant, asked) = match class {

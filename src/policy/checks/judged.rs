@@ -29,6 +29,11 @@ impl NameJudged {
         self.broken.is_none() && !self.is_matched
     }
 
+    /// Returns whether names of the same shape may be judged otherwise: they are counted anew.
+    pub fn varies(&self) -> bool {
+        self.broken.has_empty
+    }
+
     /// Clears what the name matches.
     #[inline]
     pub(super) fn unmatch(&mut self) {

@@ -23,10 +23,11 @@ use super::serialized::unwrapped;
 use crate::rdb::peek::{PeekBuffers, RawValue, ValuePart};
 use crate::record::{Kind, Record};
 
-/// Segments that name distributed locks, each with its other [spellings](crate::policy::checks).
+/// Segments that name distributed locks, each with its other [spellings](crate::policy::spelling).
 pub const NAMES: &[&str] = &[
     "lock",
     "redlock",
+    "redLock",
     "distLock",
     "dist_lock",
     "dist-lock",
@@ -40,12 +41,16 @@ pub const NAMES: &[&str] = &[
     "redisson_lock",
     "redisson-lock",
     "rlock",
+    "rLock",
     "dlock",
+    "dLock",
     "rwlock",
+    "rwLock",
+    "readWriteLock",
     "readLock",
     "writeLock",
     "tryLock",
-    "spinlock",
+    "spinLock",
     "lock4j",
     "mutex",
     "分布式锁",

@@ -8,17 +8,18 @@ use crate::policy::dictionary::{DictionaryEntry, Exemption, ExpectedTypes, Memor
 use crate::policy::matcher::PolicyPattern;
 use crate::policy::registry;
 use crate::policy::settings::Policy;
+use crate::policy::spelling::lock_patterns;
 use crate::record::Kind;
 use crate::units::Bytes;
 
 /// Maximum number of entries per list: indexes have 16 bits.
 const MOST: usize = u16::MAX as usize;
 
-/// Applies the lists of a document to the preset. A TTL class replaces one of the same name in the preset, expected types those
-/// of the same pattern.
+/// Applies the lists of a document to the preset. A TTL class replaces one of the same name in the preset, but for the keys that it is
+/// of unless it says so; expected types replace those of the same pattern.
 pub fn lay_over(reader: &PolicyReader<'_>, root: &TomlTable<'_>, policy: &mut Policy) -> Result<(), PolicyFault> {
     for (line, table) in reader.tables(root, "ttl_class")? {
-        let class = ttl_class(reader, table, line)?;
+        let class = ttl_class(reader, table, line, &policy.classes)?;
         match policy.classes.iter_mut().find(|known| known.name == class.name) {
             Some(known) if known.line > 0 => {
                 let what = format!("TTL class {:?} is already defined in line {}", class.name, known.line);
@@ -50,29 +51,27 @@ pub fn lay_over(reader: &PolicyReader<'_>, root: &TomlTable<'_>, policy: &mut Po
     check(policy)
 }
 
-fn ttl_class(reader: &PolicyReader<'_>, table: &TomlTable<'_>, line: usize) -> Result<TtlClass, PolicyFault> {
+fn ttl_class(
+    reader: &PolicyReader<'_>,
+    table: &TomlTable<'_>,
+    line: usize,
+    before: &[TtlClass],
+) -> Result<TtlClass, PolicyFault> {
     reader.only(table, &["name", "patterns", "types", "locks", "required", "max", "jitter", "budget"])?;
-    let patterns = reader.texts(table, "patterns")?.unwrap_or_default();
-    let types = reader.some_texts(table, "types", "name types, or leave it out for all")?.unwrap_or_default();
-    let locks = reader.flag(table, "locks")?.unwrap_or(false);
-    if (!types.is_empty() || locks) && table.contains_key("budget") {
+    reader.filled(table, "name", "give the class a name: entries and reports use it")?;
+    let name = reader.needed(table, "name", line)?;
+    let (kinds, locks, patterns) = members(reader, table, before.iter().find(|class| class.name == name))?;
+    if (!kinds.is_empty() || locks) && table.contains_key("budget") {
         let line = reader.line_of(table, "budget");
         let what =
             "a TTL class with \"types\" or \"locks\" cannot have a budget, which counts all keys of its patterns";
         return Err(PolicyFault::at(line, what, "use a [[budget]]"));
     }
-    let kinds = types.iter().map(|name| kind(name, reader.line_of(table, "types"))).collect::<Result<_, _>>()?;
     Ok(TtlClass {
         kinds,
         locks,
-        name: {
-            reader.filled(table, "name", "give the class a name: entries and reports use it")?;
-            reader.needed(table, "name", line)?.to_owned()
-        },
-        patterns: patterns
-            .iter()
-            .map(|text| reader.pattern(text, reader.line_of(table, "patterns")))
-            .collect::<Result<_, _>>()?,
+        name: name.to_owned(),
+        patterns,
         required: reader.flag(table, "required")?.unwrap_or(true),
         max: match reader.span(table, "max")? {
             Some(0) => {
@@ -85,6 +84,34 @@ fn ttl_class(reader: &PolicyReader<'_>, table: &TomlTable<'_>, line: usize) -> R
         budget: reader.budget(table, "budget")?.map(Bytes),
         line,
     })
+}
+
+/// Returns which keys are of a class: types, whether they must be locks, and patterns. Without patterns of its own, a class is of the
+/// same keys as the one that it `replaced`; a new one of locks is of all that are named like one.
+fn members(
+    reader: &PolicyReader<'_>,
+    table: &TomlTable<'_>,
+    replaced: Option<&TtlClass>,
+) -> Result<(Vec<Kind>, bool, Vec<PolicyPattern>), PolicyFault> {
+    let types = reader.some_texts(table, "types", "name types, or leave it out for all")?.unwrap_or_default();
+    let mut kinds = types.iter().map(|name| kind(name, reader.line_of(table, "types"))).collect::<Result<_, _>>()?;
+    let mut locks = reader.flag(table, "locks")?;
+    let patterns = match (reader.texts(table, "patterns")?, replaced) {
+        (Some(patterns), _) => {
+            let line = reader.line_of(table, "patterns");
+            patterns.iter().map(|text| reader.pattern(text, line)).collect::<Result<_, _>>()?
+        }
+        (None, Some(replaced)) => {
+            if !table.contains_key("types") {
+                kinds = replaced.kinds.clone();
+            }
+            locks = locks.or(Some(replaced.locks));
+            replaced.patterns.clone()
+        }
+        (None, None) if locks == Some(true) => lock_patterns(),
+        (None, None) => Vec::new(),
+    };
+    Ok((kinds, locks.unwrap_or(false), patterns))
 }
 
 fn entry(

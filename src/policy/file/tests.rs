@@ -16,6 +16,32 @@ fn mistake(text: &str) -> String {
 }
 
 #[test]
+fn a_class_without_patterns_keeps_the_keys_of_the_one_it_replaces() {
+    let classifier = Classifier::default();
+    let preset = presets::load("service", PatternSyntax { separators: b":", classifier: &classifier }).unwrap();
+    let of = |policy: &Policy, name: &str| policy.classes.iter().find(|class| class.name == name).unwrap().clone();
+    let policy = read_text("extends = \"service\"\n[[ttl_class]]\nname = \"lock\"\nmax = \"30s\"\n").unwrap();
+    let (changed, before) = (of(&policy, "lock"), of(&preset, "lock"));
+    assert_eq!((changed.max, changed.locks, changed.kinds), (Some(30_000), true, before.kinds));
+    assert_eq!((changed.patterns, changed.jitter), (before.patterns, None));
+    let policy =
+        read_text("extends = \"service\"\n[[ttl_class]]\nname = \"lock\"\npatterns = [\"mutex:**\"]\n").unwrap();
+    let changed = of(&policy, "lock");
+    assert_eq!((changed.patterns.len(), changed.locks, changed.kinds.len()), (1, false, 0));
+}
+
+#[test]
+fn a_class_of_locks_is_of_all_that_are_named_like_one() {
+    let policy = read_text("[[ttl_class]]\nname = \"held\"\nlocks = true\n").unwrap();
+    let texts: Vec<_> = policy.classes[0].patterns.iter().map(|pattern| pattern.text.as_str()).collect();
+    for text in
+        ["**:lock:**", "**:lock", "**:RedisLock:**", "**:REDIS_LOCK", "**:RLock:**", "**:RedLock:**", "**:分布式锁:**"]
+    {
+        assert_eq!(texts.iter().filter(|known| **known == text).count(), 1, "{text}");
+    }
+}
+
+#[test]
 fn a_policy_extends_a_preset() {
     let text = r#"
 name = "shop"

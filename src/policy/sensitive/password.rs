@@ -1,5 +1,5 @@
 //! Detection of password fields with a value, in hashes and in JSON objects within any text, also in objects that are encoded
-//! as a string of JSON, once or twice.
+//! as a string of JSON, once or twice, and in arrays and objects that PHP serialized.
 //!
 //! A field matches a word if its name, in lower case and without `_`, `-`, `.` and blanks, ends with it. Empty and masked
 //! values (`null`, `****`) and what describes a field (`VARCHAR(64)`, `required`) do not count, nor do hashed and encrypted passwords, as the standards demand them: digests and
@@ -211,8 +211,13 @@ fn quote_from(text: &[u8], at: usize) -> Option<usize> {
     memchr::memchr(b'"', text.get(at..)?).map(|found| at + found)
 }
 
-/// Returns where the value begins, if the string that ends here is the name of a member.
+/// Returns where the value begins, if the string that ends here is the name of a member. PHP serializes a member as
+/// `s:8:"password";s:6:"abc123";`.
 fn value_start(text: &[u8], behind: usize) -> Option<usize> {
+    if let Some(length) = text.get(behind..)?.strip_prefix(b";s:") {
+        let digits = length.iter().take(4).take_while(|byte| byte.is_ascii_digit()).count();
+        return length.get(digits..)?.starts_with(b":\"").then_some(behind + 3 + digits + 1);
+    }
     let colon = behind + text.get(behind..)?.iter().take(4).position(|byte| !byte.is_ascii_whitespace())?;
     if text.get(colon) != Some(&b':') {
         return None;
@@ -292,14 +297,34 @@ fn is_nothing(value: &[u8]) -> bool {
 const MASKS: [&[u8]; 4] = [b"*", "＊".as_bytes(), "•".as_bytes(), "●".as_bytes()];
 
 fn is_hashed(value: &[u8]) -> bool {
-    // With its salt in front or behind, or alone.
-    let hex = value.split(|byte| matches!(byte, b':' | b'$')).any(is_hex_digest);
-    let crypt = value.first() == Some(&b'$') && value.iter().filter(|byte| **byte == b'$').count() >= 3;
+    // With its salt in front or behind, or alone; other signs than these stand beside whole digests only.
+    let hex = value.split(|byte| matches!(byte, b':' | b'$')).any(is_hex_digest)
+        || value
+            .split(|byte| !byte.is_ascii_alphanumeric())
+            .any(|part| part.len() >= SHORTEST_HEX && is_hex_digest(part));
     let tagged = scheme(value).is_some_and(|(scheme, _)| (3..=15).contains(&scheme.len()) && !is_no_hash(scheme));
     let sealed = value.starts_with(b"ENC(") && value.ends_with(b")") || value.starts_with(b"vault:v");
     let named =
         [&b"pbkdf2"[..], b"argon2", b"scrypt", b"bcrypt", b"sha1$", b"sha256", b"sha512", b"md5$", b"SCRAM-SHA-"];
-    hex || crypt || tagged || sealed || is_base64(value) || named.iter().any(|name| value.starts_with(name))
+    let known = is_crypt(value) || is_unusable(value) || named.iter().any(|name| value.starts_with(name));
+    hex || tagged || sealed || known || is_base64(value)
+}
+
+/// Returns whether a value has the form of `crypt`: `$2a$10$…`, or that of phpass (`$P$…`), which has no third `$`.
+fn is_crypt(value: &[u8]) -> bool {
+    let Some(rest) = value.strip_prefix(b"$") else { return false };
+    let mut parts = rest.split(|byte| *byte == b'$');
+    let is_of_hash = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'/');
+    match (parts.next(), parts.next(), parts.next()) {
+        (_, _, Some(_)) => true,
+        (Some([_]), Some(hash), None) => hash.len() >= SHORTEST_HEX - 1 && hash.iter().all(is_of_hash),
+        _ => false,
+    }
+}
+
+/// Returns whether a value says that there is no password, as Django writes it: `!` and forty random letters and digits.
+fn is_unusable(value: &[u8]) -> bool {
+    value.strip_prefix(b"!").is_some_and(|rest| rest.len() == 40 && rest.iter().all(u8::is_ascii_alphanumeric))
 }
 
 /// Schemes that say that a password is stored as it is.

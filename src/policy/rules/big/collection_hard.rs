@@ -19,7 +19,7 @@ static META: RuleMeta = RuleMeta {
         zh: "集合类元素超过 {max} 个，过于庞大",
     },
     what: Text {
-        en: "no collection exceeds {max} elements under any circumstances",
+        en: "no collection exceeds {max} elements, whatever the ordinary limit is",
         zh: "集合类、链表类元素尽量不要超过 {max} 个",
     },
     why: Text {

@@ -1,7 +1,7 @@
 //! `key.empty-segment`: no segment of a name is empty, and no word of a segment.
 //!
 //! A standard that divides the words of a segment by a sign of their own (`user:basic.info`) names it in `word_separators`;
-//! `basic..info` then has an empty word.
+//! `basic..info` then has an empty word. The gap of an IPv6 address (`rate:ip:2001:db8::1`) is no empty segment.
 //!
 //! Measured: empty segments and, besides, empty words in segments that are not empty. The empty name has one.
 
@@ -71,12 +71,33 @@ impl KeyRule for EmptySegment {
         // Dividing by both at once counts an empty segment once.
         let divides = |byte: &u8| key.context.separators.contains(*byte) || self.words.contains(byte);
         let measured = name.split(divides).filter(|part| part.is_empty()).count() as u64;
-        (measured > 0).then_some(Violation { measured, allowed: 0 })
+        (measured > 0 && !(measured == 1 && has_address_with_gap(&name))).then_some(Violation { measured, allowed: 0 })
     }
 
     fn name_test(&self) -> Option<NameTest> {
         Some(NameTest::EmptySegment(self.words.clone()))
     }
+}
+
+/// Returns whether a name has an IPv6 address with a gap: `2001:db8::1`.
+///
+/// An address begins as those of networks do, of which there are three kinds: public, private and of one link. It has groups of digits
+/// and letters, or four groups and more, which the ids of other names rarely are.
+pub fn has_address_with_gap(name: &[u8]) -> bool {
+    let Some(gap) = memchr::memmem::find(name, b"::") else { return false };
+    let (before, behind) = (name.get(..gap).unwrap_or_default(), name.get(gap + 2..).unwrap_or_default());
+    let is_group = |part: &&[u8]| (1..=4).contains(&part.len()) && part.iter().all(u8::is_ascii_hexdigit);
+    let begins = |part: &&[u8]| {
+        let low = part.to_ascii_lowercase();
+        part.len() == 4 && matches!(&*low, [b'2' | b'3', ..] | [b'f', b'c' | b'd', ..] | [b'f', b'e', b'8'..=b'b', _])
+    };
+    // At most seven groups, nearest to the gap first.
+    let near: Vec<&[u8]> = before.rsplit(|byte| *byte == b':').take(7).take_while(is_group).collect();
+    let Some(first) = near.iter().rposition(begins) else { return false };
+    let behind = behind.split(|byte| *byte == b':').take(8).take_while(is_group);
+    let groups: Vec<&[u8]> = near.into_iter().take(first + 1).chain(behind).collect();
+    let is_mixed = |group: &&[u8]| group.iter().any(u8::is_ascii_digit) && group.iter().any(u8::is_ascii_alphabetic);
+    groups.len() <= 7 && (groups.len() >= 4 || groups.iter().any(is_mixed))
 }
 
 #[cfg(test)]
@@ -102,6 +123,19 @@ mod tests {
             ["user:basic..info", "user:.info:1", "user:info.:1", "user:.:1", "user::1", ".", "user:basic.info:1.5"];
         assert_eq!(names.map(empty), [Some(1), Some(1), Some(1), Some(2), Some(1), Some(2), None]);
         assert_eq!(check_name(&EmptySegment::default(), "user:basic..info"), None);
+    }
+
+    #[test]
+    fn the_gap_of_an_address_is_no_empty_segment() {
+        for address in ["2001:db8::1", "fe80::1ff:fe23:4567:890a", "FD00::A1", "2001:4860:4860::8888", "240e:1::2b"] {
+            for name in [format!("rate:ip:{address}"), format!("{address}:visits"), format!("ip:{{{address}}}:1")] {
+                assert_eq!(empty(&name), None, "{name}");
+            }
+            assert_eq!(empty(&format!("rate::ip:{address}")), Some(2));
+        }
+        let others =
+            ["user::1001", "order:2024::5", "order:2024:1001::5", "a::b", "cafe::1", "::1", "user:2001::a", "2001::"];
+        others.iter().for_each(|name| assert!(empty(name).is_some(), "{name}"));
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! `key.type-suffix`: the last segment of a name is a word for the type of the value.
 //!
 //! Words are compared without case (`key.lowercase` checks case). Bitmaps and HyperLogLogs are strings to the server and
-//! geospatial indexes are sorted sets, so their words belong to these types. Types without words and values of modules are
-//! not checked.
+//! geospatial indexes are sorted sets, so their words belong to these types. Values of modules share the words of their types. Types
+//! without words are not checked.
 
 use std::borrow::Cow;
 
@@ -44,6 +44,7 @@ static META: RuleMeta = RuleMeta {
             "hash=hash,map",
             "stream=stream",
             "array=array",
+            "module=module,json,rejson-rl,vectorset,vector,vset,bloom,bf,cuckoo,cf,cms,topk,tdigest,timeseries,ts",
         ]),
     }],
     unit: None,
@@ -93,7 +94,7 @@ pub fn is_usual_word(segment: &str) -> bool {
 }
 
 /// Types that can have words.
-const KINDS: [Kind; 7] = [Kind::String, Kind::List, Kind::Set, Kind::Zset, Kind::Hash, Kind::Stream, Kind::Array];
+const KINDS: [Kind; Kind::ALL.len()] = Kind::ALL;
 
 impl KeyRule for TypeSuffix {
     fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
@@ -157,17 +158,24 @@ mod tests {
             (Kind::Hash, "a:map"),
             (Kind::Stream, "a:stream"),
             (Kind::Array, "a:array"),
+            (Kind::Module, "a:json"),
+            (Kind::Module, "a:VectorSet"),
         ];
         good.into_iter().for_each(|(kind, name)| assert!(!breaks(kind, name), "{name}"));
-        let bad = [(Kind::Hash, "a:string"), (Kind::String, "a:1001"), (Kind::Set, "a:set:"), (Kind::List, "a:mylist")];
+        let bad = [
+            (Kind::Hash, "a:string"),
+            (Kind::String, "a:1001"),
+            (Kind::Set, "a:set:"),
+            (Kind::List, "a:mylist"),
+            (Kind::Module, "a:hash"),
+        ];
         bad.into_iter().for_each(|(kind, name)| assert!(breaks(kind, name), "{name}"));
     }
 
     #[test]
-    fn modules_and_types_without_words_are_not_checked() {
+    fn types_without_words_are_not_checked() {
         let record = Record { kind: Kind::Hash, ..record(b"a") };
         assert_eq!(check_record(&rule(&["string=string"]).unwrap(), &record, &Context::default()), None);
-        assert!(!KINDS.contains(&Kind::Module));
     }
 
     #[test]

@@ -61,7 +61,7 @@ pub struct LockMissing {
 impl KeyRule for LockMissing {
     #[inline]
     fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
-        let breaks = key.record.expires_at.is_none() && may_be_lock(key.record);
+        let breaks = !key.record.is_to_expire() && may_be_lock(key.record);
         breaks.then_some(Violation { measured: 0, allowed: 0 })
     }
 

@@ -1,7 +1,7 @@
 //! `ttl.missing`: keys have an expiry, unless their TTL class does not require one.
 //!
 //! The class of a key is that of its dictionary entry, or else the class whose patterns it matches. Keys without a class
-//! must expire, too, unless `unclassified = false`.
+//! must expire, too, unless `unclassified = false`. A hash all of whose fields expire does so with the last of them.
 
 use crate::policy::KeyView;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
@@ -60,7 +60,7 @@ pub struct MissingTtl {
 impl KeyRule for MissingTtl {
     #[inline]
     fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
-        if key.record.expires_at.is_some() {
+        if key.record.is_to_expire() {
             return None;
         }
         let required = key.class().map_or(self.unclassified, |class| class.required);
@@ -86,6 +86,7 @@ mod tests {
     use super::*;
     use crate::policy::rule::StoredStrings;
     use crate::policy::testing::{breaks, checks};
+    use crate::record::Kind;
     use crate::units::Millis;
 
     const CLASSES: &str = "[[ttl_class]]\nname = \"kept\"\npatterns = [\"config:**\"]\nrequired = false\n\
@@ -98,6 +99,19 @@ mod tests {
         assert!(breaks(&checks, "cache:1", |_| {}) && breaks(&checks, "user:1", |_| {}));
         assert!(!breaks(&checks, "config:a:b", |_| {}) && !breaks(&checks, "shop:7", |_| {}));
         assert!(!breaks(&checks, "cache:1", |record| record.expires_at = Some(Millis(1))));
+    }
+
+    #[test]
+    fn a_hash_expires_if_all_its_fields_do() {
+        let checks = checks(&format!("[rules]\n\"ttl.missing\" = \"must\"\n{CLASSES}"));
+        let breaks = |name, with_ttl| {
+            breaks(&checks, name, |record| {
+                (record.kind, record.length, record.fields_with_ttl) = (Kind::Hash, Some(3), with_ttl);
+            })
+        };
+        for name in ["cache:1", "user:1"] {
+            assert!(breaks(name, None) && breaks(name, Some(0)) && breaks(name, Some(2)) && !breaks(name, Some(3)));
+        }
     }
 
     #[test]

@@ -37,7 +37,7 @@ const UUID: usize = 36;
 const SPRING: &[u8; 64] = b"\xac\xed\0\x05sr\0+org.springframework.cache.support.NullValue\0\0\0\0\0\0\0\x01\x02\0\0xp";
 
 /// Spring's marker as one of its serializers of JSON writes it.
-pub const SPRING_NULL: &str = "{\"@class\":\"org.springframework.cache.support.NullValue\"}";
+const SPRING_NULL: &str = "{\"@class\":\"org.springframework.cache.support.NullValue\"}";
 
 /// Pickled `None` of Python, by the protocols that its versions write.
 const PICKLED: [&[u8]; 4] = [b"\x80\x02N.", b"\x80\x03N.", b"\x80\x04N.", b"\x80\x05N."];
@@ -45,8 +45,8 @@ const PICKLED: [&[u8]; 4] = [b"\x80\x02N.", b"\x80\x03N.", b"\x80\x04N.", b"\x80
 /// End of the names of Spring Session's empty strings, before the id of the session.
 const SPRING_SESSION: &[u8] = b":sessions:expires:";
 
-/// Default markers: of databases, JSON, Lua and Python, and the empty values of JSON; last, Spring's in JSON.
-const MARKERS: [&str; 15] = [
+/// Default markers: of databases, JSON, Lua, Python and PHP, and the empty values of JSON; last, Spring's in JSON.
+const MARKERS: [&str; 16] = [
     "",
     "NULL",
     "null",
@@ -59,6 +59,7 @@ const MARKERS: [&str; 15] = [
     "{}",
     "[]",
     "<null>",
+    "N;",
     SPRING_NULL,
     "{\"@type\":\"org.springframework.cache.support.NullValue\"}",
     "[\"org.springframework.cache.support.NullValue\",{}]",

@@ -241,20 +241,27 @@ impl StormRule {
                 share: None,
                 share_of_keys: Some(inside.keys / storm.inside.keys.max(1.0)),
             };
-            (inside.certain() > 0.0).then_some((part, expiries.all()))
+            // At least one key is known to expire in it.
+            (inside.rounded() > 0).then_some(part)
         };
-        let mut concerned: Vec<_> = patterns.iter().filter_map(inside).collect();
+        let with_expiries = patterns.iter().filter_map(|pattern| Some((inside(pattern)?, pattern.1)));
+        let mut concerned: Vec<(DetailPart, &Expiries)> = with_expiries.collect();
         if concerned.len() < 2 {
             return None; // a single pattern has passed by itself
         }
         let mut all = Weight::default();
-        concerned.iter().for_each(|(_, weight)| all.merge(*weight));
+        concerned.iter().for_each(|(_, expiries)| all.merge(expiries.all()));
+        let is_sampled = concerned.iter().any(|(_, expiries)| expiries.is_sampled());
+        let kept = concerned.iter().map(|(_, expiries)| expiries.kept() as u64).sum();
         let texts = concerned.iter().map(|(part, _)| part.name.clone()).collect();
         concerned.compact_sort_by(|(one, _), (other, _)| {
             (Reverse(one.keys), &one.name).cmp(&(Reverse(other.keys), &other.name))
         });
         concerned.truncate(MOST_PATTERNS);
         let mut details = storm.details();
+        if is_sampled {
+            details.extend([SAMPLED.with(DetailValue::Count(kept))]);
+        }
         details.extend([PATTERNS.with(DetailValue::Parts(concerned.into_iter().map(|(part, _)| part).collect()))]);
         let concerned = ConcernedKeys::ExpiringOf(texts);
         Some(Breach { keys: all.keys, memory: all.memory, details, concerned, ..storm.breach() })

@@ -2,15 +2,17 @@
 //!
 //! Measured: length of strings that hold a JSON object with members, an array of such objects, either with the name of its class in
 //! front (Jackson's default typing), or a JSON string that holds one of these (encoded twice). The first 128 bytes must follow the grammar of JSON and the last one must end it; shorter texts are
-//! parsed completely. Other arrays, numbers, empty objects, templates and log lines do not count.
+//! parsed completely. Other arrays, numbers, empty objects, also with the name of their class, templates and log lines do not count.
 
 use crate::policy::KeyView;
 use crate::policy::content::json;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{BuiltRule, KeyRule, Rule, RuleMeta, Severity, Text, Unit, Violation};
-use crate::policy::rules::ttl::null_marker::SPRING_NULL;
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
+
+/// Longest text of an object of no members that is recognised, in bytes.
+const LONGEST_EMPTY: usize = 256;
 
 /// Description of the rule.
 static META: RuleMeta = RuleMeta {
@@ -70,7 +72,7 @@ impl KeyRule for JsonString {
         let measured = key.record.length.filter(|&length| length > self.max)?;
         // Without a limit there is nothing to compare the length with: equal values are not shown.
         let allowed = if self.max == 0 { measured } else { self.max };
-        (json::holds_objects(key.record) && !is_null(key)).then_some(Violation { measured, allowed })
+        (json::holds_objects(key.record) && !is_empty_object(key)).then_some(Violation { measured, allowed })
     }
 
     fn is_about_json(&self) -> bool {
@@ -82,10 +84,14 @@ impl KeyRule for JsonString {
     }
 }
 
-/// Returns whether the value is Spring's marker for null, which stands for no object.
-fn is_null(key: &KeyView<'_>) -> bool {
-    let value = key.record.raw.and_then(|raw| raw.short_string(SPRING_NULL.len()));
-    value.is_some_and(|value| *value == *SPRING_NULL.as_bytes())
+/// Returns whether the value is an object with no member but the name of its class, such as Spring's marker for null.
+fn is_empty_object(key: &KeyView<'_>) -> bool {
+    let value = key.record.raw.and_then(|raw| raw.short_string(LONGEST_EMPTY));
+    value.is_some_and(|value| {
+        let member = value.strip_prefix(b"{\"").and_then(|rest| rest.strip_suffix(b"\"}"));
+        let class = member.and_then(|text| text.strip_prefix(b"@class\":\"").or(text.strip_prefix(b"@type\":\"")));
+        class.is_some_and(|class| !class.contains(&b'"'))
+    })
 }
 
 #[cfg(test)]
@@ -121,7 +127,14 @@ mod tests {
         for text in [&b"{{a}}"[..], b"[1]", b"[]", b"\"a\"", b"abc"] {
             assert_eq!(check(0, text), None);
         }
-        assert_eq!(check(0, SPRING_NULL.as_bytes()), None);
+        for text in [
+            "{\"@class\":\"org.springframework.cache.support.NullValue\"}",
+            "{\"@type\":\"org.springframework.cache.support.NullValue\"}",
+            "{\"@class\":\"java.util.HashMap\"}",
+        ] {
+            assert_eq!(check(0, text.as_bytes()), None, "{text}");
+        }
+        assert!(check(0, b"{\"@class\":\"a.B\",\"c\":1}").is_some());
         assert!(check(0, b"[{\"a\":1}]").is_some() && check(0, b"\"{\\\"a\\\":1}\"").is_some());
     }
 }

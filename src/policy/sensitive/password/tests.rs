@@ -38,6 +38,12 @@ fn other_fields_and_hashed_passwords_are_not() {
         "49ba59abbe56e057",
         "5f4dcc3b5aa765d61d8327deb882cf99:x7Q",
         "x7Q$5f4dcc3b5aa765d61d8327deb882cf99",
+        "5f4dcc3b5aa765d61d8327deb882cf99,x7Q",
+        "###5f4dcc3b5aa765d61d8327deb882cf99",
+        "*94BDCEBE19083CE2A1F959FD02F964C7AF4CFC29",
+        "$P$B55D6LjfHDkINU5wF.v2BuuzO0/XPk/",
+        "$S$DrRWkSbvvZyVDWHLK6GpuDhE8Qm5SN/9RNkwmJIchbWHUZpUJ4QH",
+        "!aB3dEfGhIjKlMnOpQrStUvWxYz0123456789abcd",
         "密码",
         "请输入密码",
         "密码不能为空",
@@ -90,6 +96,22 @@ fn members_of_json_objects_are_found_by_their_quotes() {
     let long = format!("{}name", "\\u5bc6\\u7801".repeat(5));
     for field in ["\\u5bc6", "\\u5bc", "\\u", "\\\\ud800", "u5bc6u7801", &long, &"\\".repeat(64)] {
         assert_eq!(given(field, "hunter2"), None, "{field}");
+    }
+}
+
+#[test]
+fn members_that_php_serialized_are_found() {
+    let words: Vec<String> = FIELDS.iter().map(|word| (*word).to_owned()).collect();
+    for (text, expected) in [
+        (r#"O:4:"User":1:{s:8:"password";s:6:"abc123";}"#, &["abc123"][..]),
+        (r#"a:2:{s:4:"name";s:3:"tom";s:3:"pwd";s:7:"hunter2";}"#, &["hunter2"]),
+        (r#"a:1:{s:8:"password";s:32:"5f4dcc3b5aa765d61d8327deb882cf99";}"#, &[]),
+        (r#"a:1:{s:8:"password";N;}"#, &[]),
+        (r#"a:1:{s:8:"password";s:"#, &[]),
+    ] {
+        let mut found = Vec::new();
+        scan(text.as_bytes(), &words, |_, range| found.push(&text[range]));
+        assert_eq!(found, expected, "{text}");
     }
 }
 
