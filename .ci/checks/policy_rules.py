@@ -22,7 +22,10 @@ class Key(NamedTuple):
     name: bytes
     type: str
     length: int
+    # The key itself has an expiry.
     expires: bool
+    # It has, or all its fields have one.
+    ends: bool
 
 
 Check = Callable[[Key], bool]
@@ -155,7 +158,7 @@ def expiring(key: Key) -> bool:
 
 
 def ttl_missing(key: Key) -> bool:
-    return not key.expires
+    return not key.ends
 
 
 # Patterns look at 16 segments; the last one holds what is left.
@@ -166,7 +169,7 @@ LOCK_TYPES = ("string", "hash")
 def lock_missing(key: Key) -> bool:
     spellings = (b"lock", b"Lock", b"LOCK")
     parts = b":".join(segments(key.name)).split(b":", LEVELS - 1)
-    return not key.expires and key.type in LOCK_TYPES and any(part in spellings for part in parts[:-1])
+    return not key.ends and key.type in LOCK_TYPES and any(part in spellings for part in parts[:-1])
 
 
 def platform_class(key: Key) -> str | None:
@@ -182,11 +185,11 @@ def platform_class(key: Key) -> str | None:
 
 
 def classed_missing(key: Key) -> bool:
-    return not key.expires and platform_class(key) in ("cache", "lock")
+    return not key.ends and platform_class(key) in ("cache", "lock")
 
 
 def unclassed_missing(key: Key) -> bool:
-    return not key.expires and platform_class(key) is None
+    return not key.ends and platform_class(key) is None
 
 
 # 类型对照表 of service. Words that count at any level, and words that only begin a name; None allows every type.

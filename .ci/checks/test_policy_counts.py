@@ -36,7 +36,10 @@ def truth(folder: Path) -> list[Key]:
         row = dict(zip(columns, line.split("\t"), strict=True))
         if not (drops_expired and row["expired"] == "1"):
             length = int(row["length"]) if row["length"] else 0
-            keys.append(Key(base64.b64decode(row["key_b64"]), row["type"], length, row["expire_ms"] not in ("", "-1")))
+            expires = row["expire_ms"] not in ("", "-1")
+            # A hash whose fields all expire goes with the last of them.
+            fields = json.loads(row["extra"]).get("fields_with_ttl") if row["type"] == "hash" and row["extra"] else None
+            keys.append(Key(base64.b64decode(row["key_b64"]), row["type"], length, expires, expires or fields == length))
     return keys
 
 
