@@ -16,7 +16,7 @@ pub const MAX_AUX_BYTES: u64 = 64 << 10;
 /// Maximum number of auxiliary fields in a report.
 pub const MAX_AUX_FIELDS: usize = 256;
 
-/// Maximum size of the field names of all hash templates of a file: they stay in memory while it is read.
+/// Maximum memory of all hash templates of a file, which stay there while it is read.
 pub const MAX_TEMPLATE_BYTES: usize = 64 << 20;
 
 /// Maximum number of sets of field names that are told apart for compact hashes, over all files; hashes with others are priced

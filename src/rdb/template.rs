@@ -28,7 +28,7 @@ pub struct Templates {
     list: Vec<HashTemplate>,
     /// Places in `list` of ids that differ from their place; servers number templates from 0 on.
     places: BTreeMap<u64, usize>,
-    /// Bytes of all names.
+    /// Memory of all templates.
     bytes: usize,
     /// True if the format of the file has no templates: other programs use their type bytes for other things.
     foreign: bool,
@@ -193,7 +193,7 @@ impl Templates {
     /// Adds a template whose id is new.
     pub fn add(&mut self, mut template: HashTemplate) {
         template.place = self.list.len();
-        self.bytes += template.names.len();
+        self.bytes = self.bytes.saturating_add(template.held());
         if usize::try_from(template.id).ok() != Some(self.list.len()) {
             self.places.insert(template.id, self.list.len());
         }
@@ -207,13 +207,14 @@ fn unknown(id: u64, offset: u64) -> Error {
 }
 
 impl HashTemplate {
-    /// Reads `n, name[n]`; fails if the names take more than `most` bytes.
+    /// Reads `n, name[n]`; fails if the template takes more than `most` bytes.
     fn read(id: u64, cursor: &mut Cursor<'_>, most: usize) -> Result<HashTemplate> {
         let mut template = HashTemplate { id, ..HashTemplate::default() };
         let mut scratch = Scratch::default();
         for _ in 0..count(cursor)? {
             let name = cursor.string().within(Reading::TemplateField)?;
-            if name.len() > most.saturating_sub(template.names.len()) as u64 {
+            if name.len() > most.saturating_sub(template.held() + size_of::<usize>()) as u64 || template.held() >= most
+            {
                 return Err(too_long(name.offset));
             }
             template.push(name.decode(&mut scratch).within(Reading::TemplateField)?);
@@ -240,6 +241,11 @@ impl HashTemplate {
             });
         }
         if template.is_empty() { Err(no_fields(blob.offset)) } else { Ok(template) }
+    }
+
+    /// Returns the memory of the template.
+    fn held(&self) -> usize {
+        size_of::<HashTemplate>() + self.names.len() + self.ends.len() * size_of::<usize>()
     }
 
     /// Adds a name.
@@ -372,8 +378,8 @@ fn too_long(offset: u64) -> Error {
     Error::at(
         offset,
         ErrorKind::Limit(wording!(
-            "field names of hash templates take more than {most} MiB",
-            "hash 模板的字段名超过 {most} MiB"
+            "hash templates take more than {most} MiB of memory",
+            "hash 模板占用内存超过 {most} MiB"
         )),
     )
 }

@@ -3,9 +3,9 @@
 use super::room::Room;
 use super::value::{HashField, Item, Value};
 use crate::error::{Error, Reading, Result, Within};
-use crate::rdb::content::text_score;
 use crate::rdb::cursor::Cursor;
 use crate::rdb::packed::{PackedElement, Packing, incomplete, intset, listpack, ziplist, zipmap};
+use crate::rdb::score;
 use crate::rdb::scratch::Scratch;
 use crate::rdb::string::RawString;
 use crate::rdb::template::{TemplateNames, Templates};
@@ -135,8 +135,7 @@ impl Unpacked<'_> {
             match self.value {
                 Value::List(_) | Value::Set(_) => self.element(&first)?,
                 Value::Zset(_) => {
-                    // Servers read a packed score without digits as 0.
-                    let score = text_score(&following(elements, offset)?.to_bytes()).unwrap_or(0.0);
+                    let score = score::packed_value(&following(elements, offset)?.to_bytes());
                     self.member(&first, score)?;
                 }
                 Value::Hash(_) => {
@@ -229,7 +228,7 @@ impl Visit for Collect<'_> {
             ScoreValue::Binary(score) => Ok(score),
             ScoreValue::Text(text) => {
                 let fault = || Error::corrupt(member.offset, wording!("a score that is no number", "score 不是数字"));
-                text_score(text).ok_or_else(fault).within(Reading::Score)
+                score::value(text).ok_or_else(fault).within(Reading::Score)
             }
         };
         if score.is_ok() && !self.keeps::<(Vec<u8>, f64)>() {

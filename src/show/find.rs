@@ -97,7 +97,7 @@ pub enum Looked {
 /// cannot be read to its end does not keep it from being found in a later one. Fails when there was nothing to look at.
 pub fn find(input: impl AsRef<Path>, key: &[u8], db: Option<u64>, plan: &Plan) -> Result<Looked> {
     one_key::check_policy(plan)?;
-    let mut search = Search { key, db, plan, keys: 0, elsewhere: None, near: NearNames::new(key) };
+    let mut search = Search { key, db, plan, keys: 0, elsewhere: None, near: NearNames::new(key), unreadable: None };
     let mut damage = None;
     for input in input::resolve_with(&[input], &plan.read.stores)? {
         let name = input.name.clone();
@@ -125,6 +125,8 @@ struct Search<'a> {
     keys: u64,
     elsewhere: Option<u64>,
     near: NearNames,
+    /// First name of the current file that cannot be decoded: another key may be the one.
+    unreadable: Option<Error>,
 }
 
 impl Search<'_> {
@@ -143,7 +145,7 @@ impl Search<'_> {
                 return Ok(Some(Found { facts, as_opened, value: ValueBytes { block: batch.bytes, range }, ..found }));
             }
         }
-        batches.ending().stopped.map_or(Ok(None), Err)
+        batches.ending().stopped.or(self.unreadable.take()).map_or(Ok(None), Err)
     }
 
     /// Looks for the key in a batch; returns it without its value, of which it returns the place in the batch.
@@ -155,8 +157,13 @@ impl Search<'_> {
             let start = batch.skip + scanner.cursor().consumed();
             let value_offset = scanner.cursor().offset();
             scanner.skip_value(&entry)?;
-            if !self.is_it(&entry, scratch).within(Reading::Key)? {
-                continue;
+            match self.is_it(&entry, scratch).within(Reading::Key) {
+                Ok(true) => {}
+                Ok(false) => continue,
+                Err(error) => {
+                    self.unreadable.get_or_insert(error);
+                    continue;
+                }
             }
             let range = start..batch.skip + scanner.cursor().consumed();
             let disk = Bytes((scanner.cursor().consumed() - entry.start) as u64);
@@ -260,6 +267,19 @@ mod tests {
             Looked::Found(found) => panic!("found in {}", found.file),
             Looked::Missing { keys, damage, .. } => (keys, damage),
         }
+    }
+
+    #[test]
+    fn a_name_that_cannot_be_read_does_not_end_the_search() {
+        let folder = tempfile::tempdir().unwrap();
+        // Three bytes that refer to text before them, of which there is none; then `abc`.
+        let path = file(folder.path(), "a.rdb", b"\x00\xc3\x03\x03\xe0\x40\x00\x01x\x00\x03abc\x01y\xff");
+        assert_eq!(&found(look(&path, b"abc", None)).value[..], b"\x01y");
+        // It may be the key.
+        let (keys, damage) = missing(look(&path, b"abd", None));
+        assert_eq!((keys, damage.unwrap().offset()), (2, Some(10)));
+        let (keys, damage) = missing(look(&path, b"ab", None));
+        assert!(keys == 2 && damage.is_none());
     }
 
     #[test]

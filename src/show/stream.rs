@@ -15,7 +15,7 @@ use crate::error::{Error, ErrorKind, Reading, Result, Within};
 use crate::limits;
 use crate::rdb::packed::{PackedElement, listpack};
 use crate::rdb::scratch::Scratch;
-use crate::rdb::string::{RawString, canonical_int};
+use crate::rdb::string::RawString;
 use crate::rdb::walk::{StreamHead, Visit};
 use crate::units::Millis;
 use crate::wording::wording;
@@ -92,17 +92,14 @@ impl<'a> Node<'a> {
     }
 
     fn number(&mut self) -> Result<i64> {
-        match self.element()? {
-            PackedElement::Int(number) => Ok(number),
-            // Servers accept numbers as text.
-            PackedElement::Text(text) => canonical_int(text).ok_or_else(|| {
-                Error::corrupt(
-                    self.offset,
-                    wording!("a text where a stream node has a number", "stream 节点中应为数字处是文本"),
-                )
-            }),
-        }
+        let number = self.element()?.number();
+        number.ok_or_else(|| not_a_number(self.offset))
     }
+}
+
+#[cold]
+fn not_a_number(offset: u64) -> Error {
+    Error::corrupt(offset, wording!("a text where a stream node has a number", "stream 节点中应为数字处是文本"))
 }
 
 /// Entries of a stream, and what is left for more.
@@ -125,12 +122,7 @@ impl Entries<'_> {
         let fields = (0..count).map(|_| self.name(&node.element()?)).collect::<Result<Vec<Arc<[u8]>>>>()?;
         node.number()?;
         while let Some(flags) = node.next()? {
-            let PackedElement::Int(flags) = flags else {
-                return Err(Error::corrupt(
-                    offset,
-                    wording!("a text where a stream node has flags", "stream 节点中应为标志处是文本"),
-                ));
-            };
+            let flags = flags.number().ok_or_else(|| not_a_number(offset))?;
             let id = (master.0.wrapping_add_signed(node.number()?), master.1.wrapping_add_signed(node.number()?));
             let kept = flags & DELETED == 0 && self.room.element();
             let mut pairs = Vec::new();
@@ -319,6 +311,17 @@ mod tests {
                 Entry { id: (102, 6), fields: vec![(b"city"[..].into(), b"7".to_vec())] },
             ]
         );
+    }
+
+    #[test]
+    fn numbers_may_be_texts() {
+        let [two, zero, four] = [Text(b"2"), Text(b"0"), Text(b"4")];
+        let node = [Text(b"1"), zero, Text(b"1"), Text(b"name"), zero, two, zero, Text(b"1"), Text(b"Ann"), four];
+        let entry = Entry { id: (100, 6), fields: vec![(b"name"[..].into(), b"Ann".to_vec())] };
+        assert_eq!(read(&node).unwrap(), [entry]);
+        for flags in [&b"02"[..], b"+2", b" 2", b"x"] {
+            assert!(read(&[&node[..5], &[Text(flags)], &node[6..]].concat()).is_err());
+        }
     }
 
     #[test]

@@ -27,6 +27,7 @@ use mixer::Mixer;
 use super::cursor::Cursor;
 use super::packed::{PackedElement, Packing, incomplete, intset, listpack, ziplist, zipmap};
 use super::peek::RawValue;
+use super::score;
 use super::scratch::Scratch;
 use super::string::RawString;
 use super::template::TemplateNames;
@@ -285,19 +286,8 @@ fn score_bits(score: f64) -> u64 {
 fn packed_score(score: &PackedElement<'_>) -> u64 {
     match *score {
         PackedElement::Int(number) => score_bits(number as f64),
-        // Servers read a packed score without digits as 0.
-        PackedElement::Text(text) => score_bits(text_score(text).unwrap_or(0.0)),
+        PackedElement::Text(text) => score_bits(score::packed_value(text)),
     }
-}
-
-/// Most characters of a score that are looked at; servers write at most 25.
-const LONGEST_SCORE: usize = 128;
-
-/// Reads the number that a score in text form begins with, as servers do; `None` if there is none.
-pub fn text_score(text: &[u8]) -> Option<f64> {
-    let text = text.get(..LONGEST_SCORE).unwrap_or(text);
-    let prefixes = (1..=text.len()).rev().map(|end| std::str::from_utf8(&text[..end]));
-    prefixes.flatten().find_map(|text| text.parse().ok())
 }
 
 impl Visit for ContentSum<'_> {
@@ -315,7 +305,7 @@ impl Visit for ContentSum<'_> {
     fn scored(&mut self, member: RawString<'_>, score: ScoreValue<'_>) {
         let score = match score {
             ScoreValue::Binary(score) => Some(score),
-            ScoreValue::Text(text) => text_score(text),
+            ScoreValue::Text(text) => score::value(text),
         };
         match score {
             Some(score) => self.string_part(score_bits(score), member),

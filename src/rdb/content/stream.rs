@@ -6,7 +6,6 @@
 use super::{ContentHasher, upper};
 use crate::error::{Error, ErrorKind, Result};
 use crate::rdb::packed::{PackedElement, listpack};
-use crate::rdb::string::canonical_int;
 use crate::wording::wording;
 
 /// Numbers of the kinds of parts.
@@ -42,11 +41,7 @@ impl<'a> Node<'a> {
     }
 
     fn number(&mut self) -> Result<i64> {
-        match self.element()? {
-            PackedElement::Int(number) => Ok(number),
-            // Servers accept numbers as text.
-            PackedElement::Text(text) => canonical_int(text).ok_or_else(|| self.malformed()),
-        }
+        self.element()?.number().ok_or_else(|| self.malformed())
     }
 
     #[cold]
@@ -76,7 +71,7 @@ pub(super) fn node(hasher: &ContentHasher, master: &[u8; 16], bytes: &[u8], offs
     node.number()?;
     let mut sum = 0_u64;
     while let Some(flags) = node.elements.next().transpose()? {
-        let PackedElement::Int(flags) = flags else { return Err(node.malformed()) };
+        let flags = flags.number().ok_or_else(|| node.malformed())?;
         let id = (ms.wrapping_add_signed(node.number()?), seq.wrapping_add_signed(node.number()?));
         let mut pairs = 0_u64;
         let mut add = |field: u128, value: &[u8]| {

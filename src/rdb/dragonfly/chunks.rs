@@ -15,6 +15,9 @@ use crate::wording::wording;
 /// State for scanning a record on its own.
 const ALONE: ScanState = ScanState { family: Family::Dragonfly, db: None };
 
+/// Memory of an unfinished record beside its bytes: its entry, and what the allocator adds to it and to them.
+const RECORD: usize = size_of::<(u32, Unfinished)>() + 32;
+
 /// Records of which some chunks have arrived.
 #[derive(Debug)]
 pub struct Chunks {
@@ -50,11 +53,13 @@ impl Chunks {
     ///
     /// `db` is the database in force, which is that of the record at its first chunk.
     pub fn add(&mut self, id: u32, chunk: &[u8], offset: u64, db: Option<u64>) -> Result<Option<Whole>> {
-        if chunk.len() > self.most.saturating_sub(self.bytes) {
+        let known = self.unfinished.remove(&id);
+        let needed = chunk.len() + if known.is_none() { RECORD } else { 0 };
+        if needed > self.most.saturating_sub(self.bytes) {
             return Err(too_many(offset, self.most));
         }
         let mut cursor = Cursor::new(chunk, offset);
-        let mut record = match self.unfinished.remove(&id) {
+        let mut record = match known {
             Some(record) => record,
             None => {
                 let left = ElementsLeft::begin(&mut cursor).map_err(divided)?;
@@ -62,13 +67,13 @@ impl Chunks {
             }
         };
         record.left.pass(&mut cursor).map_err(divided)?;
-        self.bytes += chunk.len();
+        self.bytes += needed;
         record.bytes.extend_from_slice(chunk);
         if !record.left.is_empty() {
             self.unfinished.insert(id, record);
             return Ok(None);
         }
-        self.bytes -= record.bytes.len();
+        self.bytes -= record.bytes.len() + RECORD;
         check_whole(&record.bytes, offset)?;
         Ok(Some(Whole { db: record.db, bytes: record.bytes }))
     }
@@ -277,6 +282,13 @@ mod tests {
         assert_eq!(chunks.add(1, b"\x01b", 0, Some(5)).unwrap().unwrap().db, Some(0));
         assert_eq!(chunks.add(2, b"\x01y", 0, None).unwrap().unwrap().bytes, b"\x02\x01t\x02\x01x\x01y");
         assert!(chunks.finish(9).is_ok() && chunks.bytes == 0);
+    }
+
+    #[test]
+    fn many_unfinished_records_of_few_bytes_take_memory_too() {
+        let mut chunks = Chunks::new(20 << 10);
+        let failed = (0..1000).find(|id| chunks.add(*id, b"\x02\x01s\x02", 0, None).is_err());
+        assert!(failed.is_some_and(|records| (50..300).contains(&records)), "{failed:?}");
     }
 
     #[test]

@@ -12,6 +12,7 @@ pub mod zipmap;
 pub use packing::{Packing, incomplete};
 
 use crate::error::{Error, Result};
+use crate::rdb::string::canonical_int;
 
 /// Element of a packed blob.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +33,16 @@ impl<'a> PackedElement<'a> {
         match *self {
             PackedElement::Text(text) => text,
             PackedElement::Int(number) => digits.format(number).as_bytes(),
+        }
+    }
+
+    /// Returns the element as a number, which servers accept as text in canonical form where they write none; `None` if it is another
+    /// text.
+    #[inline]
+    pub fn number(&self) -> Option<i64> {
+        match *self {
+            PackedElement::Int(number) => Some(number),
+            PackedElement::Text(text) => canonical_int(text),
         }
     }
 

@@ -79,7 +79,7 @@ impl StreamNode<'_> {
         self.numbers(1)?;
         let mut sum = Payload::default();
         while let Some(flags) = self.0.next().transpose()? {
-            let PackedElement::Int(flags) = flags else { return Err(Self::malformed()) };
+            let flags = flags.number().ok_or_else(Self::malformed)?;
             self.numbers(2)?;
             let fields = if flags & SAME_FIELDS != 0 {
                 names.saturating_add(self.texts(shared)?)
@@ -105,14 +105,7 @@ impl StreamNode<'_> {
     }
 
     fn number(&mut self) -> Result<i64> {
-        match self.0.next().transpose()? {
-            Some(PackedElement::Int(number)) => Ok(number),
-            // Servers load numbers that are stored as text, too.
-            Some(PackedElement::Text(text)) => {
-                std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()).ok_or_else(Self::malformed)
-            }
-            None => Err(Self::malformed()),
-        }
+        self.0.next().transpose()?.and_then(|element| element.number()).ok_or_else(Self::malformed)
     }
 
     fn malformed() -> Error {

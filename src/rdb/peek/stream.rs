@@ -12,7 +12,7 @@ use super::shown::{Shown, text};
 use super::{MAX_PARTS, PeekBuffers, few};
 use crate::error::Result;
 use crate::rdb::cursor::Cursor;
-use crate::rdb::packed::{PackedElement, listpack};
+use crate::rdb::packed::listpack;
 
 const DELETED: i64 = 1;
 const SAME_FIELDS: i64 = 2;
@@ -40,7 +40,7 @@ fn show_node<'b>(elements: &mut listpack::Elements<'b>, shown: &mut Shown<'_>) -
     }
     elements.next().transpose()?; // the 0 behind the fields
     while !shown.is_full() {
-        let Some(PackedElement::Int(flags)) = elements.next().transpose()? else { return Ok(()) };
+        let Some(flags) = elements.next().transpose()?.and_then(|flags| flags.number()) else { return Ok(()) };
         let (_ms, _seq) = (elements.next().transpose()?, elements.next().transpose()?);
         let own = match flags & SAME_FIELDS {
             0 => Some(count(elements)?).filter(Option::is_some),
@@ -66,8 +66,5 @@ fn show_node<'b>(elements: &mut listpack::Elements<'b>, shown: &mut Shown<'_>) -
 
 /// Reads a number of fields.
 fn count(elements: &mut listpack::Elements<'_>) -> Result<Option<u64>> {
-    Ok(match elements.next().transpose()? {
-        Some(PackedElement::Int(number)) => u64::try_from(number).ok(),
-        _ => None,
-    })
+    Ok(elements.next().transpose()?.and_then(|count| count.number()).and_then(|count| u64::try_from(count).ok()))
 }

@@ -49,3 +49,21 @@ fn values_must_be_as_many_as_fields() {
     assert_eq!(read(&[7, 8]).unwrap(), [(b"a".to_vec(), b"7".to_vec()), (b"b".to_vec(), b"8".to_vec())]);
     assert!(read(&[7]).is_err() && read(&[7, 8, 9]).is_err());
 }
+
+#[test]
+fn templates_of_short_names_take_memory_too() {
+    let mut templates = Templates::default();
+    let failed = (0..1_000_000u32).find_map(|id| {
+        let operands = [&[0x80][..], &id.to_be_bytes(), &[1, 1, b'a']].concat();
+        match templates.read(&mut Cursor::new(&operands, 9 * u64::from(id))) {
+            Ok(Defined::New(template)) => {
+                templates.add(template);
+                None
+            }
+            other => Some((id, other.map(|_| ()))),
+        }
+    });
+    let (templates, error) = failed.unwrap();
+    assert!(matches!(error.unwrap_err().kind(), ErrorKind::Limit(_)));
+    assert!((300_000..700_000).contains(&templates), "{templates}");
+}

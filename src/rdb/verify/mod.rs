@@ -6,7 +6,6 @@
 mod modules;
 pub mod name_hash;
 mod packed;
-mod score;
 mod stream;
 pub mod unique;
 mod visit;

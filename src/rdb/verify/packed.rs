@@ -1,10 +1,10 @@
 //! Checks of packed encodings: every element, their number, and that none occurs twice where servers do not allow it.
 
 use super::Notes;
-use super::score::{self, ScoreText};
 use super::unique::Unique;
 use crate::error::{Error, Reading, Result, Within};
 use crate::rdb::packed::{PackedElement, intset, listpack, ziplist, zipmap};
+use crate::rdb::score::{self, ScoreText};
 use crate::wording::wording;
 
 /// Latest expiry of a hash field that servers load, in milliseconds (`EB_EXPIRE_TIME_MAX`).
@@ -130,7 +130,7 @@ impl PackedCheck<'_> {
 
     fn score(&mut self, element: PackedElement<'_>, offset: u64) -> Result<()> {
         let PackedElement::Text(text) = element else { return Ok(()) };
-        match score::classify(text) {
+        match score::classify_packed(text) {
             ScoreText::Number => Ok(()),
             ScoreText::Prefix | ScoreText::Text => {
                 self.notes.odd_score = true;

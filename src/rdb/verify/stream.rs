@@ -8,7 +8,6 @@ use super::unique::Unique;
 use crate::error::{Error, ErrorKind, Reading, Result, Within};
 use crate::rdb::header::{Family, RdbHeader};
 use crate::rdb::packed::{PackedElement, listpack};
-use crate::rdb::string::canonical_int;
 use crate::rdb::walk::StreamHead;
 use crate::wording::{Wording, wording};
 
@@ -412,11 +411,9 @@ impl Node<'_> {
     /// Reads a number, which servers accept as text, too.
     fn number(&mut self) -> Result<i64> {
         let at = self.elements.position();
-        let number = match self.next()? {
-            PackedElement::Int(number) => return Ok(number),
-            PackedElement::Text(text) => canonical_int(text),
-        };
-        self.odd = true;
+        let element = self.next()?;
+        let (is_text, number) = (matches!(element, PackedElement::Text(_)), element.number());
+        self.odd |= is_text;
         number.ok_or_else(|| {
             Error::corrupt(
                 at,

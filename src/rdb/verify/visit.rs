@@ -1,11 +1,11 @@
 //! Checks of each part of a value.
 
 use super::packed::{self, LATEST_FIELD_EXPIRY, Layout, check_intset};
-use super::score::{self, ScoreText};
 use super::stream::{self, StreamCheck};
 use super::{Form, Verify};
 use crate::error::{Error, Reading, Within};
 use crate::rdb::packed::listpack;
+use crate::rdb::score::{self, ScoreText};
 use crate::rdb::string::RawString;
 use crate::rdb::template::{self, HashTemplate, TemplateNames};
 use crate::rdb::value_type::ValueType;
