@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::archives::unpacked;
 use super::args::{CapacityArgs, CapacityFormat};
 use super::compare::snapshot;
-use super::delivery::{bom_without_csv, labels_without_metrics, names_without_page, wrong_ending};
+use super::delivery::{bom_without_csv, check_labels, in_folder, names_without_page, wrong_ending};
 use super::given::{GivenFlags, READING};
 use super::message::notice;
 use super::output::{Outlet, Output};
@@ -44,9 +44,7 @@ pub fn run(args: &CapacityArgs, given: &GivenFlags) -> Result<ExitStatus> {
             Error::usage("--node-memory leaves no room for data").with_hint("give the memory of a node, such as 16GB")
         );
     }
-    if !args.labels.is_empty() && format(args) != CapacityFormat::Prometheus {
-        return Err(labels_without_metrics());
-    }
+    check_labels(&args.labels, format(args) == CapacityFormat::Prometheus)?;
     if (args.title.is_some() || args.environment.is_some()) && format(args) != CapacityFormat::Html {
         return Err(names_without_page());
     }
@@ -68,7 +66,8 @@ pub fn run(args: &CapacityArgs, given: &GivenFlags) -> Result<ExitStatus> {
         given.refuse_for_reports(OF_INPUTS, "the inputs")?;
     }
     let nodes = args.cluster_nodes.as_deref().map(cluster_nodes).transpose()?;
-    let mut out = Outlet::new(&args.output, args.sources()).open(args.output.output.as_deref())?;
+    let output = args.output.output.as_deref().map(|path| in_folder(path, format(args).as_of_report(), false));
+    let mut out = Outlet::new(&args.output, args.sources()).open(output.as_deref())?;
     print_passed_over(&args.input);
     let mut asks: Vec<String> = analysis.read.what_if.iter().map(|ask| ask.text().to_owned()).collect();
     let servers = reports(&args.input.inputs, &analysis, args.input.quiet)?;

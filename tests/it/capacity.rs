@@ -211,6 +211,8 @@ fn inputs_that_are_not_shards_are_refused() {
         assert!(said.contains(told) && said.contains("--allow-same"), "{inputs:?}: {said}");
         assert!(plan(inputs, &["--allow-same"]).status.success(), "{inputs:?}");
     }
+    let repeated = ["--label", "a=1", "--label", "a=2", "--format", "prometheus"];
+    assert_eq!(plan([&shop(), &later()], &[&["--allow-same"], &repeated[..]].concat()).status.code(), Some(2));
     let nights = ["--earlier", &reports[0], "--earlier", &reports[1], "--earlier", &shop()];
     let done = run_args(&[&["capacity", &later(), "--node-memory", "16MB"], &nights[..]].concat());
     assert!(done.status.success(), "{done:?}");

@@ -255,6 +255,7 @@ fn hostile_names_stay_text_in_every_form() {
         if format == "csv" {
             assert!(text.contains(",'=cmd|calc") && !text.contains(",=cmd"));
         }
+        &["--format", "prometheus", "--label", "a=1", "--label", "a=2"],
         if format == "html" {
             assert!(!text.contains("<script>alert") && !text.contains("<b>new"), "{format}");
         }
