@@ -30,6 +30,19 @@ impl Wording {
     }
 }
 
+/// Returns an integer with its thousands grouped: `1,234,567`.
+pub(crate) fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
 /// Plural nouns behind counts in messages, with what their singular has in place of the ending.
 const NOUNS: [(&str, &str); 14] = [
     ("bits", "bit"),

@@ -88,7 +88,11 @@ impl Candidate {
         let folder = file.path.parent().map(|folder| plan.shown(shown_path(folder))).unwrap_or_default();
         file.dump.iter_mut().for_each(|dump| dump.name.clone_from(&name));
         let date = undated(&name).1.pop();
-        let mut it = Candidate { file, name, path, folder, created: None, date, of_report: None, error: None };
+        let error = file.error.take();
+        let mut it = Candidate { file, name, path, folder, created: None, date, of_report: None, error };
+        if it.error.is_some() {
+            return it;
+        }
         let Some(dump) = &it.file.dump else {
             it.read_report();
             return it;
@@ -141,6 +145,21 @@ impl Candidate {
     fn is_dump(&self) -> bool {
         self.of_report.is_none()
     }
+}
+
+impl Night {
+    /// Leaves it out as the snapshot of another night once more. It then stands for the last date in its names: a backup that is
+    /// dated later copied what was there already.
+    pub fn leave_out_as_copy(&mut self, of: String) {
+        let dates = self.files.iter().chain([&self.name]).flat_map(|name| undated(name).1);
+        self.taken = dates.filter_map(|date| midnight(&date)).max().max(self.taken);
+        self.left_out = Some(Warning::new(WarningKind::SameSnapshot { of }));
+    }
+}
+
+/// Returns the beginning of a date.
+fn midnight(date: &str) -> Option<Millis> {
+    start_of(date).map(|seconds| Millis(seconds.saturating_mul(1000)))
 }
 
 /// Returns the first second of a date such as `20261117`, in UTC.

@@ -24,6 +24,7 @@ pub fn run(args: &AnalyzeArgs) -> Result<ExitStatus> {
     if !args.read.input.quiet {
         delivery.warn();
     }
+    super::print_passed_over(&args.read.input);
     let report = {
         let bar = ProgressLine::new(args.read.input.quiet);
         let report = analyze::analyze(&args.read.input.inputs, &plan, &bar)?;
@@ -32,6 +33,7 @@ pub fn run(args: &AnalyzeArgs) -> Result<ExitStatus> {
         }
         report
     };
+    let is_shown = delivery.shows_findings();
     written(delivery.write(&report, report.options.rows, args.lang.lang(), &args.screen))?;
     if report.totals.keys == 0 {
         hints::no_keys(&args.read);
@@ -39,7 +41,7 @@ pub fn run(args: &AnalyzeArgs) -> Result<ExitStatus> {
     if !args.read.input.quiet {
         print_damage(&report);
     }
-    Ok(Gate { fail_on: args.policy.fail_on, strict: args.policy.strict_gate }.exit(&report))
+    Ok(Gate { fail_on: args.policy.fail_on, strict: args.policy.strict_gate, is_shown }.exit(&report))
 }
 
 /// Prints the damage listed in the report to standard error as well, so that it shows up in logs.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::archives::unpacked;
 use super::args::{CapacityArgs, CapacityFormat};
 use super::compare::snapshot;
-use super::delivery::{bom_without_csv, labels_without_metrics, names_without_page, wrong_ending};
+use super::delivery::{bom_without_csv, check_labels, in_folder, names_without_page, wrong_ending};
 use super::given::{GivenFlags, READING};
 use super::message::notice;
 use super::output::{Outlet, Output};
@@ -22,7 +22,9 @@ use crate::input::{Input, Location, resolve_each, shown_path};
 use crate::render::gate::Escapes;
 use crate::render::{DocumentForm, Format, PageNames, json, prometheus, write_capacity};
 use crate::report::capacity::capacity;
+use crate::report::capacity::copies::copies;
 use crate::report::{Capacity, CapacityPlan, ClusterNodes, NamedReport, Warning, WarningKind};
+use crate::sorting::CompactSort;
 use crate::units::Bytes;
 
 /// Flags that apply to the inputs if these are snapshots, whatever the earlier nights are.
@@ -44,9 +46,7 @@ pub fn run(args: &CapacityArgs, given: &GivenFlags) -> Result<ExitStatus> {
             Error::usage("--node-memory leaves no room for data").with_hint("give the memory of a node, such as 16GB")
         );
     }
-    if !args.labels.is_empty() && format(args) != CapacityFormat::Prometheus {
-        return Err(labels_without_metrics());
-    }
+    check_labels(&args.labels, format(args) == CapacityFormat::Prometheus)?;
     if (args.title.is_some() || args.environment.is_some()) && format(args) != CapacityFormat::Html {
         return Err(names_without_page());
     }
@@ -68,7 +68,8 @@ pub fn run(args: &CapacityArgs, given: &GivenFlags) -> Result<ExitStatus> {
         given.refuse_for_reports(OF_INPUTS, "the inputs")?;
     }
     let nodes = args.cluster_nodes.as_deref().map(cluster_nodes).transpose()?;
-    let mut out = Outlet::new(&args.output, args.sources()).open(args.output.output.as_deref())?;
+    let output = args.output.output.as_deref().map(|path| in_folder(path, format(args).as_of_report(), false));
+    let mut out = Outlet::new(&args.output, args.sources()).open(output.as_deref())?;
     print_passed_over(&args.input);
     let mut asks: Vec<String> = analysis.read.what_if.iter().map(|ask| ask.text().to_owned()).collect();
     let servers = reports(&args.input.inputs, &analysis, args.input.quiet)?;
@@ -107,20 +108,44 @@ fn earlier(
     plan.read.inputs = InputCheck::None;
     // The folders of archives last until all of their files are read.
     let unpacked = unpacked(&args.earlier, &mut plan.read, args.input.quiet)?;
-    let files = files(&unpacked.inputs)?;
+    let mut files = files(&unpacked.inputs)?;
     if are_stored(args) && files.iter().all(|file| file.dump.is_none()) {
         given.refuse_for_reports(READING, "all inputs")?;
     }
-    let read = |file: &NightFile| {
+    let read = |mut file: NightFile| {
+        let name = plan.read.shown(file.name());
+        if let Some(error) = file.error.take() {
+            return Err(error);
+        }
         let mut named = snapshot(&file.path, plan, args.input.quiet)?;
-        named.name = plan.read.shown(file.name());
+        named.name = name;
         Ok(named)
     };
-    let nights = files.iter().map(read).collect::<Result<Vec<_>>>()?;
+    // Of a dump and its report, the dump stays: flags about servers apply to it.
+    files.compact_sort_by_key(|file| file.dump.is_none());
+    let nights = files.into_iter().map(read).collect::<Result<Vec<_>>>()?;
     let (mut earlier, damaged): (Vec<_>, Vec<_>) = nights.into_iter().partition(|named| named.report.complete);
-    let mut warnings = if args.allow_missing { Vec::new() } else { keep_whole(servers, &mut earlier)? };
+    let mut warnings = if args.allow_same { Vec::new() } else { leave_out_copies(servers, &mut earlier) };
+    if !args.allow_missing {
+        warnings.extend(keep_whole(servers, &mut earlier)?);
+    }
     warnings.extend(damaged.iter().map(|named| Warning::about(&named.name, WarningKind::NightDamaged)));
     Ok((earlier, warnings))
+}
+
+/// Removes earlier reports of snapshots that are there already, and says which these are.
+fn leave_out_copies(servers: &[NamedReport], earlier: &mut Vec<NamedReport>) -> Vec<Warning> {
+    let copies = copies(servers, earlier);
+    let named = std::mem::take(earlier).into_iter().zip(copies);
+    named
+        .filter_map(|(named, copy_of)| match copy_of {
+            Some(of) => Some(Warning::about(&named.name, WarningKind::SameSnapshot { of })),
+            None => {
+                earlier.push(named);
+                None
+            }
+        })
+        .collect()
 }
 
 /// Returns whether all inputs are stored reports, whatever the earlier nights are.

@@ -1,6 +1,7 @@
 //! Output of one report in one or more formats, each to its own destination. All destinations are opened before the analysis
 //! starts, and all formats are written before the first file is renamed to its final name, so a failure leaves no partial file.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -50,6 +51,8 @@ impl ReportDelivery {
             (names, _) => Extent::Chosen(Parts::of(names)),
         };
         if let [format] = formats.as_slice() {
+            let path = path.map(|path| in_folder(path, *format, false));
+            let path = path.as_deref();
             let warning = path.and_then(|path| wrong_ending(path, *format));
             let mut out = outlet.open(path)?;
             if *format == Format::Table && args.full && !args.no_pager {
@@ -82,6 +85,14 @@ impl ReportDelivery {
     /// Returns whether CSV is among the formats.
     pub fn writes_lists(&self) -> bool {
         self.parts.iter().any(|(format, _)| matches!(format, Format::Csv(_)))
+    }
+
+    /// Returns whether standard output shows the findings of a report.
+    pub fn shows_findings(&self) -> bool {
+        let is_shown = |(format, out): &(Format, Output)| {
+            out.is_stdout() && matches!(format, Format::Table | Format::Json | Format::Html | Format::Markdown)
+        };
+        self.sections.is_empty() && self.parts.iter().any(is_shown)
     }
 
     /// Warns of a file whose name promises another format than it will hold.
@@ -180,9 +191,7 @@ fn formats(args: &FormatArgs, path: Option<&Path>) -> Result<Vec<Format>> {
     }
     let is_list = |format: &Format| matches!(format, Format::Csv(_));
     asked.iter().try_for_each(|format| check_sections(*format, &args.sections))?;
-    if !args.labels.is_empty() && !asked.contains(&Format::Prometheus) {
-        return Err(labels_without_metrics());
-    }
+    check_labels(&args.labels, asked.contains(&Format::Prometheus))?;
     if (args.title.is_some() || args.environment.is_some()) && !asked.contains(&Format::Html) {
         return Err(names_without_page());
     }
@@ -240,9 +249,19 @@ pub(super) fn bom_without_csv() -> Error {
     Error::usage("--bom requires --format csv").with_hint("add --format csv, or remove --bom")
 }
 
-/// Builds the error for `--label` without metrics.
-pub(super) fn labels_without_metrics() -> Error {
-    Error::usage("--label requires --format prometheus").with_hint("add --format prometheus, or remove --label")
+/// Refuses `--label` without metrics, and a name that is given twice: no reader of metrics accepts that.
+pub(super) fn check_labels(labels: &[(String, String)], has_metrics: bool) -> Result<()> {
+    if !labels.is_empty() && !has_metrics {
+        return Err(Error::usage("--label requires --format prometheus")
+            .with_hint("add --format prometheus, or remove --label"));
+    }
+    let mut names = BTreeSet::new();
+    match labels.iter().find(|(name, _)| !names.insert(name)) {
+        None => Ok(()),
+        Some((name, _)) => {
+            Err(Error::usage(format!("--label {name} is given more than once")).with_hint("give each label once"))
+        }
+    }
 }
 
 /// Builds the error for `--title` or `--environment` without a page.
@@ -266,17 +285,30 @@ fn format_of(arg: ReportFormat) -> Format {
     }
 }
 
-/// Name of the files of several formats in a directory, without their extensions.
+/// Name of files in a directory, without their extensions.
 const STEM: &str = "report";
 
 /// Returns the file name of one of several formats: for JSON, `report` and `report.html` become `report.json`, `2026.11`
 /// becomes `2026.11.json`, and the directory `out/` becomes `out/report.json`. With several CSV lists, the name contains that of the
 /// list: `report.patterns.csv`.
 fn place(path: &Path, format: Format, several_lists: bool) -> PathBuf {
-    let names_folder = path.as_os_str().to_string_lossy().ends_with(std::path::is_separator) || path.is_dir();
-    let inside = names_folder.then(|| path.join(STEM));
-    let path = inside.as_deref().unwrap_or(path);
-    let stem = if of_name(path).is_some() { path.with_extension("") } else { path.to_owned() };
+    if names_folder(path) {
+        return in_folder(path, format, several_lists);
+    }
+    with_ending(if of_name(path).is_some() { path.with_extension("") } else { path.to_owned() }, format, several_lists)
+}
+
+/// Returns the file of a format in a directory, or the path itself if it is that of a file: `out/` becomes `out/report.json`.
+pub(super) fn in_folder(path: &Path, format: Format, several_lists: bool) -> PathBuf {
+    if names_folder(path) { with_ending(path.join(STEM), format, several_lists) } else { path.to_owned() }
+}
+
+fn names_folder(path: &Path) -> bool {
+    path.as_os_str().to_string_lossy().ends_with(std::path::is_separator) || path.is_dir()
+}
+
+/// Adds the name of the list, if there are several, and the extension of the format.
+fn with_ending(stem: PathBuf, format: Format, several_lists: bool) -> PathBuf {
     let mut name = OsString::from(stem);
     if let Format::Csv(section) = format
         && several_lists

@@ -10,7 +10,7 @@ use super::message::notice;
 use super::output::Outlet;
 use super::progress::ProgressLine;
 use super::sources::{Reads, Sources};
-use super::{ExitStatus, analyze, parts, plan, written};
+use super::{ExitStatus, analyze, parts, plan, print_passed_over, written};
 use crate::analyze::fleet::{self, MergeChoices, PartialMerger, PartialReport};
 use crate::error::{Error, Result};
 use crate::input::shown_path;
@@ -49,6 +49,7 @@ pub fn plan(args: &PlanArgs) -> Result<ExitStatus> {
     let options = plan::policy(plan::report(plan::read(&args.read)?, &report)?, &policy)?;
     let mut out = Outlet::new(&args.output, args.sources()).open(args.output.output.as_deref())?;
     out.set_escapes(Escapes::Json);
+    print_passed_over(&args.read.input);
     let planned = {
         let bar = ProgressLine::new(args.read.input.quiet);
         fleet::plan(&args.read.input.inputs, &options, &bar)?
@@ -110,11 +111,12 @@ pub fn merge(args: &MergeArgs) -> Result<ExitStatus> {
         delivery.warn();
     }
     let report = merged(args, &planned, choices)?.report()?;
+    let is_shown = delivery.shows_findings();
     written(delivery.write(&report, report.options.rows, args.lang.lang(), &args.screen))?;
     if !args.quiet {
         analyze::print_damage(&report);
     }
-    Ok(Gate { fail_on: args.fail_on, strict: args.strict_gate }.exit(&report))
+    Ok(Gate { fail_on: args.fail_on, strict: args.strict_gate, is_shown }.exit(&report))
 }
 
 fn merged<'p>(args: &MergeArgs, planned: &'p FleetPlan, choices: MergeChoices) -> Result<PartialMerger<'p>> {

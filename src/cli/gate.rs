@@ -2,7 +2,13 @@
 
 use super::ExitStatus;
 use super::message::notice;
+use crate::render::Lang;
+use crate::render::human::counted;
+use crate::render::words::nouns;
 use crate::report::{NotEvaluated, Report, Severity};
+
+/// Maximum number of rules in the message.
+const NAMED: usize = 10;
 
 /// Conditions under which a run fails.
 #[derive(Debug, Clone, Copy)]
@@ -11,10 +17,13 @@ pub struct Gate {
     pub fail_on: Option<Severity>,
     /// True if rules that were not evaluated fail it, too.
     pub strict: bool,
+    /// True if standard output shows what fails it.
+    pub is_shown: bool,
 }
 
 impl Gate {
-    /// Returns the exit status for a report, and names the rules of the gate that were not evaluated on standard error.
+    /// Returns the exit status for a report. Names on standard error the rules of the gate that were not evaluated, and those that
+    /// fail it.
     pub fn exit(self, report: &Report) -> ExitStatus {
         let Some(least) = self.fail_on else { return complete(report) };
         let counts = |rule: &&NotEvaluated| rule.applies && rule.severity >= least;
@@ -23,7 +32,11 @@ impl Gate {
             let (reason, remedy) = (&reason.en, &remedy.en);
             notice!("not evaluated: {rule} ({severity}): {reason}; {remedy}");
         }
-        let fails = worst(report).is_some_and(|worst| worst >= least) || (self.strict && !open.is_empty());
+        let failing = failing(report, least);
+        if !failing.is_empty() && !self.is_shown {
+            notice!("gate failed: {least}: {}", listed(&failing));
+        }
+        let fails = !failing.is_empty() || (self.strict && !open.is_empty());
         match complete(report) {
             ExitStatus::Done if fails => ExitStatus::Findings,
             status => status,
@@ -36,13 +49,38 @@ fn complete(report: &Report) -> ExitStatus {
     if report.complete { ExitStatus::Done } else { ExitStatus::Incomplete }
 }
 
-/// Returns the highest severity of the findings; with a baseline, only of those that may be new or worse.
-fn worst(report: &Report) -> Option<Severity> {
+/// Lists the first rules, and says how many more there are.
+fn listed(rules: &[String]) -> String {
+    let named = rules.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match rules.len().saturating_sub(NAMED) {
+        0 => named,
+        more => format!("{named} and {more} more"),
+    }
+}
+
+/// Returns the rules with findings of at least this severity, each with its number of keys; with a baseline, only findings that may be
+/// new or worse.
+fn failing(report: &Report, least: Severity) -> Vec<String> {
+    let mut rules: Vec<(&str, u64)> = Vec::new();
+    let mut add = |rule, severity: Severity, keys: u64| {
+        if severity < least {
+            return;
+        }
+        match rules.iter_mut().find(|(known, _)| *known == rule) {
+            Some((_, sum)) => *sum = sum.saturating_add(keys),
+            None => rules.push((rule, keys)),
+        }
+    };
     match &report.findings.baseline {
-        None => report.findings.list.iter().map(|finding| finding.severity).max(),
+        None => report.findings.list.iter().for_each(|it| add(&*it.rule, it.severity, it.keys)),
         Some(baseline) => {
             let rows = baseline.new.iter().chain(&baseline.worse).chain(&baseline.first_evaluated);
-            rows.map(|row| row.severity).max()
+            rows.for_each(|row| add(row.rule.as_str(), row.severity, row.keys));
         }
     }
+    let text = |(rule, keys): (&str, u64)| match keys {
+        0 => rule.to_owned(),
+        keys => format!("{rule} ({})", counted(keys, nouns::KEY, Lang::En)),
+    };
+    rules.into_iter().map(text).collect()
 }

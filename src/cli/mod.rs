@@ -122,7 +122,7 @@ fn is_closed_pipe(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Io(error) if error.kind() == io::ErrorKind::BrokenPipe)
 }
 
-/// Prints what was found in directories and is no file, for commands whose results do not say it.
+/// Prints what was found in directories and is no file.
 fn print_passed_over(input: &InputArgs) {
     if !input.quiet {
         for warning in passed_over(&input.inputs) {

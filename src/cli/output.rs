@@ -270,6 +270,11 @@ impl Output {
         self.gate.is_some()
     }
 
+    /// Returns true for standard output, behind a pager or not.
+    pub fn is_stdout(&self) -> bool {
+        matches!(self.place, Place::Stdout(_) | Place::Pager(_))
+    }
+
     /// Returns true if colours suit the output, by the environment and by what it is.
     pub fn suits_colour(&self) -> bool {
         let choice = match &self.place {

@@ -19,8 +19,9 @@ pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
     let delivery = ReportDelivery::open(&args.format, &args.output, &Outlet::new(&args.output, args.sources()))?;
     delivery.warn();
     let rows = args.top.map_or(report.options.rows, plan::rows);
+    let is_shown = delivery.shows_findings();
     written(delivery.write(&report, rows, args.lang.lang(), &args.screen))?;
-    Ok(Gate { fail_on: args.fail_on, strict: args.strict_gate }.exit(&report))
+    Ok(Gate { fail_on: args.fail_on, strict: args.strict_gate, is_shown }.exit(&report))
 }
 
 fn read(path: &Path) -> Result<Report> {

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::resolve::{ENDINGS, Inputs, entries, has_ending, is_glob, push_manifests, resolve_each};
+use super::resolve::{ENDINGS, Inputs, entries, has_ending, is_glob, manifests, multi_part, resolve_each};
 use super::{FileId, Input, Location, shown_path};
 use crate::error::{Error, ErrorKind, Result};
 use crate::wording::wording;
@@ -16,13 +16,21 @@ const DEEPEST: usize = 8;
 /// Bytes at the start of a file in which a report names its schema.
 const REPORT_HEAD: u64 = 512;
 
+/// Endings of the files that a manifest names.
+const PARTS: [&str; 3] = [".base.rdb", ".base.aof", ".incr.aof"];
+
+/// Directory that `fsck` makes and only the administrator may read: no backup puts a night there.
+const LOST_AND_FOUND: &str = "lost+found";
+
 /// A file of a night.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct NightFile {
     /// The dump, unless it is a stored report.
     pub dump: Option<Input>,
-    /// What to read: the file, or the manifest of a multi-part append-only file.
+    /// What to read: the file, or the manifest of a multi-part append-only file; a folder that cannot be read.
     pub path: PathBuf,
+    /// Why it cannot be read, if that is known: a part that a manifest names is missing, or the folder cannot be listed.
+    pub error: Option<Error>,
     /// Position of the argument that names it.
     pub argument: usize,
     /// Its path below the folder that the argument names, or its name.
@@ -57,10 +65,11 @@ pub fn files<P: AsRef<Path>>(arguments: &[P]) -> Result<Vec<NightFile>> {
             let before = found.len();
             if path.is_dir() {
                 let folder = path.clone();
-                walk(&path, 0, &mut visited, &mut |path, dump| {
+                let walked = walk(&path, 0, &mut visited, &mut |Found { path, dump, error }| {
                     let inside = path.strip_prefix(&folder).unwrap_or(&path).to_owned();
-                    found.push(NightFile { dump, path, argument, inside, in_folder: true });
-                })?;
+                    found.push(NightFile { dump, path, error, argument, inside, in_folder: true });
+                });
+                walked.map_err(|error| error.in_file(&shown_path(&path)))?;
                 if found.len() == before && !holds_any(&path)? {
                     return Err(nothing_in(&path));
                 }
@@ -86,7 +95,7 @@ pub fn files<P: AsRef<Path>>(arguments: &[P]) -> Result<Vec<NightFile>> {
 
 fn alone(dump: Option<Input>, path: PathBuf, argument: usize) -> NightFile {
     let inside = path.file_name().map_or_else(|| path.clone(), PathBuf::from);
-    NightFile { dump, path, argument, inside, in_folder: false }
+    NightFile { dump, path, error: None, argument, inside, in_folder: false }
 }
 
 /// Returns what a glob matches, sorted, or the argument itself.
@@ -112,34 +121,62 @@ fn read_path(input: &Input) -> PathBuf {
     }
 }
 
-/// Visits dumps and reports below a folder. Folders that cannot be read are passed over, except the first.
-fn walk(
-    folder: &Path,
-    depth: usize,
-    visited: &mut HashSet<PathBuf>,
-    visit: &mut dyn FnMut(PathBuf, Option<Input>),
-) -> Result<()> {
+/// Something found below a folder, with the fields of [`NightFile`].
+struct Found {
+    path: PathBuf,
+    dump: Option<Input>,
+    error: Option<Error>,
+}
+
+impl Found {
+    fn dump(input: Input) -> Found {
+        Found { path: read_path(&input), dump: Some(input), error: None }
+    }
+
+    /// Returns a night's file that cannot be read: it may be all that there is of the night.
+    fn unreadable(path: &Path, error: Error) -> Found {
+        Found { path: path.to_owned(), dump: Some(Input::file(path.to_owned())), error: Some(error) }
+    }
+}
+
+/// Visits dumps and reports below a folder, and folders below it that cannot be read. Fails if the first cannot be read.
+fn walk(folder: &Path, depth: usize, visited: &mut HashSet<PathBuf>, visit: &mut dyn FnMut(Found)) -> Result<()> {
     // Links may lead in circles.
     if depth > 0 && fs::canonicalize(folder).is_ok_and(|real| !visited.insert(real)) {
         return Ok(());
     }
     let entries = match entries(folder) {
-        Err(_) if depth > 0 => return Ok(()),
+        Err(_) if depth > 0 && folder.file_name().is_some_and(|name| name == LOST_AND_FOUND) => return Ok(()),
+        Err(error) if depth > 0 => {
+            visit(Found::unreadable(folder, error.in_file(&shown_path(folder))));
+            return Ok(());
+        }
         entries => entries?,
     };
     let mut inputs = Inputs::default();
-    // A manifest that cannot be read is a file that cannot be read: the night says so.
-    let manifests = push_manifests(&entries, &mut inputs).unwrap_or(false);
-    inputs.inputs.drain(..).for_each(|input| visit(read_path(&input), Some(input)));
+    let is_dump = |entry: &Path| ENDINGS.iter().any(|ending| has_ending(entry, ending));
+    let is_part = |entry: &Path| PARTS.iter().any(|ending| has_ending(entry, ending));
+    // Other programs write manifests beside dumps, too.
+    let has_other_dumps = || entries.iter().any(|entry| is_dump(entry) && !is_part(entry));
+    let mut has_manifest = false;
+    for manifest in manifests(&entries) {
+        match multi_part(manifest) {
+            Ok(input) => visit(Found::dump(input)),
+            Err(_) if has_other_dumps() => continue,
+            // The base by itself would look like a whole night.
+            Err(error) => visit(Found::unreadable(manifest, error)),
+        }
+        has_manifest = true;
+    }
     for entry in &entries {
         if entry.is_dir() {
             if depth < DEEPEST {
                 walk(entry, depth + 1, visited, visit)?;
             }
-        } else if !manifests && ENDINGS.iter().any(|ending| has_ending(entry, ending)) && !inputs.passes_over(entry) {
-            visit(entry.clone(), Some(Input::file(entry.clone())));
+        } else if !has_manifest && is_dump(entry) && !inputs.passes_over(entry) {
+            visit(Found::dump(Input::file(entry.clone())));
         } else if is_report(entry) && entry.is_file() && holds_report(entry) {
-            visit(entry.clone(), None);
+            visit(Found { path: entry.clone(), dump: None, error: None });
         }
     }
     Ok(())
@@ -148,7 +185,7 @@ fn walk(
 /// Returns whether there is a dump or report below a folder, all of which another argument may have named before.
 fn holds_any(folder: &Path) -> Result<bool> {
     let mut any = false;
-    walk(folder, 0, &mut HashSet::new(), &mut |_, _| any = true)?;
+    walk(folder, 0, &mut HashSet::new(), &mut |_| any = true)?;
     Ok(any)
 }
 

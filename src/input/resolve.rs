@@ -355,12 +355,17 @@ fn resolve_directory(directory: &Path, inputs: &mut Inputs) -> Result<()> {
 }
 
 /// Adds the inputs named by manifests among `entries`; returns false if there are none.
-pub(super) fn push_manifests(entries: &[PathBuf], inputs: &mut Inputs) -> Result<bool> {
+fn push_manifests(entries: &[PathBuf], inputs: &mut Inputs) -> Result<bool> {
     let before = inputs.len();
-    for manifest in entries.iter().filter(|entry| has_ending(entry, ".manifest") && entry.is_file()) {
+    for manifest in manifests(entries) {
         inputs.push(multi_part(manifest)?);
     }
     Ok(inputs.len() > before)
+}
+
+/// Returns the manifests among the entries of a directory.
+pub(super) fn manifests(entries: &[PathBuf]) -> impl Iterator<Item = &PathBuf> {
+    entries.iter().filter(|entry| has_ending(entry, ".manifest") && entry.is_file())
 }
 
 /// Lists a directory, sorted by name.
@@ -384,7 +389,7 @@ pub(super) fn has_ending(path: &Path, ending: &str) -> bool {
 }
 
 /// Returns the base file named by `manifest`, with the total size of the incremental files.
-fn multi_part(manifest: &Path) -> Result<Input> {
+pub(super) fn multi_part(manifest: &Path) -> Result<Input> {
     let name = shown_path(manifest);
     let parsed = read_manifest(manifest).map_err(|error| error.in_file(&name))?;
     let Some(base) = parsed.base else {

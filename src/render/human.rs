@@ -8,6 +8,7 @@ use super::words::nouns::{self, Noun};
 use super::words::say;
 use crate::report::Unit;
 use crate::units::Millis;
+use crate::wording::grouped;
 
 /// Text for a figure that does not exist.
 pub const ABSENT: &str = "–";
@@ -27,15 +28,7 @@ const STEPS: [(u64, Noun); 5] =
 
 /// Returns an integer with its digits in groups: `1,234,567`.
 pub fn count(n: u64) -> String {
-    let digits = n.to_string();
-    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
+    grouped(n)
 }
 
 /// Returns an integer with its noun: `1 key`, `1,234 keys`, `1,234 个 key`.

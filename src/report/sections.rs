@@ -211,6 +211,14 @@ pub struct SourceFile {
     pub salvage: Option<Salvage>,
 }
 
+impl SourceFile {
+    /// Returns what two snapshots hardly have in common: time, size and number of keys; `None` without a time.
+    #[cfg(feature = "cli")]
+    pub(crate) fn identity(&self) -> Option<(i64, Bytes, u64, u32)> {
+        Some((self.ctime?, self.bytes, self.keys_read.max(self.keys), self.rdb_version))
+    }
+}
+
 /// State of a file's checksum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "internals", derive(JsonSchema))]

@@ -211,9 +211,38 @@ fn inputs_that_are_not_shards_are_refused() {
         assert!(said.contains(told) && said.contains("--allow-same"), "{inputs:?}: {said}");
         assert!(plan(inputs, &["--allow-same"]).status.success(), "{inputs:?}");
     }
+    let repeated = ["--label", "a=1", "--label", "a=2", "--format", "prometheus"];
+    assert_eq!(plan([&shop(), &later()], &[&["--allow-same"], &repeated[..]].concat()).status.code(), Some(2));
     let nights = ["--earlier", &reports[0], "--earlier", &reports[1], "--earlier", &shop()];
     let done = run_args(&[&["capacity", &later(), "--node-memory", "16MB"], &nights[..]].concat());
     assert!(done.status.success(), "{done:?}");
+}
+
+#[test]
+fn an_earlier_snapshot_counts_once_whatever_its_names_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    fs::copy(shop(), path("copy.rdb")).unwrap();
+    let mut gzip = flate2::write::GzEncoder::new(fs::File::create(path("shop.rdb.gz")).unwrap(), Default::default());
+    gzip.write_all(&fs::read(shop()).unwrap()).unwrap();
+    gzip.finish().unwrap();
+    let report = stored(folder.path());
+    let plan = |earlier: &[&String]| {
+        let earlier = earlier.iter().flat_map(|path| ["--earlier", path.as_str()]);
+        json(&[&[&later(), "--node-memory", "4MB"], &earlier.collect::<Vec<_>>()[..]].concat())
+    };
+    let once = plan(&[&shop()]);
+    for earlier in [[&shop(), &path("copy.rdb")], [&path("shop.rdb.gz"), &shop()], [&report, &shop()]] {
+        let plan = plan(&earlier);
+        assert_eq!((&plan["nights"], &plan["trend"]), (&once["nights"], &once["trend"]), "{earlier:?}");
+        assert_eq!(plan["warnings"][0]["kind"], "same-snapshot", "{earlier:?}");
+    }
+    // Of a dump and its report, the dump stays; the present one is there already.
+    let plan = plan(&[&report, &shop(), &later()]);
+    assert_eq!((&plan["nights"], &plan["trend"]), (&once["nights"], &once["trend"]));
+    let names: Vec<&str> =
+        plan["warnings"].as_array().unwrap().iter().map(|warning| warning["about"].as_str().unwrap()).collect();
+    assert_eq!(names, [&later(), &report]);
 }
 
 #[test]
@@ -374,7 +403,9 @@ fn a_cluster_that_is_out_of_order_is_told() {
 fn memory_that_shrinks_is_not_followed_to_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let mut report: Value = serde_json::from_str(&fs::read_to_string(stored(folder.path())).unwrap()).unwrap();
-    report["server"]["ctime"] = (report["server"]["ctime"].as_i64().unwrap() - 86_400).into();
+    let day_before = Value::from(report["server"]["ctime"].as_i64().unwrap() - 86_400);
+    report["server"]["ctime"] = day_before.clone();
+    report["source"]["files"][0]["ctime"] = day_before;
     report["instance"]["total"] = (report["instance"]["total"].as_u64().unwrap() * 2).into();
     let earlier = folder.path().join("earlier.json").display().to_string();
     fs::write(&earlier, report.to_string()).unwrap();

@@ -131,6 +131,31 @@ fn one_input_or_a_wrong_one_is_refused() {
 }
 
 #[test]
+fn a_copy_under_another_name_is_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let copy = folder.path().join("copy.rdb").display().to_string();
+    fs::copy(shop(), &copy).unwrap();
+    let later = format!("{DATA}/{LATER}");
+    let plain = json(&["compare", &shop(), &later]);
+    for inputs in [[&shop(), &copy, &later], [&shop(), &later, &copy]] {
+        let comparison = json(&["compare", inputs[0], inputs[1], inputs[2]]);
+        assert_eq!((&comparison["snapshots"], &comparison["trend"]), (&plain["snapshots"], &plain["trend"]));
+        let left_out = &comparison["left_out"][0];
+        assert_eq!((&left_out["name"], &left_out["reason"]["kind"]), (&copy.clone().into(), &"same-snapshot".into()));
+    }
+    // With nothing else to compare with, it is compared.
+    let alone = json(&["compare", &shop(), &copy]);
+    assert_eq!(
+        (alone["snapshots"].as_array().unwrap().len(), &alone["warnings"][0]["kind"]),
+        (2, &"same-snapshot".into())
+    );
+    // A backup that copied what was there already does not pass for a new night.
+    let dated = folder.path().join("shop-2030-01-01.rdb").display().to_string();
+    fs::copy(&later, &dated).unwrap();
+    assert_eq!(run_args(&["compare", &shop(), &later, &dated]).status.code(), Some(4));
+}
+
+#[test]
 fn rules_about_growth_judge_a_dump_by_the_first_snapshot() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, keys: u64| {
@@ -230,6 +255,7 @@ fn flags_of_a_form_that_is_not_written_are_wrong_usage() {
         &["--format", "csv", "--title", "a"],
         &["--label", "a=b"],
         &["--format", "csv", "--format", "json"],
+        &["--format", "prometheus", "--label", "a=1", "--label", "a=2"],
     ] {
         let output = run_args(&[&["compare", &shop(), &shop()], flags].concat());
         assert_eq!(output.status.code(), Some(2), "{flags:?}");

@@ -116,6 +116,26 @@ fn the_gate_names_what_it_could_not_evaluate_and_fails_if_it_is_strict() {
 }
 
 #[test]
+fn the_gate_names_what_fails_it_where_no_report_does() {
+    let folder = TempDir::new().unwrap();
+    let (page, json) = (folder.path().join("gate.md"), folder.path().join("gate.json"));
+    let (page, json) = (page.to_str().unwrap(), json.to_str().unwrap());
+    let (status, _, said) = analyze(&["--fail-on", "must", "-o", page]);
+    assert!(status == 1 && said.contains("gate failed: must: "), "{said}");
+    let finding = &report(&[])["findings"]["list"][0];
+    let named = format!("{} ({} key", finding["rule"].as_str().unwrap(), finding["keys"]);
+    assert!(finding["severity"] == "must" && said.contains(&named), "{said}");
+    // Standard output shows the findings.
+    assert!(!analyze(&["--fail-on", "must"]).2.contains("gate failed"));
+    assert!(analyze(&["--fail-on", "must", "--format", "prometheus"]).2.contains("gate failed"));
+    assert!(!analyze(&["--policy", "none", "--fail-on", "must", "-o", page]).2.contains("gate failed"));
+    // With a baseline, only what is new counts.
+    assert_eq!(analyze(&["-o", json]).0, 0);
+    let (status, _, said) = analyze(&["--baseline", json, "--fail-on", "must", "-o", page]);
+    assert!(status == 0 && !said.contains("gate failed"), "{said}");
+}
+
+#[test]
 fn a_stored_report_passes_the_same_gate() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("report.json");

@@ -330,7 +330,7 @@ fn what_is_no_file_in_a_folder_is_passed_over() {
         "./socket.rdb: passed over: a socket",
         "./zero.rdb: passed over: a device",
     ];
-    for command in ["check", "keys", "dictionary"] {
+    for command in ["check", "keys", "dictionary", "analyze", "plan"] {
         let output = folder.run(&format!("{command} ."));
         assert_eq!(status(&output), 0, "{command}: {}", stderr(&output));
         assert!(found.iter().all(|found| stderr(&output).contains(found)), "{command}: {}", stderr(&output));

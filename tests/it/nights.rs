@@ -7,7 +7,7 @@ use std::process::Output;
 use serde_json::Value;
 
 use crate::common::dump::Dump;
-use crate::common::program::{rdblens, run, text};
+use crate::common::program::{rdblens, run, testdata, text};
 
 /// 2026-11-17 03:00:00 UTC.
 const FIRST: i64 = 1_794_884_400;
@@ -200,6 +200,98 @@ fn of_two_copies_the_one_that_is_cut_off_is_left_out() {
     assert_eq!((keys(&comparison).len(), names(&comparison, "left_out")), (3, vec!["./2026-11-18/dump.rdb"]));
 }
 
+/// Runs the program as a user who may not read everything.
+#[cfg(unix)]
+fn run_as_stranger(root: &Path, args: &[&str]) -> Output {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    use std::os::unix::process::CommandExt;
+
+    let mut command = rdblens();
+    if root.metadata().unwrap().uid() == 0 {
+        // The folder of the build may be closed to others, too.
+        let program = root.join("rdblens");
+        if !program.exists() {
+            fs::copy(command.get_program(), &program).unwrap();
+        }
+        fs::set_permissions(root, fs::Permissions::from_mode(0o755)).unwrap();
+        command = std::process::Command::new(program);
+        command.env("LC_ALL", "C").uid(65_534).gid(65_534);
+    }
+    run(command.current_dir(root).args(args))
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_cannot_be_read_is_a_night_that_cannot_be_read() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let root = tempfile::tempdir().unwrap();
+    nights(root.path(), in_folders);
+    fs::create_dir(root.path().join("nights/lost+found")).unwrap();
+    let mode = |path: &str, mode: u32| {
+        fs::set_permissions(root.path().join(path), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    mode("nights/lost+found", 0);
+    for (night, status) in [("2026-11-19", 0), ("2026-11-21", 4)] {
+        let closed = format!("nights/{night}");
+        mode(&closed, 0);
+        let output = run_as_stranger(root.path(), &["compare", "nights", "--format", "json"]);
+        let plan = ["capacity", "nights/2026-11-18", "--node-memory", "1MB", "--earlier"];
+        let earlier = run_as_stranger(root.path(), &[&plan[..], &["nights"]].concat());
+        let named = ["compare", "capacity"].map(|command| {
+            let args = if command == "compare" { &["compare", &closed, "nights/2026-11-18"][..] } else { &plan };
+            run_as_stranger(root.path(), &[args, &[closed.as_str()][..]].concat())
+        });
+        mode(&closed, 0o755);
+        assert_eq!(output.status.code(), Some(status), "{}", text(&output));
+        let comparison: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!((keys(&comparison).len(), names(&comparison, "left_out")), (4, vec![closed.as_str()]));
+        assert_eq!(comparison["left_out"][0]["reason"]["kind"], "night-unreadable");
+        for refused in [&earlier, &named[0], &named[1]] {
+            assert_eq!(refused.status.code(), Some(3), "{}", text(refused));
+            let said = text(refused).to_lowercase();
+            assert!(said.contains(&format!("{closed}: permission denied")), "{said}");
+        }
+    }
+    mode("nights/lost+found", 0o755);
+}
+
+#[test]
+fn an_append_only_night_that_lacks_a_part_is_left_out() {
+    let root = tempfile::tempdir().unwrap();
+    let base = fs::read(testdata().join("dumps/shop.rdb")).unwrap();
+    for night in ["2026-11-20", "2026-11-21", "2026-11-22"] {
+        let folder = root.path().join(night).join("appendonlydir");
+        fs::create_dir_all(&folder).unwrap();
+        let manifest = "file a.aof.2.base.rdb seq 2 type b\nfile a.aof.2.incr.aof seq 2 type i\n";
+        fs::write(folder.join("a.aof.manifest"), manifest).unwrap();
+        fs::write(folder.join("a.aof.2.base.rdb"), &base).unwrap();
+        fs::write(folder.join("a.aof.2.incr.aof"), "*1\r\n$4\r\nPING\r\n").unwrap();
+    }
+    assert_eq!(keys(&json(root.path(), &["."], 0)).len(), 3);
+    // Nights may have their base in common: it says nothing of the scatter around the trend.
+    let last = root.path().join("2026-11-22/appendonlydir/a.aof.2.base.rdb");
+    fs::copy(testdata().join("dumps/shop-later.rdb"), &last).unwrap();
+    let comparison = json(root.path(), &["."], 0);
+    assert_eq!((keys(&comparison).len(), &comparison["trend"]["snapshots"]), (3, &2.into()));
+    assert!(comparison["trend"]["per_day_range"].is_null());
+    for part in ["a.aof.2.incr.aof", "a.aof.2.base.rdb"] {
+        fs::remove_file(root.path().join("2026-11-22/appendonlydir").join(part)).unwrap();
+        let comparison = json(root.path(), &["."], 4);
+        assert_eq!(names(&comparison, "left_out"), ["./2026-11-22/appendonlydir/a.aof.manifest"]);
+        let reason = comparison["left_out"][0]["reason"]["text"].as_str().unwrap();
+        assert!(reason.contains(part) && reason.contains("the manifest names it"), "{reason}");
+        assert_eq!(keys(&comparison).len(), 2);
+    }
+    // The manifest of another program says nothing of a dump.
+    fs::write(root.path().join("2026-11-20/appendonlydir/backup.manifest"), "sha256 0000").unwrap();
+    for name in ["a.aof.manifest", "a.aof.2.base.rdb", "a.aof.2.incr.aof"] {
+        fs::remove_file(root.path().join("2026-11-20/appendonlydir").join(name)).unwrap();
+    }
+    fs::write(root.path().join("2026-11-20/appendonlydir/dump.rdb"), &base).unwrap();
+    assert_eq!(keys(&json(root.path(), &["."], 4)).len(), 2);
+}
+
 #[test]
 fn stored_reports_and_dumps_make_one_series() {
     let root = tempfile::tempdir().unwrap();
@@ -355,7 +447,10 @@ fn the_nightly_recipe_survives_a_night_that_fails() {
             json["totals"]["keys"].as_u64().unwrap()
         };
         let growth = || fs::read_to_string(path("metrics/rdblens-growth.prom")).unwrap();
-        for (day, status, passed) in [(17, 0, 2000), (18, 0, 2200), (19, 4, 2200), (20, 0, 2600)] {
+        // Nights are run again, too: the first, and one that failed.
+        for (day, status, passed) in
+            [(17, 0, 2000), (17, 0, 2000), (18, 0, 2200), (18, 0, 2200), (19, 4, 2200), (19, 4, 2200), (20, 0, 2600)]
+        {
             let output = night(day, "0");
             assert_eq!(output.status.code(), Some(status), "{failure} {day}: {}", text(&output));
             assert_eq!(baseline(), passed, "{failure} {day}");
@@ -478,6 +573,14 @@ fn a_plan_of_capacity_takes_whole_nights_only() {
     let both = ["nights/2026-11-21/shard-1.rdb", "nights/2026-11-21/shard-2.rdb"];
     let whole = json(&both);
     assert_eq!((&whole["trend"]["snapshots"], &whole["warnings"]), (&5.into(), &Value::Array(vec![])));
+    // The present night is among the earlier ones, too, as dumps and as one report.
+    let again = json(&[&both[..], &["--earlier", "nights"]].concat());
+    assert_eq!((&again["trend"], &again["nights"]), (&whole["trend"], &whole["nights"]));
+    assert!(again["warnings"].as_array().unwrap().iter().all(|warning| warning["kind"] == "same-snapshot"));
+    let report = run(rdblens().current_dir(root).args(["analyze", "nights/2026-11-21", "-o", "night.json"]));
+    assert!(report.status.success(), "{}", text(&report));
+    let again = json(&[&both[..], &["--earlier", "night.json"]].concat());
+    assert_eq!((&again["trend"], &again["nights"]), (&whole["trend"], &whole["nights"]));
 
     let one = capacity(&both[..1]);
     assert_eq!(one.status.code(), Some(3), "{}", text(&one));

@@ -129,6 +129,38 @@ fn the_parts_of_an_append_only_file_are_inputs() {
 }
 
 #[test]
+fn a_directory_gets_a_file_named_report() {
+    let room = Room::new();
+    fs::create_dir(room.path("out")).unwrap();
+    for (line, name) in [
+        ("analyze a.rdb --format html -o out/", "report.html"),
+        ("analyze a.rdb --format json -o out", "report.json"),
+        ("analyze a.rdb -o out", "report.txt"),
+        ("compare a.rdb a.rdb --format markdown -o out/", "report.md"),
+        ("capacity a.rdb --node-memory 1GB --format csv -o out", "report.csv"),
+    ] {
+        let output = room.run(&line.split(' ').collect::<Vec<_>>());
+        assert_eq!((status(&output), stderr(&output)), (0, String::new()), "{line}");
+        assert!(room.path("out").join(name).is_file(), "{line}");
+    }
+    for formats in [&["--format", "html"][..], &["--format", "html", "--format", "json"]] {
+        let output = room.run(&[&["analyze", "a.rdb", "-o", "missing/"], formats].concat());
+        assert_eq!(status(&output), 3);
+        assert!(stderr(&output).contains("there is no directory missing"), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn a_label_is_given_once() {
+    let room = Room::new();
+    let metrics = ["analyze", "a.rdb", "--format", "prometheus", "--label", "a=1", "--label"];
+    let output = room.run(&[&metrics[..], &["a=2"]].concat());
+    assert_eq!(status(&output), 2);
+    assert!(stderr(&output).contains("--label a is given more than once"), "{}", stderr(&output));
+    assert_eq!(status(&room.run(&[&metrics[..], &["b=1"]].concat())), 0);
+}
+
+#[test]
 fn any_snapshot_is_written_over_by_force_only() {
     let room = Room::new();
     let hostile = |name: &str| testdata().join("hostile").join(name);

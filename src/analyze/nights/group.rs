@@ -2,12 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Candidate, Night, Nights, night, start_of};
+use super::{Candidate, Night, Nights, midnight, night};
 use crate::analyze::one_snapshot::MOST_APART;
 use crate::input::{shown_path, undated};
 use crate::report::{Warning, WarningKind};
 use crate::sorting::CompactSort;
-use crate::units::Millis;
 
 /// Seconds between files of one night that have the same date in their names.
 const SAME_DATE_APART: i64 = 12 * 3600;
@@ -213,11 +212,6 @@ fn copy_of(of: String, candidate: Candidate) -> Night {
     copy
 }
 
-/// Returns the beginning of a date.
-fn midnight(date: &str) -> Option<Millis> {
-    start_of(date).map(|seconds| Millis(seconds.saturating_mul(1000)))
-}
-
 /// Puts nights in the order of time; those of no known time stay behind the one that they follow.
 fn order(list: &mut Vec<Night>) {
     let mut last = i64::MIN;
@@ -246,10 +240,7 @@ fn drop_repeated(list: &mut [Night]) {
     let left = list.iter().filter(|night| night.left_out.is_none()).count().saturating_sub(repeated.len());
     for (place, of) in repeated.into_iter().filter(|_| left > 1) {
         if let Some(night) = list.get_mut(place) {
-            // A report that is dated later is of a night whose backup was a copy of what was there.
-            let dates = night.files.iter().chain([&night.name]).flat_map(|name| undated(name).1);
-            night.taken = dates.filter_map(|date| midnight(&date)).max().max(night.taken);
-            night.left_out = Some(Warning::new(WarningKind::SameSnapshot { of }));
+            night.leave_out_as_copy(of);
         }
     }
 }

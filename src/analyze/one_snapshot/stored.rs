@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{MOST_APART, ONE_NAME, are_servers, given_twice, not_shards, saved_apart};
 use crate::error::{Error, Result};
 use crate::input::undated;
-use crate::report::{ContainerForm, NamedReport, SourceFile};
+use crate::report::{ContainerForm, NamedReport};
 
 /// Returns an error if a stored report is of the same snapshot as another one of `reports`, of the same shard at another date, or of
 /// another time.
@@ -16,7 +16,7 @@ pub fn check_stored(reports: &[NamedReport], is_stored: impl Fn(usize) -> bool) 
     for (index, report) in reports.iter().enumerate() {
         let counts = |other: usize| other != index && (is_stored(index) || is_stored(other));
         for file in report.report.source.files.iter().filter(|file| file.keys_read.max(file.keys) > 0) {
-            if let Some(identity) = identity(file) {
+            if let Some(identity) = file.identity() {
                 let first = *snapshots.entry(identity).or_insert(index);
                 if counts(first) {
                     return Err(same_snapshot(&reports[first], report));
@@ -73,9 +73,4 @@ fn server(named: &NamedReport) -> (Option<&str>, &str) {
     let [file] = &report.source.files[..] else { return (None, &named.name) };
     let id = report.server.aux.iter().find(|field| field.name == "repl-id");
     (id.map(|id| id.value.as_str()), &file.name)
-}
-
-/// Returns what two snapshots hardly have in common: time, size and number of keys.
-fn identity(file: &SourceFile) -> Option<(i64, u64, u64, u32)> {
-    Some((file.ctime?, file.bytes.0, file.keys_read.max(file.keys), file.rdb_version))
 }

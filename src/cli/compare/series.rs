@@ -3,6 +3,7 @@
 //! A night that is not whole would look like a shrink, and the next one like growth. So nights that lack a shard, or that are
 //! damaged while two others are whole, are left out and named.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{OF_SNAPSHOTS, PATTERNS};
@@ -16,9 +17,9 @@ use crate::cli::progress::ProgressLine;
 use crate::cli::{hints, plan};
 use crate::error::{Error, ErrorKind, Result};
 use crate::report::diff::{ComparePlan, Comparer, LeftOut};
-use crate::report::{Comparison, Condition, NamedReport, Warning, WarningKind};
+use crate::report::{Comparison, Condition, ContainerForm, NamedReport, Report, Warning, WarningKind};
 use crate::sorting::CompactSort;
-use crate::units::Bytes;
+use crate::units::{Bytes, Millis};
 use crate::wording::{Wording, wording};
 
 /// A comparison, and whether the newest night was read whole.
@@ -57,12 +58,26 @@ struct Series {
     /// Reports that wait until two whole ones are known.
     held: Vec<NamedReport>,
     whole: usize,
+    /// Number of reports that were taken, whole or not.
+    taken: usize,
+    /// Names of whole snapshots, by what tells them apart and by their selection of keys.
+    known: BTreeMap<((Millis, Bytes, u64), Vec<String>), String>,
+    /// The first copy of another snapshot, in case that there is nothing else to compare with.
+    copy: Option<KeptCopy>,
     /// True if nothing is known to be missing in the newest night so far.
     newest_is_whole: bool,
     /// Time of the newest night that is compared, in milliseconds.
     newest: Option<i64>,
     left_out: Vec<LeftOut>,
     keys: u64,
+}
+
+/// A night that is the snapshot of another one, under another name.
+struct KeptCopy {
+    night: Night,
+    report: NamedReport,
+    /// True if it is dated later than all nights so far.
+    is_newest: bool,
 }
 
 impl Series {
@@ -73,6 +88,9 @@ impl Series {
             comparer: Comparer::default(),
             held: Vec::new(),
             whole: 0,
+            taken: 0,
+            known: BTreeMap::new(),
+            copy: None,
             newest_is_whole: true,
             newest: None,
             left_out: Vec::new(),
@@ -83,9 +101,8 @@ impl Series {
     fn add(&mut self, mut night: Night, quiet: bool) -> Result<()> {
         if let Some(reason) = night.left_out.take() {
             // A copy given twice says nothing of the newest night; one that is dated later stands for a night without a backup.
-            let is_later = night.taken.is_some_and(|taken| Some(taken.0) > self.newest);
             let is_copy = matches!(reason.kind, WarningKind::SameSnapshot { .. });
-            self.newest_is_whole &= is_copy && !is_later;
+            self.newest_is_whole &= is_copy && !self.is_later(&night);
             self.leave_out(night, reason);
             return Ok(());
         }
@@ -99,12 +116,55 @@ impl Series {
             }
             Err(error) => return Err(error),
         };
+        self.keys = self.keys.saturating_add(report.report.totals.keys);
+        if let Some(key) = identity(&report.report) {
+            if let Some(of) = self.known.get(&key) {
+                night.leave_out_as_copy(of.clone());
+                self.add_copy(night, report);
+                return Ok(());
+            }
+            self.known.insert(key, report.name.clone());
+        }
         self.newest_is_whole = report.report.complete;
         self.newest = night.taken.map(|taken| taken.0).max(self.newest);
-        self.keys = self.keys.saturating_add(report.report.totals.keys);
+        self.copy.iter_mut().for_each(|copy| copy.is_newest = false);
         self.comparer_note(night.note.take());
         self.take(report);
         Ok(())
+    }
+
+    /// Leaves out a copy, or keeps it as long as there is nothing else to compare with.
+    fn add_copy(&mut self, mut night: Night, report: NamedReport) {
+        let is_newest = self.is_later(&night);
+        if self.copy.is_none() && !self.has_two() {
+            self.copy = Some(KeptCopy { night, report, is_newest });
+        } else if let Some(reason) = night.left_out.take() {
+            self.newest_is_whole &= !is_newest;
+            self.leave_out(night, reason);
+        }
+    }
+
+    /// Compares the copy that was kept, or leaves it out.
+    fn finish_copy(&mut self) {
+        let Some(KeptCopy { mut night, report, is_newest }) = self.copy.take() else { return };
+        if !self.has_two() {
+            self.comparer_note(night.note.take());
+            self.take(report);
+        } else if let Some(reason) = night.left_out.take() {
+            self.newest_is_whole &= !is_newest;
+            self.leave_out(night, reason);
+        }
+    }
+
+    /// Returns whether there are two nights to compare.
+    fn has_two(&self) -> bool {
+        let count = if self.grouped { self.whole } else { self.taken };
+        count >= 2
+    }
+
+    /// Returns whether a night is later than all that are compared.
+    fn is_later(&self, night: &Night) -> bool {
+        night.taken.is_some_and(|taken| Some(taken.0) > self.newest)
     }
 
     fn comparer_note(&mut self, note: Option<Warning>) {
@@ -128,6 +188,7 @@ impl Series {
 
     fn take(&mut self, report: NamedReport) {
         let is_whole = report.report.complete;
+        self.taken += 1;
         self.whole += usize::from(is_whole);
         // Changes are told since the first snapshot, so rules about growth compare with that, too.
         if self.plan.baseline.is_none() || (self.grouped && is_whole && self.whole == 1) {
@@ -163,6 +224,7 @@ impl Series {
     }
 
     fn finish(mut self, limits: &ComparePlan, gate: &[Condition], found: usize, quiet: bool) -> Result<Compared> {
+        self.finish_copy();
         let enough = !self.grouped || self.whole >= 2;
         std::mem::take(&mut self.held).into_iter().for_each(|held| self.comparer.add(held));
         self.left_out.compact_sort_by_key(|night| night.taken);
@@ -177,6 +239,14 @@ impl Series {
         let complete = self.grouped || comparison.snapshots.iter().all(|row| row.complete);
         Ok(Compared { comparison, whole: complete && enough && self.newest_is_whole })
     }
+}
+
+/// Returns what tells a whole snapshot from others, with its selection of keys. Append-only files have none: nights may have their
+/// base in common.
+fn identity(report: &Report) -> Option<((Millis, Bytes, u64), Vec<String>)> {
+    let mut files = report.source.files.iter();
+    let is_dump = files.all(|file| matches!(file.container.form, ContainerForm::Rdb | ContainerForm::Replication));
+    report.snapshot_key().filter(|_| is_dump && report.complete).map(|key| (key, report.options.selection.clone()))
 }
 
 /// Builds the error for fewer than two nights that can be compared.

@@ -61,8 +61,12 @@ impl Report {
 
     /// Returns whether two reports are of one snapshot: of the same time, size and keys.
     pub(in crate::report) fn is_of_snapshot_of(&self, other: &Report) -> bool {
-        let what = |report: &Report| (report.taken(), report.source.bytes, report.totals.keys);
-        self.taken().is_some() && what(self) == what(other)
+        self.snapshot_key().is_some_and(|key| other.snapshot_key() == Some(key))
+    }
+
+    /// Returns what two snapshots hardly have in common: time, size and number of keys; `None` without a time.
+    pub(crate) fn snapshot_key(&self) -> Option<(Millis, Bytes, u64)> {
+        Some((self.taken()?, self.source.bytes, self.totals.keys))
     }
 
     /// Returns the number of all keys and their memory.

@@ -80,6 +80,8 @@ pub(in crate::report) fn through(
     maxmemory: Option<Bytes>,
 ) -> Option<Trend> {
     points.sort_unstable();
+    // A snapshot that is there twice says nothing of the scatter.
+    points.dedup();
     let (first, last) = (points.first()?.0, points.last()?.0);
     let span = last.0.checked_sub(first.0).filter(|span| *span > 0)?.unsigned_abs();
     let days = |at: Millis| at.0.saturating_sub(last.0) as f64 / DAY;

@@ -2,8 +2,7 @@
 
 use super::{NoFile, WarningKind};
 use crate::report::{FileServer, Wording};
-use crate::units::Bytes;
-use crate::wording::singular;
+use crate::wording::{grouped, singular};
 
 impl WarningKind {
     /// Words the warning in both languages.
@@ -21,21 +20,26 @@ impl WarningKind {
             CommandsFollow { bytes } => filled(
                 match bytes.0 {
                     1 => "1 byte of commands follows the snapshot and is not in the figures".to_owned(),
-                    bytes => format!("{bytes} bytes of commands follow the snapshot and are not in the figures"),
+                    bytes => {
+                        format!("{} bytes of commands follow the snapshot and are not in the figures", grouped(bytes))
+                    }
                 },
-                format!("快照之后还有 {} 字节的命令，未计入统计", bytes.0),
+                format!("快照之后还有 {} 字节的命令，未计入统计", grouped(bytes.0)),
             ),
             NoEndMark => fixed("the replication stream does not end with its mark", "复制流的结尾缺少结束标记"),
-            OtherLength { announced: Bytes(announced), bytes: Bytes(bytes) } => filled(
-                format!("the replication stream announced {announced} bytes, but the snapshot has {bytes}"),
-                format!("复制流声明有 {announced} 字节，快照实际为 {bytes} 字节"),
-            ),
+            OtherLength { announced, bytes } => {
+                let (announced, bytes) = (grouped(announced.0), grouped(bytes.0));
+                filled(
+                    format!("the replication stream announced {announced} bytes, but the snapshot has {bytes}"),
+                    format!("复制流声明有 {announced} 字节，快照实际为 {bytes} 字节"),
+                )
+            }
             BytesFollow { bytes } => filled(
                 match bytes.0 {
                     1 => "1 byte after the end of the snapshot was ignored".to_owned(),
-                    bytes => format!("{bytes} bytes after the end of the snapshot were ignored"),
+                    bytes => format!("{} bytes after the end of the snapshot were ignored", grouped(bytes)),
                 },
-                format!("快照结尾之后有 {} 字节被忽略", bytes.0),
+                format!("快照结尾之后有 {} 字节被忽略", grouped(bytes.0)),
             ),
             PassedOver { what } => match what {
                 NoFile::NamedPipe => fixed(
@@ -102,7 +106,7 @@ impl WarningKind {
                 ),
             ),
             UnknownMemory { keys, stored_bytes, modules } => {
-                let Bytes(stored) = stored_bytes;
+                let (keys, stored) = (grouped(*keys), grouped(stored_bytes.0));
                 let (en, zh) = match modules.as_slice() {
                     [] => (String::new(), String::new()),
                     names => (format!(" of {}", names.join(", ")), format!("（{}）", names.join("、"))),
