@@ -30,7 +30,7 @@ pub(crate) mod resync;
 pub(crate) mod salvage;
 pub(crate) mod scan;
 pub(crate) mod score;
-mod scratch;
+pub(crate) mod scratch;
 pub(crate) mod string;
 pub(crate) mod template;
 pub(crate) mod value_type;
