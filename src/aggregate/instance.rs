@@ -71,8 +71,8 @@ impl InstanceStats {
             let Some(server) = servers.last_mut() else { continue };
             server.memory += row.memory;
             server.allocated += row.allocated;
-            let (name_bytes, slots) = (row.name_bytes.0, row.slots.in_use());
-            let shape = DatabaseShape { db, keys: row.keys, expiring: row.expiring, name_bytes, slots };
+            let (name_bytes, slots, first_slot) = (row.name_bytes.0, row.slots.in_use(), row.slots.first());
+            let shape = DatabaseShape { db, keys: row.keys, expiring: row.expiring, name_bytes, slots, first_slot };
             server.shape.databases.push(shape);
         }
         servers
@@ -145,6 +145,19 @@ mod tests {
             [(0, 2, 6), (3, 1, 3)]
         );
         assert_eq!(databases[0].slots, [SlotShape { keys: 2, expiring: 0 }]);
+        assert_eq!(databases[0].first_slot, SlotShape::default());
+    }
+
+    #[test]
+    fn slot_0_is_told_apart() {
+        let mut instance = instance(true);
+        let record = OwnedRecord::string("key", 1, 50);
+        for slot in [0, 5, 0] {
+            instance.observe(&record.record());
+            instance.count_slot(&record.record(), slot);
+        }
+        let databases = &instance.finish().finish()[0].shape.databases;
+        assert_eq!(databases[0].first_slot, SlotShape { keys: 2, expiring: 0 });
     }
 
     #[test]

@@ -62,6 +62,11 @@ impl SlotCounts {
         self.pages.iter().flatten().count() * PAGE * size_of::<SlotShape>()
     }
 
+    /// Returns the counts of slot 0.
+    pub fn first(&self) -> SlotShape {
+        self.pages.first().and_then(|page| page.as_ref()).map_or(SlotShape::default(), |page| page[0])
+    }
+
     /// Returns the counts of the slots in use, by slot.
     pub fn in_use(&self) -> Vec<SlotShape> {
         let all = self.pages.iter().flatten().flat_map(|page| page.iter());

@@ -1,14 +1,17 @@
 //! Keys and memory by hash slot of a cluster.
 //!
-//! Memory: 16,384 slots of 64 bytes, allocated with the first key, 8 more with the first key that has a hash tag and 16 with
+//! Memory: 16,384 slots of 80 bytes, allocated with the first key, 8 more with the first key that has a hash tag and 16 with
 //! the first of unknown memory, and the name of each slot's heaviest key, cut at [`NAME_KEPT`] bytes so that a hostile file
 //! cannot fill memory with huge names. Keys reach slots in random order, so the fields that every key changes are kept
-//! together in 16 bytes per slot: 256 KiB, which fits in the L2 cache. Many keys weigh the same; ties are broken by a hash
-//! of the name first, so that names are rarely compared.
+//! together in 16 bytes per slot: 256 KiB, which fits in the L2 cache. Many keys weigh the same; then the beginnings of their
+//! names are compared first, as numbers of 16 bytes that are kept together, too.
 
+mod name_place;
 mod stored;
 
 use std::cmp::Reverse;
+
+use name_place::NamePlace;
 
 use super::parts::share;
 use crate::pattern::{kept_name, slot};
@@ -25,6 +28,9 @@ pub const NAME_KEPT: usize = kept_name::LONGEST_EXAMPLE;
 /// Heaviest slots that rules examine, however few the report lists.
 const JUDGED: usize = 100;
 
+/// Longest common beginning of names that is left out of their places, in bytes.
+const COMMON: usize = 64;
+
 /// Slots per range of the report.
 const RANGE: u16 = 128;
 
@@ -39,6 +45,10 @@ pub struct SlotStats {
     sums: Vec<SlotSums>,
     /// Fields that few keys change. Same length.
     slots: Vec<SlotDetails>,
+    /// Places of the heaviest keys. Same length.
+    places: Vec<NamePlace>,
+    /// Common beginning of the names of all heaviest keys, which is left out of `places`.
+    common: Vec<u8>,
     /// Keys with a hash tag, by slot. Empty until the first, then [`SLOTS`] long. Not in [`SlotDetails`], where each of
     /// these keys would miss the cache.
     tagged: Vec<u64>,
@@ -49,44 +59,15 @@ pub struct SlotStats {
 #[derive(Debug, Clone, Copy, Default)]
 struct SlotSums {
     memory: Bytes,
-    /// Keys that rank below this are not the heaviest.
-    least: SlotRank,
+    /// Weight of the heaviest key.
+    least: u32,
     /// Keys since the last carry into [`SlotDetails::keys`].
     keys: u32,
 }
 
-/// Rank of a key within its slot: memory as a 20-bit floating-point number, then the upper 12 bits of a hash of the
-/// name. Never decreases as memory grows.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct SlotRank(u32);
-
-impl SlotRank {
-    #[inline]
-    fn of(memory: Bytes, name: &[u8]) -> SlotRank {
-        let memory = u32::try_from(memory.0).unwrap_or(u32::MAX);
-        // Exact below 2^15. Above, 15 bits after the leading one, preceded by the number of bits dropped, like a float.
-        let more = (u32::BITS - memory.leading_zeros()).saturating_sub(15);
-        let rounded = if more == 0 { memory } else { (more << 14) + (memory >> more) };
-        SlotRank(rounded << 12 | name_hash(name) >> 20)
-    }
-}
-
-/// Hashes the length and both ends of a name, as far as it is kept; equal for few different names.
-#[inline]
-fn name_hash(name: &[u8]) -> u32 {
-    let name = kept(name);
-    let ends = match (name.first_chunk::<8>(), name.last_chunk::<8>()) {
-        (Some(first), Some(last)) => u64::from_le_bytes(*first) ^ u64::from_le_bytes(*last).rotate_left(29),
-        _ => name.iter().fold(0, |sum, &byte| sum << 8 | u64::from(byte)),
-    };
-    // Multiplying by the golden ratio's fraction spreads differences in a few bits over the upper half.
-    ((ends ^ (name.len() as u64) << 56).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as u32
-}
-
-/// Returns the bytes that a name and what is stored of it have in common: a long one may be cut at the start of a character.
-#[inline]
-fn kept(name: &[u8]) -> &[u8] {
-    &name[..name.len().min(NAME_KEPT - 3)]
+/// Memory of a key in 32 bits: exact, but for the few keys that take more.
+fn weight(memory: Bytes) -> u32 {
+    u32::try_from(memory.0).unwrap_or(u32::MAX)
 }
 
 #[derive(Debug, Clone, Default)]
@@ -114,11 +95,10 @@ impl SlotDetails {
         if memory < self.heaviest {
             return;
         }
-        // The hash of the name comes before database and name, so that names of equal weight are rarely compared.
-        let is_first = self.name.as_ref().is_none_or(|kept| {
-            (memory, name_hash(name), Reverse(db), Reverse(name))
-                > (self.heaviest, name_hash(kept), Reverse(self.db), Reverse(kept))
-        });
+        let is_first = self
+            .name
+            .as_deref()
+            .is_none_or(|kept| (memory, Reverse(db), Reverse(name)) > (self.heaviest, Reverse(self.db), Reverse(kept)));
         if is_first {
             self.heaviest = memory;
             self.db = db;
@@ -128,15 +108,30 @@ impl SlotDetails {
         }
     }
 
-    fn weight(&self) -> SlotRank {
-        self.name.as_ref().map_or(SlotRank::default(), |name| SlotRank::of(self.heaviest, name))
+    fn weight(&self) -> u32 {
+        self.name.as_ref().map_or(0, |_| weight(self.heaviest))
+    }
+
+    /// Returns the place of the heaviest key, whose name begins with `common`.
+    fn place(&self, common: &[u8]) -> NamePlace {
+        let rest = self.name.as_ref().and_then(|name| name.strip_prefix(common));
+        rest.map_or(NamePlace::UNKNOWN, |rest| NamePlace::of(self.db, rest))
     }
 }
 
 impl SlotStats {
     /// Creates an empty aggregate that lists the `top` heaviest slots.
     pub fn new(top: usize) -> Self {
-        SlotStats { top, tagged_keys: 0, sums: Vec::new(), slots: Vec::new(), tagged: Vec::new(), unknown: Vec::new() }
+        SlotStats {
+            top,
+            tagged_keys: 0,
+            sums: Vec::new(),
+            slots: Vec::new(),
+            places: Vec::new(),
+            common: Vec::new(),
+            tagged: Vec::new(),
+            unknown: Vec::new(),
+        }
     }
 
     /// Adds a key. The caller knows its slot and whether a hash tag determines it. Slot numbers are taken modulo
@@ -144,7 +139,7 @@ impl SlotStats {
     #[inline]
     pub fn observe_at(&mut self, record: &Record<'_>, slot: u16, tagged: bool) {
         if self.sums.is_empty() {
-            self.allocate();
+            self.allocate(record.key);
         }
         let place = usize::from(slot) % SLOTS;
         if tagged {
@@ -154,21 +149,57 @@ impl SlotStats {
         let sums = &mut self.sums[place];
         sums.memory += record.memory;
         sums.keys += 1;
-        let may_be_heaviest = SlotRank::of(record.memory, record.key) >= sums.least;
+        let may_be_heaviest = weight(record.memory) >= sums.least;
         let is_unknown = record.memory == Bytes(0);
-        // `|` rather than `||`: one branch instead of three, and nearly never taken.
+        // `|` rather than `||`: one branch instead of three.
         if may_be_heaviest | is_unknown | (sums.keys == u32::MAX) {
-            let details = &mut self.slots[place];
-            details.offer(record.memory, record.db, record.key);
-            sums.least = details.weight();
             if is_unknown {
                 self.unknown.resize(SLOTS, Unknown::default());
                 self.unknown[place].note(record.memory, record.disk);
             }
             if sums.keys == u32::MAX {
-                details.keys += u64::from(std::mem::take(&mut sums.keys));
+                self.slots[place].keys += u64::from(std::mem::take(&mut sums.keys));
             }
+            self.offer(place, record);
         }
+    }
+
+    /// Makes a key the heaviest one of its slot if it is.
+    fn offer(&mut self, place: usize, record: &Record<'_>) {
+        let rest = match record.key.strip_prefix(self.common.as_slice()) {
+            Some(rest) => rest,
+            None => self.shorten_common(record.key),
+        };
+        let least = &mut self.sums[place].least;
+        // Most keys that weigh the same come later in the order of names, which is known without looking at the name of the heaviest.
+        let is_tie = weight(record.memory) == *least && *least < u32::MAX;
+        if is_tie && NamePlace::of(record.db, rest) > self.places[place] {
+            return;
+        }
+        let details = &mut self.slots[place];
+        details.offer(record.memory, record.db, record.key);
+        *least = details.weight();
+        self.places[place] = details.place(&self.common);
+    }
+
+    /// Shortens the common beginning to what it shares with `name`, and returns the rest of the name. Happens at most [`COMMON`] times
+    /// while keys are observed.
+    #[cold]
+    fn shorten_common<'a>(&mut self, name: &'a [u8]) -> &'a [u8] {
+        self.truncate_common(name);
+        self.find_places();
+        name.get(self.common.len()..).unwrap_or_default()
+    }
+
+    fn truncate_common(&mut self, name: &[u8]) {
+        let shared = self.common.iter().zip(name).take_while(|(one, other)| one == other).count();
+        self.common.truncate(shared);
+    }
+
+    /// Finds the places of all heaviest keys anew.
+    fn find_places(&mut self) {
+        let common = self.common.as_slice();
+        self.places.iter_mut().zip(&self.slots).for_each(|(place, details)| *place = details.place(common));
     }
 
     /// Counts keys with a hash tag.
@@ -181,9 +212,11 @@ impl SlotStats {
     }
 
     #[cold]
-    fn allocate(&mut self) {
+    fn allocate(&mut self, name: &[u8]) {
         self.sums.resize_with(SLOTS, SlotSums::default);
         self.slots.resize_with(SLOTS, SlotDetails::default);
+        self.places.resize(SLOTS, NamePlace::UNKNOWN);
+        self.common = name[..name.len().min(COMMON)].to_vec();
     }
 
     /// Adds everything that `other` has observed.
@@ -192,6 +225,7 @@ impl SlotStats {
             *self = SlotStats { top: self.top, ..other };
             return;
         }
+        let has_names = !other.slots.is_empty();
         self.tagged_keys = self.tagged_keys.saturating_add(other.tagged_keys);
         for (place, &keys) in other.tagged.iter().enumerate() {
             self.count_tagged(place, keys);
@@ -211,11 +245,15 @@ impl SlotStats {
             sums.least = slot.weight();
             slot.keys = slot.keys.saturating_add(u64::from(more.keys));
         }
+        if has_names {
+            self.shorten_common(&other.common);
+        }
     }
 
     /// Assigns all keys observed so far to database `db`.
     pub fn settle_database(&mut self, db: u64) {
         self.slots.iter_mut().for_each(|slot| slot.db = db);
+        self.find_places();
     }
 
     /// Returns the report's section, with exact quantiles; `None` unless it is wanted anyway, as for the dump of a cluster, or a
@@ -383,13 +421,48 @@ mod tests {
         assert_eq!(shown(&mut names.iter()), shown(&mut names.iter().rev()));
     }
 
+    #[test]
+    fn ties_are_ordered_by_database_and_name() {
+        let shown = |keys: &[(u64, &str)]| {
+            let mut slots = SlotStats::new(10);
+            for &(db, key) in keys {
+                let mut record = OwnedRecord::string(key, 1, 30);
+                record.rest.db = db;
+                slots.observe_at(&record.record(), 5, true);
+            }
+            let example = slots.finish(true).unwrap().list[0].example.clone();
+            (example.db, example.key.as_text().unwrap().to_owned())
+        };
+        let tags = ["{t}:a", "{t}:b", "{t}:c", "{t}:d", "{t}:e", "{t}:f"].map(|key| (0, key));
+        assert_eq!(shown(&tags), (0, "{t}:a".to_owned()));
+        assert_eq!(shown(&tags.iter().rev().copied().collect::<Vec<_>>()), (0, "{t}:a".to_owned()));
+        assert_eq!(shown(&[(1, "a"), (0, "b"), (0, "c")]), (0, "b".to_owned()));
+        assert_eq!(shown(&[(700, "b"), (300, "c"), (300, "d"), (301, "a")]), (300, "c".to_owned()));
+    }
+
     proptest::proptest! {
         #[test]
         fn weights_never_fall(one in 0u64..1 << 34, other in 0u64..1 << 34, shift in 0u32..34) {
             let (one, other) = (one >> shift, other >> shift);
-            let (least, most) = (one.min(other), one.max(other));
-            proptest::prop_assert!(SlotRank::of(Bytes(least), b"a") <= SlotRank::of(Bytes(most), b"a"));
-            proptest::prop_assert!(SlotRank::of(Bytes(most), b"a").0 >> 12 < 1 << 20);
+            proptest::prop_assert!(weight(Bytes(one.min(other))) <= weight(Bytes(one.max(other))));
+        }
+
+        #[test]
+        fn the_first_of_equals_is_the_example(
+            keys in proptest::collection::vec((0u64..3, 0u16..2, "(app:[ab]:)?(session:user:profile:){0,3}[0-2]{0,3}"), 1..40),
+            parts in 1usize..4,
+        ) {
+            let mut workers = vec![SlotStats::new(10); parts];
+            for (at, (db, slot, key)) in keys.iter().enumerate() {
+                let mut record = OwnedRecord::string(key, 1, 30);
+                record.rest.db = *db;
+                workers[at % parts].observe_at(&record.record(), *slot, false);
+            }
+            let all = workers.into_iter().reduce(|mut all, next| { all.merge(next); all }).unwrap();
+            for row in all.finish(true).unwrap().list {
+                let first = keys.iter().filter(|key| key.1 == row.slot).map(|key| (key.0, key.2.as_str())).min();
+                proptest::prop_assert_eq!(Some((row.example.db, row.example.key.as_text().unwrap())), first);
+            }
         }
     }
 

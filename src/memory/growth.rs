@@ -102,6 +102,17 @@ impl Growth {
         if full { Growth { size: 2 * settled.size, ..settled } } else { settled }
     }
 
+    /// Returns the table when the server, now idle, has begun to double it, if that is what [`Growth::rested`] expects of it:
+    /// both tables exist, and nothing has been moved yet.
+    pub fn once_idle(self) -> Growth {
+        let rested = Growth::rested(self.kind, self.used).size;
+        let mut growth = self;
+        if self.next == 0 && self.used == self.size && rested > self.size {
+            growth.move_to(rested);
+        }
+        growth
+    }
+
     /// Like [`Growth::after`], but with rehashing completed.
     fn settled(kind: TableKind, elements: u64) -> Growth {
         let least = elements.div_ceil(kind.capacity(1)).max(kind.size_for(0));
@@ -341,6 +352,19 @@ mod tests {
         let sizes = [4, 5, 8, 9, 1024].map(|n| Growth::rested(TableKind::Slots, n).size());
         assert_eq!(sizes, [4, 8, 16, 16, 2048]);
         assert_eq!([7, 8, 14].map(|n| Growth::presized(TableKind::Buckets, n).size()), [2, 2, 4]);
+    }
+
+    #[test]
+    fn both_tables_of_a_full_one_exist_when_doubling_begins() {
+        for grown in [Growth::presized, Growth::after] {
+            let sizes = [4, 8, 9, 1024, 1500, 2000].map(|n| grown(TableKind::Slots, n).once_idle().size());
+            let before = [4, 9, 1500, 2000].map(|n| grown(TableKind::Slots, n).size());
+            assert_eq!(sizes, [before[0], 8 + 16, before[1], 1024 + 2048, before[2], before[3]]);
+        }
+        let full = Growth::presized(TableKind::Slots, 1024);
+        assert_eq!(full.once_idle().followers(), full.followers(), "none has been moved yet");
+        assert_eq!(Growth::presized(TableKind::Buckets, 7).once_idle().size(), 2);
+        assert_eq!(Growth::presized(TableKind::Slots, LARGEST).once_idle().size(), LARGEST);
     }
 
     #[test]

@@ -40,6 +40,8 @@ pub struct DatabaseShape {
     pub name_bytes: u64,
     /// Cluster slots with keys; if empty, keys are assumed to be spread evenly.
     pub slots: Vec<SlotShape>,
+    /// Slot 0, which is one of `slots` if it has keys.
+    pub first_slot: SlotShape,
 }
 
 /// Key counts of one cluster slot.
@@ -130,8 +132,12 @@ impl InstanceMemory {
 enum TableHistory {
     /// Created with its final size.
     Presized,
+    /// Created with its final size; if full, the server has begun to double it.
+    PresizedAndIdle,
     /// Grown by insertions.
     Grown,
+    /// Grown by insertions; if full, the server has begun to double it.
+    GrownAndIdle,
     /// Grown, and rehashing completed in idle time.
     Rested,
 }
@@ -151,11 +157,21 @@ impl StoreLayout {
             Presized::AtLoad | Presized::Always => true,
         };
         match moment {
-            ReadMoment::Loaded if presized => TableHistory::Presized,
-            ReadMoment::Loaded => TableHistory::Grown,
-            ReadMoment::Settled if self.presized == Presized::Always => TableHistory::Presized,
+            _ if self.presized == Presized::Always => TableHistory::Presized,
             ReadMoment::Settled => TableHistory::Rested,
+            // In a cluster node, tables of slots are doubled one after the other, which takes minutes.
+            ReadMoment::Loaded => match (presized, cluster) {
+                (true, true) => TableHistory::Presized,
+                (true, false) => TableHistory::PresizedAndIdle,
+                (false, true) => TableHistory::Grown,
+                (false, false) => TableHistory::GrownAndIdle,
+            },
         }
+    }
+
+    /// Returns whether a main table has an expiry table.
+    fn has_expires(&self, expiring: u64, cluster: bool) -> bool {
+        expiring > 0 || self.paired && (cluster || self.presized == Presized::AtLoad)
     }
 }
 
@@ -198,7 +214,7 @@ impl Model {
             SlotForm::Tables(store) => {
                 let history = store.history(moment, cluster);
                 let (mut tables, mut overhead) = self.pair_of_tables(keys, expiring, history);
-                let expires_tables = u64::from(expiring > 0);
+                let expires_tables = u64::from(store.has_expires(expiring, cluster));
                 let (main, expires) = (self.usable(store.main_table), expires_tables * self.usable(store.table));
                 tables.add(TableBytes { main, expires, slots: 0 });
                 let (main, expires) = (store.main_table, expires_tables * store.table);
@@ -214,9 +230,10 @@ impl Model {
         let (main, main_room) = self.database_table(keys, layout.main, history);
         let (expires, expires_room) = self.database_table(expiring, layout.expires, history);
         let counted = |entries: u64, each: u64, room: u64| entries.saturating_mul(each).saturating_add(room);
+        let listed = if layout.expires == DatabaseEntry::NoTable { 0 } else { expiring };
         let overhead = TableBytes {
             main: counted(keys, layout.counted_entry + layout.counted_object, main_room),
-            expires: counted(expiring, layout.counted_entry, expires_room),
+            expires: counted(listed, layout.counted_entry, expires_room),
             slots: 0,
         };
         (TableBytes { main, expires, slots: 0 }, overhead)
@@ -224,7 +241,9 @@ impl Model {
 
     /// Returns the allocated bytes of a table with its entries, and the counted bytes of its slots or buckets.
     fn database_table(&self, elements: u64, entry: DatabaseEntry, history: TableHistory) -> (u64, u64) {
-        if elements == 0 {
+        // Up to 7.2, a table is created for the declared number of keys even if that is 0.
+        let created = history == TableHistory::Presized && !matches!(self.layout.instance.slots, SlotForm::Tables(_));
+        if entry == DatabaseEntry::NoTable || elements == 0 && !created {
             return (0, 0);
         }
         let kind = match self.layout.table {
@@ -233,13 +252,15 @@ impl Model {
         };
         let growth = match history {
             TableHistory::Presized => Growth::presized(kind, elements),
+            TableHistory::PresizedAndIdle => Growth::presized(kind, elements).once_idle(),
             TableHistory::Grown => Growth::after(kind, elements),
+            TableHistory::GrownAndIdle => Growth::after(kind, elements).once_idle(),
             TableHistory::Rested => Growth::rested(kind, elements),
         };
         let entries = match entry {
             DatabaseEntry::Each(size) => elements.saturating_mul(self.usable(size)),
             DatabaseEntry::Chained(size) => growth.followers().saturating_mul(self.usable(size)),
-            DatabaseEntry::None => 0,
+            DatabaseEntry::None | DatabaseEntry::NoTable => 0,
         };
         let (given, counted) = match kind {
             TableKind::Slots => {
@@ -266,7 +287,7 @@ impl Model {
         let mut sums = (TableBytes::default(), TableBytes { main: made, expires: made, slots: 0 });
         let mut add = |keys: u64, expiring: u64, times: u64| {
             let (tables, overhead) = self.pair_of_tables(keys, expiring, history);
-            let expires_tables = u64::from(expiring > 0 || store.paired);
+            let expires_tables = u64::from(store.has_expires(expiring, true));
             let all = |bytes: u64| bytes.saturating_mul(times);
             sums.0.add(TableBytes {
                 main: all(tables.main),
@@ -285,6 +306,11 @@ impl Model {
         }
         for slot in &shape.slots {
             add(slot.keys.into(), slot.expiring.into(), 1);
+        }
+        // The search for expired keys begins with slot 0, and frees its table if that is empty.
+        if store.paired && shape.expiring > 0 && shape.first_slot.keys > 0 && shape.first_slot.expiring == 0 {
+            sums.0.slots = sums.0.slots.saturating_sub(self.usable(store.table));
+            sums.1.expires = sums.1.expires.saturating_sub(store.table);
         }
         sums
     }
@@ -332,6 +358,53 @@ mod tests {
     }
 
     #[test]
+    fn expiry_tables_are_created_for_the_declared_number_even_if_that_is_none() {
+        for (server, told, allocated) in [
+            ("redis-4.0", 32, 32),
+            ("redis-6.2", 32, 32),
+            ("redis-7.0", 32, 32),
+            ("redis-7.2", 32, 32),
+            ("redis-8.2", 216, 0),
+            ("redis-8.10", 296, 64),
+            ("valkey-8.1", 96, 0),
+            ("valkey-9.1", 112, 0),
+            ("keydb-6.3", 0, 0),
+        ] {
+            let memory = model(server, false).instance(&shape(2, 0));
+            assert_eq!((memory.overhead().expires, memory.tables().expires), (told, allocated), "{server}");
+            assert_eq!(memory.after_load(), memory.tables(), "{server}");
+        }
+    }
+
+    #[test]
+    fn keys_of_keydb_hold_their_expiry() {
+        assert_eq!(overhead("keydb-6.3", 396, 104), (23_104, 0));
+        assert_eq!(model("keydb-6.3", false).instance(&shape(396, 104)).tables().expires, 0);
+    }
+
+    #[test]
+    fn the_search_for_expired_keys_frees_the_empty_table_of_slot_0() {
+        let expires = |server, slots: [(u32, u32); 3]| {
+            let slots = slots.map(|(keys, expiring)| SlotShape { keys, expiring });
+            let database = DatabaseShape {
+                keys: slots.iter().map(|slot| u64::from(slot.keys)).sum(),
+                expiring: slots.iter().map(|slot| u64::from(slot.expiring)).sum(),
+                first_slot: slots[0],
+                slots: slots.into_iter().filter(|slot| slot.keys > 0).collect(),
+                ..DatabaseShape::default()
+            };
+            let memory = model(server, true).instance(&InstanceShape { databases: vec![database] });
+            (memory.overhead().expires, memory.tables().slots)
+        };
+        let of_8_10 = |slots| expires("redis-8.10", slots);
+        assert_eq!(of_8_10([(1, 0), (1, 0), (1, 1)]), (408, 3 * 96 + 2 * 64));
+        assert_eq!(of_8_10([(1, 0), (1, 0), (1, 0)]).0, 424, "nothing expires, so nothing is searched");
+        assert_eq!(of_8_10([(1, 1), (1, 0), (1, 0)]).0, 472);
+        assert_eq!(of_8_10([(0, 0), (2, 0), (1, 1)]).0, 408);
+        assert_eq!(expires("redis-8.2", [(1, 0), (1, 0), (1, 1)]).0, 328);
+    }
+
+    #[test]
     fn slot_links_are_counted_separately() {
         let of = |server| model(server, true).instance(&shape(1116, 398)).overhead();
         assert_eq!(of("redis-7.0"), TableBytes { main: 61_024, expires: 13_648, slots: 17_856 });
@@ -375,6 +448,24 @@ mod tests {
         assert_eq!(memory.after_load().main - memory.tables().main, 8 * 1024);
         let memory = model("redis-7.2", false).instance(&shape(1500, 0));
         assert_eq!(memory.after_load(), memory.tables());
+    }
+
+    #[test]
+    fn a_full_table_is_doubled_as_soon_as_it_is_loaded() {
+        // 262,144 strings of 20 bytes: these servers took 22,570,944 and 24,664,536 bytes right after loading, some 55 KB of
+        // them without any key, and 22,516,992 and 24,611,600 are expected.
+        for server in ["redis-7.4", "redis-8.2", "redis-8.10"] {
+            let memory = model(server, false).instance(&shape(262_144, 0));
+            let moved = memory.after_load().main - memory.tables().main;
+            let followers = match server {
+                "redis-7.4" => 0,
+                _ => 16 * (occupied(262_144, 524_288) - occupied(262_144, 262_144)),
+            };
+            assert_eq!(moved, 8 * 262_144 + followers, "{server}");
+        }
+        // Nodes of a cluster double their tables one after the other.
+        let memory = model("redis-8.2", true).instance(&shape(16_384 * 1024, 0));
+        assert!(memory.after_load().main < memory.tables().main);
     }
 
     #[test]

@@ -1,6 +1,10 @@
 //! Length of scores as text, as they are stored in packed sorted sets.
 
+mod grisu;
+
 use std::fmt::Write;
+
+use grisu::Decimal;
 
 use super::item::PackedItem;
 use super::layout::ScoreText;
@@ -21,7 +25,7 @@ pub fn item(score: f64, form: ScoreText) -> PackedItem {
     match (integer(score, form), form) {
         (Some(number), _) => PackedItem::Int(number),
         (None, ScoreText::SeventeenDigits | ScoreText::SeventeenDigitsOrInteger) => seventeen_digits(score),
-        (None, ScoreText::Shortest) => PackedItem::Text(shortest(score)),
+        (None, ScoreText::Shortest) => shortest(score),
     }
 }
 
@@ -109,31 +113,36 @@ fn seventeen_digits(score: f64) -> PackedItem {
     }
 }
 
-/// Returns the length as formatted by `fpconv_dtoa` (`deps/fpconv`).
-fn shortest(score: f64) -> u64 {
+/// Formats like `fpconv_dtoa` (`deps/fpconv`).
+fn shortest(score: f64) -> PackedItem {
     if let Some(len) = non_finite(score) {
-        return len;
+        return PackedItem::Text(len);
     }
-    let text = ShortText::of(format_args!("{score:e}"));
-    let (mantissa, exponent) = digits_and_exponent(text.as_str());
+    if score == 0.0 {
+        return PackedItem::Int(0);
+    }
+    let Decimal { digits, count, exponent: last } = grisu::decimal(score.abs());
     let sign = u64::from(score.is_sign_negative());
-    let digits = mantissa.bytes().filter(u8::is_ascii_digit).count() as u64;
-    // Exponent of the last digit.
-    let last = exponent - i64::try_from(digits).unwrap_or(0) + 1;
-    let (size, behind) = (exponent.unsigned_abs(), last.unsigned_abs());
-    if last >= 0 && size < digits + 7 {
-        return sign + digits + behind;
+    let count = u64::from(count);
+    // Exponent of the first digit.
+    let size = (i64::from(last) + count.cast_signed() - 1).unsigned_abs();
+    let behind = u64::from(last.unsigned_abs());
+    if last >= 0 && size < count + 7 {
+        // Such text is packed as an integer, if it is one of 64 bits.
+        let whole = i128::from(digits) * 10i128.pow(last.unsigned_abs());
+        let signed = if score < 0.0 { -whole } else { whole };
+        return i64::try_from(signed).map_or(PackedItem::Text(sign + count + behind), PackedItem::Int);
     }
     if last < 0 && (last > -7 || size < 4) {
-        return sign + if behind >= digits { behind + 2 } else { digits + 1 };
+        return PackedItem::Text(sign + if behind >= count { behind + 2 } else { count + 1 });
     }
-    let digits = digits.min(18 - sign);
+    let count = count.min(18 - sign);
     let exponent_digits = match size {
         0..10 => 1,
         10..100 => 2,
         _ => 3,
     };
-    sign + digits + u64::from(digits > 1) + 2 + exponent_digits
+    PackedItem::Text(sign + count + u64::from(count > 1) + 2 + exponent_digits)
 }
 
 #[cfg(test)]
@@ -202,5 +211,39 @@ mod tests {
         ] {
             assert_eq!(new(score), PackedItem::Text(text.len() as u64), "{text}");
         }
+    }
+
+    #[test]
+    fn servers_from_7_2_pack_plain_digits_as_integers() {
+        // As the listpacks of Redis 8.2 and 8.10 and Valkey 9.1 hold them.
+        for (score, number) in [
+            (2f64.powi(53), 9_007_199_254_740_992),
+            (-2f64.powi(53) - 2.0, -9_007_199_254_740_994),
+            (2f64.powi(62), 1 << 62),
+            // The next larger number: digits, not the exact value.
+            (2f64.powi(62) + 1024.0, 4_611_686_018_427_389_000),
+            (-2f64.powi(62) - 1024.0, -4_611_686_018_427_389_000),
+            (7_941_853_417_859_329_000.0, 7_941_853_417_859_329_000),
+            (2f64.powi(63) - 1024.0, 9_223_372_036_854_775_000),
+        ] {
+            assert_eq!(new(score), PackedItem::Int(number), "{score}");
+        }
+        for (score, text) in [
+            (2f64.powi(63), "9223372036854776000"),
+            (-2f64.powi(63), "-9223372036854776000"),
+            (12_345_678_901_234_567_890.0, "12345678901234567000"),
+            // With eight zeros or more, an exponent is shorter.
+            (5e18, "5e+18"),
+            (-9.2e18, "-9.2e+18"),
+            (4_611_686_018_500_000_000.0, "4.6116860185e+18"),
+            (1e22, "1e+22"),
+        ] {
+            assert_eq!(new(score), PackedItem::Text(text.len() as u64), "{text}");
+        }
+    }
+
+    #[test]
+    fn some_scores_have_one_digit_more_than_they_need() {
+        assert_eq!(new(76.927_049_554_756_6), PackedItem::Text("76.92704955475659".len() as u64));
     }
 }

@@ -58,14 +58,15 @@ impl<'de> Deserialize<'de> for SlotStats {
         if !slots.is_sorted_by(|one, next| one.slot < next.slot) {
             return Err(D::Error::custom("the slots are not in ascending order"));
         }
-        if !slots.is_empty() {
-            stats.allocate();
+        if let Some(first) = slots.first() {
+            stats.allocate(&first.name);
         }
         for StoredSlot { slot, keys, tagged, memory, heaviest, db, name, unknown } in slots {
             let place = usize::from(slot);
             if place >= SLOTS || tagged > keys || heaviest > memory || unknown.keys > keys || is_too_long(&name) {
                 return Err(D::Error::custom("the sums of a slot contradict each other"));
             }
+            stats.truncate_common(&name);
             let details = SlotDetails { keys, heaviest, db, name: Some(name) };
             (stats.sums[place].memory, stats.sums[place].least) = (memory, details.weight());
             stats.slots[place] = details;
@@ -77,6 +78,7 @@ impl<'de> Deserialize<'de> for SlotStats {
                 stats.unknown[place] = unknown;
             }
         }
+        stats.find_places();
         Ok(stats)
     }
 }

@@ -24,6 +24,8 @@ pub enum DatabaseEntry {
     Chained(u64),
     /// None: the entry is counted with the key, or the bucket holds the pointer.
     None,
+    /// None, and no table: keys hold their expiry.
+    NoTable,
 }
 
 /// Structure that finds the keys of a cluster slot, which also determines the tables of a database.
@@ -70,6 +72,6 @@ pub struct StoreLayout {
     pub main_table: u64,
     /// Tables created for the number of keys that the dump declares.
     pub presized: Presized,
-    /// True if each slot with keys has an expiry table, even if none of its keys expires.
+    /// True if the numbers that the dump declares create both tables, even if no key expires.
     pub paired: bool,
 }

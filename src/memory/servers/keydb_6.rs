@@ -9,5 +9,6 @@ pub const LAYOUT: Layout = Layout {
     short: ShortStrings::Behind { longest: 52, count: Count::Requested },
     table: TableLayout::Dict { table: 112, entry: 24, zset_entry: 24, lone_members: false },
     modules: ModuleLine::Foreign,
+    instance: InstanceLayout { expires: DatabaseEntry::NoTable, counted_object: 24, ..redis_6::REDIS_6_2_5.instance },
     ..redis_6::REDIS_6_2_5
 };
