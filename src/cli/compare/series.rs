@@ -60,8 +60,8 @@ struct Series {
     whole: usize,
     /// Number of reports that were taken, whole or not.
     taken: usize,
-    /// Names of whole snapshots, by what tells them apart and by their selection of keys.
-    known: BTreeMap<((Millis, Bytes, u64), Vec<String>), String>,
+    /// Names of whole snapshots.
+    known: BTreeMap<Identity, String>,
     /// The first copy of another snapshot, in case that there is nothing else to compare with.
     copy: Option<KeptCopy>,
     /// True if nothing is known to be missing in the newest night so far.
@@ -71,6 +71,9 @@ struct Series {
     left_out: Vec<LeftOut>,
     keys: u64,
 }
+
+/// Time, size and number of keys of a snapshot, and the selection of its keys.
+type Identity = ((Millis, Bytes, u64), Vec<String>);
 
 /// A night that is the snapshot of another one, under another name.
 struct KeptCopy {
@@ -241,9 +244,8 @@ impl Series {
     }
 }
 
-/// Returns what tells a whole snapshot from others, with its selection of keys. Append-only files have none: nights may have their
-/// base in common.
-fn identity(report: &Report) -> Option<((Millis, Bytes, u64), Vec<String>)> {
+/// Returns what tells a whole snapshot from others. Append-only files have nothing: nights may have their base in common.
+fn identity(report: &Report) -> Option<Identity> {
     let mut files = report.source.files.iter();
     let is_dump = files.all(|file| matches!(file.container.form, ContainerForm::Rdb | ContainerForm::Replication));
     report.snapshot_key().filter(|_| is_dump && report.complete).map(|key| (key, report.options.selection.clone()))
