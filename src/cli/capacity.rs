@@ -68,7 +68,8 @@ pub fn run(args: &CapacityArgs, given: &GivenFlags) -> Result<ExitStatus> {
         given.refuse_for_reports(OF_INPUTS, "the inputs")?;
     }
     let nodes = args.cluster_nodes.as_deref().map(cluster_nodes).transpose()?;
-    let mut out = Outlet::new(&args.output, args.sources()).open(args.output.output.as_deref())?;
+    let outlet = Outlet::new(&args.output, args.sources()).with_temporary(&analysis.read.open);
+    let mut out = outlet.open(args.output.output.as_deref())?;
     print_passed_over(&args.input);
     let mut asks: Vec<String> = analysis.read.what_if.iter().map(|ask| ask.text().to_owned()).collect();
     let servers = reports(&args.input.inputs, &analysis, args.input.quiet)?;
