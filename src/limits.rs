@@ -111,6 +111,9 @@ pub const HASHED_KEYS: u64 = 16 << 20;
 /// Maximum size of the content of a partial report: a report of millions of patterns whose samples are all full stays below it.
 pub const MAX_PARTIAL_BYTES: u64 = 1 << 30;
 
+/// Maximum size of a stored report: one of which every list has ten thousand rows with long names stays below it.
+pub const MAX_REPORT_BYTES: u64 = 1 << 30;
+
 /// Maximum number of objects in the list of a prefix in an object store.
 #[cfg(feature = "remote")]
 pub const MAX_LISTED: usize = 1_000_000;

@@ -31,7 +31,7 @@ mod _native {
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-    /// Runs the command line, and returns its exit status.
+    /// Runs the command line, and returns its exit status. It maps no file: one that becomes shorter would end the interpreter.
     #[pyfunction]
     fn run(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
         py.detach(|| rdblens::cli::run_with(arguments)).code()

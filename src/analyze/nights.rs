@@ -17,8 +17,10 @@ use super::plan::{AtDamage, ReadPlan};
 use super::read::feed::PreparedInput;
 use super::read::progress::Unwatched;
 use crate::error::{Error, Result};
+use crate::input::limited::read_at_most;
 use crate::input::nights::{self, NightFile};
 use crate::input::{shown_path, undated};
+use crate::limits::MAX_REPORT_BYTES;
 use crate::report::{Warning, WarningKind};
 use crate::units::Millis;
 
@@ -131,7 +133,8 @@ impl Candidate {
         struct FileFacts {
             name: String,
         }
-        let facts = std::fs::read(&self.file.path).ok().and_then(|json| serde_json::from_slice::<Facts>(&json).ok());
+        let json = read_at_most(&self.file.path, MAX_REPORT_BYTES).ok();
+        let facts = json.and_then(|json| serde_json::from_slice::<Facts>(&json).ok());
         let facts = facts.unwrap_or_default();
         self.created = facts.server.ctime;
         self.of_report = Some(facts.source.files.into_iter().map(|file| file.name).collect());

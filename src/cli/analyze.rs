@@ -20,7 +20,8 @@ pub fn run(args: &AnalyzeArgs) -> Result<ExitStatus> {
     let read = plan::read(&args.read)?;
     let mut plan = plan::policy(plan::report(read, &args.report)?, &args.policy)?;
     plan.mask = plan::mask(&args.mask)?;
-    let delivery = ReportDelivery::open(&args.format, &args.output, &Outlet::new(&args.output, args.sources()))?;
+    let outlet = Outlet::new(&args.output, args.sources()).with_temporary(&plan.read.open);
+    let delivery = ReportDelivery::open(&args.format, &args.output, &outlet)?;
     if !args.read.input.quiet {
         delivery.warn();
     }

@@ -69,7 +69,8 @@ pub fn run(args: &CapacityArgs, given: &GivenFlags) -> Result<ExitStatus> {
     }
     let nodes = args.cluster_nodes.as_deref().map(cluster_nodes).transpose()?;
     let output = args.output.output.as_deref().map(|path| in_folder(path, format(args).as_of_report(), false));
-    let mut out = Outlet::new(&args.output, args.sources()).open(output.as_deref())?;
+    let outlet = Outlet::new(&args.output, args.sources()).with_temporary(&analysis.read.open);
+    let mut out = outlet.open(output.as_deref())?;
     print_passed_over(&args.input);
     let mut asks: Vec<String> = analysis.read.what_if.iter().map(|ask| ask.text().to_owned()).collect();
     let servers = reports(&args.input.inputs, &analysis, args.input.quiet)?;

@@ -35,7 +35,8 @@ pub fn run(args: &CompareArgs, given: &GivenFlags) -> Result<ExitStatus> {
     let policy = plan::policy_source(&args.policy)?;
     let plan = Plan { policy, top: PATTERNS, ..Plan::new(read) };
     let formats = args.format.as_of_report();
-    let delivery = ReportDelivery::open(&formats, &args.output, &Outlet::new(&args.output, args.sources()))?;
+    let outlet = Outlet::new(&args.output, args.sources()).with_temporary(&plan.read.open);
+    let delivery = ReportDelivery::open(&formats, &args.output, &outlet)?;
     let list = match chosen_list(args, &delivery)? {
         None => ComparisonList::default(),
         Some(ComparedList::Snapshots(list)) => list,

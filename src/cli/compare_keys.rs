@@ -31,7 +31,7 @@ pub fn run(args: &CompareArgs) -> Result<ExitStatus> {
     check_plan(&read)?;
     let sides = sides(args)?;
     refuse_reports(sides)?;
-    let outlet = Outlet::new(&args.output, args.sources());
+    let outlet = Outlet::new(&args.output, args.sources()).with_temporary(&read.open);
     let mut rows = by_key.rows.as_deref().map(|path| rows_to(path, args, &outlet)).transpose()?;
     let mut formats = args.format.as_of_report();
     // The mark may be meant for the rows alone.
@@ -68,10 +68,15 @@ pub fn run(args: &CompareArgs) -> Result<ExitStatus> {
         Ok(())
     })?;
     drop(bar);
-    let finished = rows.map_or(Ok(()), |rows| rows.finish().and_then(Output::finish));
-    written(closed.and(finished))?;
+    // Rows that are not complete get no name. The sums are complete by themselves.
+    let rows = match rows {
+        Some(rows) if closed.is_ok() => rows.finish().and_then(Output::finish),
+        _ => closed,
+    };
     let table = |out: &Output| args.screen.table(out, top, args.lang.lang());
-    written(delivery.write_key_comparison(&comparison, list, table))?;
+    let sums = delivery.write_key_comparison(&comparison, list, table);
+    written(rows)?;
+    written(sums)?;
     if !args.read.input.quiet {
         for verdict in &verdicts {
             verdict.fault.iter().for_each(print_error);

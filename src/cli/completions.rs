@@ -2,6 +2,7 @@
 //! allocators and rules; so do the values after a comma.
 
 use std::io::Write;
+use std::ops::Range;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Command, CommandFactory, ValueEnum};
@@ -64,12 +65,10 @@ impl ListFlag {
                 let list = format!("compgen -P \"${{cur%\"{last}\"}}\" -W \"{names}\" -- \"{last}\"");
                 script.replace(&format!("compgen -W \"{names}\" -- \"${{cur}}\""), &list)
             }
-            Shell::Zsh => {
-                let flag_of_zsh = format!("'*--{flag}=[");
-                let mut parts = script.split(&flag_of_zsh);
-                let first = parts.next().unwrap_or_default().to_owned();
-                parts.fold(first, |script, part| script + &flag_of_zsh + &self.zsh_list(part))
-            }
+            Shell::Zsh => self.zsh_definition(script).map_or_else(
+                || script.to_owned(),
+                |at| format!("{}{}{}", &script[..at.start], self.zsh_list(&script[at.clone()]), &script[at.end..]),
+            ),
             Shell::Fish => {
                 let list = format!("(__fish_complete_list {separator} \"for name in {names}; echo \\$name; end\")");
                 let after = format!("and string match -q '*{separator}*' -- (commandline -t)");
@@ -80,13 +79,22 @@ impl ListFlag {
         }
     }
 
-    /// Returns the definition of the flag for zsh, from its description on, with a list in place of one name.
+    /// Finds the definition of the flag among those of its command: in quotes, at the start of a line.
+    fn zsh_definition(&self, script: &str) -> Option<Range<usize>> {
+        let find = |from: usize, what: &str| Some(from + script.get(from..)?.find(what)?);
+        let command = find(0, &format!("({})\n_arguments ", self.command))?;
+        let end = find(command, "&& ret=0")?;
+        let flag = find(command, &format!("\n'*--{}=[", self.flag)).filter(|flag| *flag < end)?;
+        Some(flag..find(flag, "' \\\n")? + 1)
+    }
+
+    /// Returns the definition of the flag for zsh with a list in place of one name.
     fn zsh_list(&self, definition: &str) -> String {
-        let (start, end) = (definition.find(":("), definition.find(")'"));
-        let Some((start, end)) = start.zip(end).filter(|(start, end)| start < end) else {
+        let start = definition.find("]:").and_then(|from| Some(from + definition[from..].find(":(")?));
+        let Some((start, end)) = start.zip(definition.rfind(")'")).filter(|(start, end)| start < end) else {
             return definition.to_owned();
         };
-        let escaped = |text: String| text.replace(['[', ']', '"', '\''], "").replace(':', "\\:");
+        let escaped = |text: String| text.replace(['[', ']', '"', '\'', '`', '$', '\\'], "").replace(':', "\\:");
         let value = |value: &PossibleValue| match value.get_help() {
             Some(help) => format!(" \"{}[{}]\"", value.get_name(), escaped(help.to_string())),
             None => format!(" \"{}\"", value.get_name()),
@@ -154,7 +162,8 @@ fn beside_files(script: &str, shell: Shell) -> String {
         Shell::Bash => script.replace(&format!("compgen -W \"{names}\""), &format!("compgen -f -W \"{names}\"")),
         Shell::Zsh => script.replace(
             &format!(":NAME|FILE.toml:({names})"),
-            &format!(":NAME|FILE.toml:{{_alternative \"presets:preset:({names})\" \"files:file:_files\"}}"),
+            // A colon by itself would begin the next argument of the flag.
+            &format!(":NAME|FILE.toml:{{_alternative \"presets\\:preset\\:({names})\" \"files\\:file\\:_files\"}}"),
         ),
         Shell::Fish => {
             let line = |line: &str| {
@@ -163,5 +172,52 @@ fn beside_files(script: &str, shell: Shell) -> String {
             script.lines().map(|text| line(text) + "\n").collect()
         }
         _ => script.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the script as the generator writes it.
+    fn generated(shell: Shell) -> String {
+        let mut script = Vec::new();
+        clap_complete::generate(shell, &mut with_values(), "rdblens", &mut script);
+        beside_files(&String::from_utf8(script).unwrap(), shell)
+    }
+
+    /// Returns the definitions of flags for zsh, each with the values that follow on further lines.
+    fn definitions(script: &str) -> Vec<&str> {
+        script
+            .split(" \\\n")
+            .filter(|definition| definition.contains('[') && definition.starts_with(['\'', '(', '"']))
+            .collect()
+    }
+
+    #[test]
+    fn only_flags_that_take_lists_differ_from_those_of_the_generator() {
+        let (own, generated) = (script(Shell::Zsh), generated(Shell::Zsh));
+        let (own, generated) = (definitions(&own), definitions(&generated));
+        assert_eq!(own.len(), generated.len());
+        let differing: Vec<_> = own.iter().zip(&generated).filter(|(own, generated)| own != generated).collect();
+        assert_eq!(differing.len(), with_values().get_subcommands().flat_map(lists).count());
+        for (own, generated) in differing {
+            let flag = generated.split('=').next().unwrap();
+            assert!(own.starts_with(flag) && own.contains(":_values -s , \"") && own.ends_with("\"'"), "{own}");
+        }
+        for flag in ["'--lang=", "'--color="] {
+            assert!(own.iter().filter(|own| own.starts_with(flag)).count() > 3, "{flag}");
+            assert!(own.iter().filter(|own| own.starts_with(flag)).all(|own| own.contains(":((")), "{flag}");
+        }
+    }
+
+    #[test]
+    fn bash_completes_lists_of_those_flags_only() {
+        let script = script(Shell::Bash);
+        let lines: Vec<&str> = script.lines().collect();
+        let flags = lines.windows(2).filter(|lines| lines[1].contains("compgen -P")).map(|lines| lines[0].trim());
+        let flags: Vec<_> = flags.collect();
+        assert_eq!(flags.len(), with_values().get_subcommands().flat_map(lists).count());
+        assert!(flags.iter().all(|flag| ["--section)", "--breaking)"].contains(flag)), "{flags:?}");
     }
 }

@@ -1,5 +1,6 @@
 //! Output of one report in one or more formats, each to its own destination. All destinations are opened before the analysis
-//! starts, and all formats are written before the first file is renamed to its final name, so a failure leaves no partial file.
+//! starts, and all formats are written before the first file is renamed to its final name, so a failure leaves no partial file. A pipe
+//! that fails keeps no file from its name.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -149,18 +150,33 @@ impl ReportDelivery {
 
 /// Writes every format, CSV behind a byte order mark if `bom` is set, then gives the files their names.
 fn write_parts(
-    mut parts: Vec<(Format, Output)>,
+    parts: Vec<(Format, Output)>,
     bom: bool,
     write: impl Fn(Format, &mut Output) -> io::Result<()>,
 ) -> io::Result<()> {
-    for (format, out) in &mut parts {
-        out.set_escapes(escapes(*format));
+    let write = |format: Format, out: &mut Output| {
+        out.set_escapes(escapes(format));
         if bom && matches!(format, Format::Csv(_)) {
             out.write_bom()?;
         }
-        write(*format, out)?;
+        write(format, out)
+    };
+    let mut of_pipes = Ok(());
+    let mut whole = Vec::with_capacity(parts.len());
+    for (format, mut out) in parts {
+        match write(format, &mut out) {
+            Err(error) if out.is_stream() => of_pipes = of_pipes.and(Err(error)),
+            done => {
+                done?;
+                whole.push(out);
+            }
+        }
     }
-    parts.into_iter().try_for_each(|(_, out)| out.finish())
+    // Pipes first: what they got cannot be taken back.
+    let (pipes, files): (Vec<_>, Vec<_>) = whole.into_iter().partition(Output::is_stream);
+    let of_pipes = pipes.into_iter().map(Output::finish).fold(of_pipes, io::Result::and);
+    files.into_iter().try_for_each(Output::finish)?;
+    of_pipes
 }
 
 /// Returns how a terminal shows what does not show by itself in a format.

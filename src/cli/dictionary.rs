@@ -25,7 +25,8 @@ pub fn run(args: &DictionaryArgs) -> Result<ExitStatus> {
     };
     let existing = args.policy.is_some().then(|| source.load(syntax)).transpose()?;
     let plan = Plan { policy: source, top: usize::try_from(args.top).unwrap_or(usize::MAX), ..Plan::new(read) };
-    let mut out = Outlet::new(&args.output, args.sources()).open(args.output.output.as_deref())?;
+    let outlet = Outlet::new(&args.output, args.sources()).with_temporary(&plan.read.open);
+    let mut out = outlet.open(args.output.output.as_deref())?;
     out.set_escapes(Escapes::Text);
     super::print_passed_over(&args.read.input);
     let report = {

@@ -1,6 +1,6 @@
 //! `rdblens plan`, `rdblens analyze --partial` and `rdblens merge`: a report that several processes compute.
 
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::Path;
 
 use super::args::{AnalyzeArgs, MergeArgs, OutputArgs, PlanArgs, PolicyArgs, ReportArgs};
@@ -12,7 +12,8 @@ use super::progress::ProgressLine;
 use super::sources::{Reads, Sources};
 use super::{ExitStatus, analyze, parts, plan, print_passed_over, written};
 use crate::analyze::fleet::{self, MergeChoices, PartialMerger, PartialReport};
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::input::limited::read_to_end_at_most;
 use crate::input::shown_path;
 use crate::limits::MAX_PARTIAL_BYTES;
 use crate::render::gate::Escapes;
@@ -47,7 +48,8 @@ pub fn plan(args: &PlanArgs) -> Result<ExitStatus> {
         inspect_values: args.inspect_values,
     };
     let options = plan::policy(plan::report(plan::read(&args.read)?, &report)?, &policy)?;
-    let mut out = Outlet::new(&args.output, args.sources()).open(args.output.output.as_deref())?;
+    let outlet = Outlet::new(&args.output, args.sources()).with_temporary(&options.read.open);
+    let mut out = outlet.open(args.output.output.as_deref())?;
     out.set_escapes(Escapes::Json);
     print_passed_over(&args.read.input);
     let planned = {
@@ -73,11 +75,12 @@ pub fn partial(args: &AnalyzeArgs, plan_path: &Path) -> Result<ExitStatus> {
     };
     let paths = files.iter().filter_map(|&file| planned.files.get(file)?.path.as_deref());
     let sources = Sources::default().addresses(&[plan_path]).files([plan_path]).files(paths);
-    let outlet = Outlet::new(&private(&args.output), sources);
+    let read = plan::input(&args.read.input);
+    let outlet = Outlet::new(&private(&args.output), sources).with_temporary(&read.open);
     let mut out = outlet.open(args.output.output.as_deref())?;
     let part = {
         let bar = ProgressLine::new(args.read.input.quiet);
-        let part = fleet::partial(&planned, &files, &plan::input(&args.read.input), &bar)?;
+        let part = fleet::partial(&planned, &files, &read, &bar)?;
         if args.stats {
             notice!("{}", bar.stats());
         }
@@ -136,12 +139,9 @@ fn private(output: &OutputArgs) -> OutputArgs {
 }
 
 fn read_plan(path: &Path) -> Result<FleetPlan> {
-    let (name, mut json) = (shown_path(path), Vec::new());
-    let mut read = || {
-        let stored = parts::plan(path)?.stored(LARGEST_PLAN)?;
-        stored.take(LARGEST_PLAN).read_to_end(&mut json)?;
-        Ok(())
-    };
-    read().map_err(|error: Error| error.in_file(&name).with_hint("give a plan written by rdblens plan"))?;
+    let name = shown_path(path);
+    let read =
+        || -> Result<Vec<u8>> { Ok(read_to_end_at_most(parts::plan(path)?.stored(LARGEST_PLAN)?, LARGEST_PLAN)?) };
+    let json = read().map_err(|error| error.in_file(&name).with_hint("give a plan written by rdblens plan"))?;
     fleet::read_plan(&json, &name)
 }

@@ -29,7 +29,8 @@ pub fn run(args: &KeysArgs) -> Result<ExitStatus> {
     if plan.mask.is_some() {
         require_files(inputs, "--mask")?;
     }
-    let mut out = Outlet::new(&args.output, args.sources()).open(args.output.output.as_deref())?;
+    let outlet = Outlet::new(&args.output, args.sources()).with_temporary(&plan.read.open);
+    let mut out = outlet.open(args.output.output.as_deref())?;
     super::print_passed_over(&args.read.input);
     let bar = ProgressLine::new(args.read.input.quiet);
     let mut reader = RowReader::open(inputs, &plan, conditions, &bar)?;

@@ -22,16 +22,17 @@ pub fn run(args: &ManArgs) -> Result<ExitStatus> {
     // The command `help` makes sense only interactively, so it gets no page.
     let mut program = Cli::command().disable_help_subcommand(true);
     program.build();
-    write(&program, "rdblens", &args.folder)?;
+    let outlet = Outlet::of(Sources::default());
+    write(&program, "rdblens", &args.folder, &outlet)?;
     for command in program.get_subcommands() {
-        write(command, &format!("rdblens-{}", command.get_name()), &args.folder)?;
+        write(command, &format!("rdblens-{}", command.get_name()), &args.folder, &outlet)?;
     }
     Ok(ExitStatus::Done)
 }
 
-fn write(command: &Command, name: &str, folder: &Path) -> Result<()> {
+fn write(command: &Command, name: &str, folder: &Path, outlet: &Outlet) -> Result<()> {
     let page = page(command, name)?;
-    let mut out = Outlet::of(Sources::default()).open(Some(&folder.join(format!("{name}.1"))))?;
+    let mut out = outlet.open(Some(&folder.join(format!("{name}.1"))))?;
     written(out.write_all(page.as_bytes()).and_then(|()| out.finish()))
 }
 

@@ -10,6 +10,7 @@ mod compare;
 mod compare_keys;
 mod completions;
 mod delivery;
+mod destinations;
 mod dictionary;
 mod exit;
 mod fleet;
@@ -19,6 +20,7 @@ mod hints;
 mod keys;
 pub mod lang;
 mod man;
+mod mapped;
 mod message;
 mod output;
 mod pager;
@@ -53,15 +55,32 @@ use given::GivenFlags;
 use message::notice;
 
 /// Parses the command line of this process and runs the command.
+///
+/// Inputs are mapped into memory. One that becomes shorter meanwhile ends the process, after a message, with status 4.
 pub fn run() -> ExitStatus {
-    run_with(std::env::args_os())
+    run_command(std::env::args_os(), watch)
 }
 
-/// Runs the command of a command line, whose first argument is the name of the program.
+/// Runs the command of a command line, whose first argument is the name of the program, within a process that goes on after it.
+///
+/// Inputs are read instead of mapped, as with `--no-mmap`: no input ends the process.
 pub fn run_with(arguments: impl IntoIterator<Item = OsString>) -> ExitStatus {
+    run_command(arguments, mapped::map_none)
+}
+
+#[cfg(unix)]
+fn watch(command: &mut Command) {
+    shrunk::watch(&mapped::inputs(command));
+}
+
+#[cfg(not(unix))]
+fn watch(_: &mut Command) {}
+
+/// Runs the command of a command line after `prepare` has seen it.
+fn run_command(arguments: impl IntoIterator<Item = OsString>, prepare: impl FnOnce(&mut Command)) -> ExitStatus {
     temporary::report_large_files();
     let arguments = arguments::with_command(arguments);
-    let (cli, given) = match parsed(&arguments) {
+    let (mut cli, given) = match parsed(&arguments) {
         Ok(parsed) => parsed,
         Err(error) => {
             return match (error.use_stderr(), message::print_usage(&error, &arguments)) {
@@ -72,6 +91,7 @@ pub fn run_with(arguments: impl IntoIterator<Item = OsString>) -> ExitStatus {
             };
         }
     };
+    prepare(&mut cli.command);
     let done = match &cli.command {
         Command::Analyze(args) => analyze::run(args),
         Command::Plan(args) => fleet::plan(args),
@@ -118,6 +138,7 @@ fn print_error(error: &Error) {
     notice!("{error}");
 }
 
+/// Returns whether standard output was closed early: outputs with a name have other errors.
 fn is_closed_pipe(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Io(error) if error.kind() == io::ErrorKind::BrokenPipe)
 }
@@ -131,7 +152,7 @@ fn print_passed_over(input: &InputArgs) {
     }
 }
 
-/// Converts the result of writing output; a closed pipe counts as success.
+/// Converts the result of writing output; closing standard output early counts as success.
 fn written(result: io::Result<()>) -> Result<()> {
     match result {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),

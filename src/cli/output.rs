@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use anstream::{AutoStream, ColorChoice};
 
 use super::args::{OutputArgs, TextFormat};
+use super::destinations::{Destination, Destinations};
 use super::pager::Pager;
 use super::sources::{Sources, names_stdout};
 use super::temporary::TemporaryFile;
 use crate::error::{Error, Result};
 use crate::input::object::shown;
-use crate::input::{Stores, Target, as_address, shown_path};
+use crate::input::{OpenOptions, Stores, Target, as_address, shown_path};
 use crate::render::gate::{Escapes, Gate};
 
 /// Destination of a command's results. On a terminal they pass the [gate](Gate).
@@ -36,7 +37,17 @@ enum Place {
     /// Terminal behind a pager.
     Pager(Pager),
     /// Object in a store, collected in an unnamed temporary file until it is complete.
-    Object(BufWriter<File>, Box<Target>),
+    Object(BufWriter<Spool>, Box<Target>),
+}
+
+/// Unnamed temporary file of limited size.
+#[derive(Debug)]
+struct Spool {
+    file: File,
+    /// Maximum size.
+    most: u64,
+    /// Bytes left up to it.
+    left: u64,
 }
 
 /// File that an output replaces when it is complete.
@@ -57,18 +68,29 @@ pub fn escapes(format: TextFormat) -> Escapes {
     }
 }
 
-/// How an output may be written.
+/// How the outputs of a command may be written.
 #[derive(Debug)]
 pub struct Outlet {
     sources: Sources,
+    destinations: Destinations,
     force: bool,
     private: bool,
+    /// Folder and maximum size of temporary files.
+    temporary: (PathBuf, u64),
 }
 
 impl Outlet {
     /// Returns an outlet that refuses to write over `sources`.
     pub fn new(args: &OutputArgs, sources: Sources) -> Outlet {
-        Outlet { sources, force: args.force, private: args.private }
+        let OutputArgs { force, private, .. } = *args;
+        let temporary = (std::env::temp_dir(), u64::MAX);
+        Outlet { sources, destinations: Destinations::default(), force, private, temporary }
+    }
+
+    /// Has temporary files follow the flags for those of inputs.
+    #[must_use]
+    pub fn with_temporary(self, options: &OpenOptions) -> Outlet {
+        Outlet { temporary: (options.spool_dir.clone(), options.budget.temp), ..self }
     }
 
     /// Returns an outlet with default flags.
@@ -76,11 +98,12 @@ impl Outlet {
         Outlet::new(&OutputArgs::default(), sources)
     }
 
-    /// Opens the output of `-o`, or standard output. Nothing is written over a file that the command reads, nor, without
-    /// `--force`, over any snapshot.
+    /// Opens the output of `-o`, or standard output. Nothing is written over a file that the command reads or that another of
+    /// its outputs goes to, nor, without `--force`, over any snapshot.
     pub fn open(&self, path: Option<&Path>) -> Result<Output> {
         let Some(path) = path.filter(|path| !names_stdout(path)) else {
             self.sources.refuse_stdout()?;
+            self.destinations.add(Destination::of_stdout(), "standard output")?;
             return Ok(Output::new(Place::Stdout(BufWriter::with_capacity(64 << 10, io::stdout()))));
         };
         if let Some(address) = as_address(path) {
@@ -90,6 +113,8 @@ impl Outlet {
         if !self.force {
             super::sources::refuse_snapshot(path)?;
         }
+        let destination = followed(path).ok().and_then(|path| Destination::file(&path));
+        self.destinations.add(destination, &shown_path(path))?;
         match self.create(path) {
             Ok(output) => Ok(Output { name: Some(shown_path(path)), ..output }),
             Err(error) => Err(unwritable(path, error)),
@@ -103,9 +128,15 @@ impl Outlet {
         if !self.force {
             super::sources::refuse_object_with_snapshot(&target)?;
         }
-        let name = Some(target.address().to_string());
-        let file = BufWriter::with_capacity(64 << 10, tempfile::tempfile()?);
-        Ok(Output { name, ..Output::new(Place::Object(file, Box::new(target))) })
+        let name = target.address().to_string();
+        self.destinations.add(Some(Destination::Object(target.address().whole())), &name)?;
+        let file = BufWriter::with_capacity(64 << 10, self.spool()?);
+        Ok(Output { name: Some(name), ..Output::new(Place::Object(file, Box::new(target))) })
+    }
+
+    fn spool(&self) -> io::Result<Spool> {
+        let (folder, most) = &self.temporary;
+        Ok(Spool { file: tempfile::tempfile_in(folder)?, most: *most, left: *most })
     }
 
     fn create(&self, path: &Path) -> io::Result<Output> {
@@ -139,10 +170,12 @@ fn unwritable(path: &Path, error: io::Error) -> Error {
     Error::from(error).in_file(&shown_path(path)).with_hint(hint)
 }
 
-/// Names the file that an error is about; not those that are repeated or tell of a closed pipe.
+/// Names the file that an error is about, unless the write is repeated. Whoever closes standard output wants no more of it; a named
+/// pipe that is closed has not got its output.
 fn named(name: Option<&str>, error: io::Error) -> io::Error {
     match (name, error.kind()) {
-        (None, _) | (_, io::ErrorKind::Interrupted | io::ErrorKind::BrokenPipe) => error,
+        (None, _) | (_, io::ErrorKind::Interrupted) => error,
+        (Some(name), io::ErrorKind::BrokenPipe) => io::Error::other(format!("{name}: its reader has closed the pipe")),
         (Some(name), kind) => io::Error::new(kind, format!("{name}: {error}")),
     }
 }
@@ -249,8 +282,8 @@ impl Output {
                 replacement.finish(out.into_inner().map_err(io::IntoInnerError::into_error)?)
             }
             Place::Object(out, target) => {
-                let mut file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
-                target.put(&mut file).map_err(|error| io::Error::other(error.message()))
+                let mut spool = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+                target.put(&mut spool.file).map_err(|error| io::Error::other(error.message()))
             }
         }
     }
@@ -263,6 +296,11 @@ impl Output {
         {
             self.place = Place::Pager(pager);
         }
+    }
+
+    /// Returns true if the output is a named pipe or a device, which gets bytes as they are written.
+    pub fn is_stream(&self) -> bool {
+        matches!(self.place, Place::Device(_))
     }
 
     /// Returns true if the output is a terminal.
@@ -283,6 +321,22 @@ impl Output {
             Place::File(..) | Place::Object(..) => ColorChoice::Never,
         };
         choice != ColorChoice::Never
+    }
+}
+
+impl Write for Spool {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if bytes.len() as u64 > self.left {
+            let what = format!("needs a temporary file of more than {} bytes: give a larger --max-temp", self.most);
+            return Err(io::Error::new(io::ErrorKind::StorageFull, what));
+        }
+        let written = self.file.write(bytes)?;
+        self.left = self.left.saturating_sub(written as u64);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
     }
 }
 
@@ -330,5 +384,26 @@ impl Write for Place {
             Place::Pager(out) => out.flush(),
             Place::Object(out, _) => out.flush(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn temporary_files_of_objects_follow_the_flags_for_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let outlet = |spool_dir: PathBuf, temp: u64| {
+            let budget = crate::limits::Budget { temp, ..crate::limits::Budget::default() };
+            let options = OpenOptions { mmap: false, spool_dir, window: 1 << 20, budget, inflaters: 1 };
+            Outlet::of(Sources::default()).with_temporary(&options)
+        };
+        assert!(outlet(folder.path().join("missing"), 4).spool().is_err());
+        let mut spool = outlet(folder.path().to_owned(), 4).spool().unwrap();
+        spool.write_all(b"four").unwrap();
+        let error = spool.write_all(b"!").unwrap_err();
+        assert!(error.to_string().contains("more than 4 bytes: give a larger --max-temp"), "{error}");
+        assert_eq!(spool.file.metadata().unwrap().len(), 4);
     }
 }

@@ -1,7 +1,7 @@
 //! Conversion of command-line flags into a plan.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,13 +9,12 @@ use super::args::{
     ANY_RULE, BigArgs, BudgetArgs, CapacityArgs, InputArgs, MaskArgs, NameArgs, PolicyArgs, ReadArgs, ReportArgs,
     RowArgs, ServerArgs, ShowArgs,
 };
-#[cfg(unix)]
-use super::shrunk;
 use super::system;
 use crate::analyze::row_filter::{PolicyConditions, RowConditions};
 use crate::analyze::select::{Glob, Selection, parse_regex};
 use crate::analyze::{AtDamage, BigLimits, InputCheck, MaskKey, Plan, PolicySource, ReadPlan, SlotCounts};
 use crate::error::{Error, Result};
+use crate::input::limited::read_at_most;
 use crate::input::resolve::missing;
 use crate::input::shown_path;
 use crate::limits;
@@ -25,14 +24,8 @@ use crate::render::key_text;
 use crate::report::{EarlierSnapshot, NamedReport};
 use crate::units::{Bytes, Millis};
 
-/// Returns a read plan with the flags for opening files. Inputs that may be mapped are watched from here on.
-pub fn read_plan<P: AsRef<Path>>(inputs: &[P], no_mmap: bool, temp_dir: Option<&Path>, budget: BudgetArgs) -> ReadPlan {
-    #[cfg(unix)]
-    if !no_mmap {
-        shrunk::watch(inputs);
-    }
-    #[cfg(not(unix))]
-    let _ = inputs;
+/// Returns a read plan with the flags for opening files.
+pub fn read_plan(no_mmap: bool, temp_dir: Option<&Path>, budget: BudgetArgs) -> ReadPlan {
     let mut plan = ReadPlan::new(temp_dir.map_or_else(std::env::temp_dir, Path::to_owned));
     plan.open.budget = system::budget(budget, &plan.open.spool_dir);
     plan.open.mmap = !no_mmap;
@@ -41,7 +34,7 @@ pub fn read_plan<P: AsRef<Path>>(inputs: &[P], no_mmap: bool, temp_dir: Option<&
 
 /// Returns a read plan with the input flags.
 pub fn input(args: &InputArgs) -> ReadPlan {
-    let mut plan = read_plan(&args.inputs, args.no_mmap, args.temp_dir.as_deref(), args.budget);
+    let mut plan = read_plan(args.no_mmap, args.temp_dir.as_deref(), args.budget);
     plan.checksum = !args.no_checksum;
     plan.threads = args.threads.map_or(0, usize::from);
     plan
@@ -79,7 +72,7 @@ fn model(plan: &mut ReadPlan, server: &ServerArgs, names: &NameArgs) -> Result<(
 
 /// Returns the plan of `show`.
 pub fn one_key(args: &ShowArgs) -> Result<Plan> {
-    let mut plan = read_plan(&[&args.input], args.no_mmap, args.temp_dir.as_deref(), args.budget);
+    let mut plan = read_plan(args.no_mmap, args.temp_dir.as_deref(), args.budget);
     model(&mut plan, &args.server, &args.names)?;
     Ok(Plan { policy: policy_source(&args.policy)?, ..Plan::new(plan) })
 }
@@ -211,7 +204,7 @@ pub fn mask(args: &MaskArgs) -> Result<Option<MaskKey>> {
         return Ok(None);
     }
     let Some(path) = &args.mask_key else { return Ok(Some(MaskKey::OfSnapshot)) };
-    let bytes = std::fs::read(path).map_err(|error| {
+    let bytes = read_at_most(path, LARGEST_TEXT).map_err(|error| {
         Error::usage(format!("--mask-key {}: {error}", shown_path(path))).with_hint("give a file with secret bytes")
     })?;
     if bytes.is_empty() {
@@ -224,7 +217,7 @@ pub fn mask(args: &MaskArgs) -> Result<Option<MaskKey>> {
 /// Loads a stored report; `name` identifies it in other reports.
 pub fn named_report(path: &Path, name: &str) -> Result<NamedReport> {
     let shown = shown_path(path);
-    let json = std::fs::read(path).map_err(|error| unreadable_report(path, &shown, error))?;
+    let json = read_at_most(path, limits::MAX_REPORT_BYTES).map_err(|error| unreadable_report(path, &shown, error))?;
     Ok(NamedReport { name: name.to_owned(), ..NamedReport::read(&json, &shown)? })
 }
 
@@ -249,18 +242,13 @@ pub(super) fn policy_source(policy: &OsStr) -> Result<PolicySource> {
     Ok(PolicySource::File { name, text })
 }
 
-/// Maximum size of a policy and other files written by hand; protects against devices and other endless inputs.
+/// Maximum size of a policy, a key and other files written by hand.
 const LARGEST_TEXT: u64 = 16 << 20;
 
 /// Reads a file written by hand.
 pub(super) fn short_text(path: &Path) -> io::Result<String> {
-    let mut text = String::new();
-    let read = std::fs::File::open(path)?.take(LARGEST_TEXT + 1).read_to_string(&mut text)?;
-    if read as u64 > LARGEST_TEXT {
-        let what = format!("larger than {} MiB", LARGEST_TEXT >> 20);
-        return Err(std::io::Error::new(std::io::ErrorKind::FileTooLarge, what));
-    }
-    Ok(text)
+    let text = String::from_utf8(read_at_most(path, LARGEST_TEXT)?);
+    text.map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "stream did not contain valid UTF-8"))
 }
 
 /// Applies server settings in the order given; each is `KEY=VALUE` or the path of a configuration file.
@@ -272,7 +260,7 @@ fn server_config(settings: &[OsString]) -> Result<ServerConfig> {
             Some((name, value)) if !path.is_file() => config.set(name.trim(), value.trim())?,
             _ => {
                 let name = shown_path(path);
-                let text = std::fs::read_to_string(path).map_err(|error| {
+                let text = short_text(path).map_err(|error| {
                     Error::usage(format!("--server-config {name}: {error}")).with_hint("expected KEY=VALUE or a file")
                 })?;
                 config.read_conf(&text).map_err(|error| error.in_file(&name))?;

@@ -1,6 +1,6 @@
 //! `rdblens render`: converts a stored report to other formats.
 
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 
 use super::args::RenderArgs;
@@ -10,7 +10,9 @@ use super::output::Outlet;
 use super::sources::Reads;
 use super::{ExitStatus, plan, written};
 use crate::error::Result;
+use crate::input::limited::{read_at_most, read_to_end_at_most};
 use crate::input::shown_path;
+use crate::limits::MAX_REPORT_BYTES;
 use crate::report::Report;
 
 /// Loads the report and writes it in every requested format.
@@ -26,10 +28,9 @@ pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
 
 fn read(path: &Path) -> Result<Report> {
     let (name, json) = if path.as_os_str() == "-" {
-        let mut json = Vec::new();
-        ("<stdin>".to_owned(), io::stdin().lock().read_to_end(&mut json).map(|_| json))
+        ("<stdin>".to_owned(), read_to_end_at_most(io::stdin().lock(), MAX_REPORT_BYTES))
     } else {
-        (shown_path(path), std::fs::read(path))
+        (shown_path(path), read_at_most(path, MAX_REPORT_BYTES))
     };
     let json = json.map_err(|error| plan::unreadable_report(path, &name, error))?;
     Report::read(&json, &name)

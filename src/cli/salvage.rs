@@ -14,13 +14,15 @@ use crate::report::SalvagedFile;
 
 /// Salvages one file and prints what was saved.
 pub fn run(args: &SalvageArgs) -> Result<ExitStatus> {
-    let plan = plan::read_plan(&[&args.input], args.no_mmap, args.temp_dir.as_deref(), args.budget);
-    let outlet = Outlet::new(&args.output, args.sources());
+    let plan = plan::read_plan(args.no_mmap, args.temp_dir.as_deref(), args.budget);
+    let outlet = Outlet::new(&args.output, args.sources()).with_temporary(&plan.open);
     let path = args.output.output.as_deref();
     if path.is_some_and(names_stdout) {
         return Err(Error::usage("salvage prints what is missing to standard output")
             .with_hint("write the snapshot to a file: -o saved.rdb"));
     }
+    // Opened first: standard output may be the file to write.
+    let mut out = outlet.open(None)?;
     let mut file = path.map(|path| outlet.open(Some(path))).transpose()?;
     let found = salvage(&args.input, &plan, file.as_mut().map(|file| file as &mut dyn Write))?;
     if found.written.0 > 0
@@ -28,7 +30,6 @@ pub fn run(args: &SalvageArgs) -> Result<ExitStatus> {
     {
         file.finish()?;
     }
-    let mut out = Outlet::of(args.sources()).open(None)?;
     let printed = match args.format {
         TextFormat::Text => print_text(&found, path.is_some(), args.lang.lang(), &mut out),
         TextFormat::Json => {

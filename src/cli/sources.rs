@@ -33,7 +33,7 @@ struct Source {
 }
 
 /// Returns the identity of a file that writing could destroy; terminals and other such devices have none.
-fn identity(path: &Path) -> Option<FileId> {
+pub(super) fn identity(path: &Path) -> Option<FileId> {
     let metadata = fs::metadata(path).ok()?;
     #[cfg(unix)]
     if std::os::unix::fs::FileTypeExt::is_char_device(&metadata.file_type()) {
@@ -49,6 +49,18 @@ fn redirected(stream: &impl std::os::fd::AsFd) -> Option<FileId> {
     FileId::new(Path::new(""), &file.metadata().ok().filter(Metadata::is_file)?)
 }
 
+/// Returns the file that standard output is redirected to.
+#[cfg(unix)]
+pub(super) fn stdout_file() -> Option<FileId> {
+    redirected(&std::io::stdout())
+}
+
+/// Returns nothing: only Unix tells.
+#[cfg(not(unix))]
+pub(super) fn stdout_file() -> Option<FileId> {
+    None
+}
+
 /// Returns true for the names of standard output.
 pub fn names_stdout(path: &Path) -> bool {
     ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| path.as_os_str() == *name)
@@ -59,20 +71,34 @@ impl Sources {
     fn inputs<P: AsRef<Path>>(mut self, arguments: &[P]) -> Sources {
         self = self.addresses(arguments);
         let local: Vec<&Path> = local(arguments).collect();
-        for input in resolve_each(&local).inputs {
-            match &input.location {
-                Location::File(path) => self.add(path),
-                #[cfg(unix)]
-                Location::Stdin => {
-                    self.files.extend(redirected(&std::io::stdin()).map(|id| Source { id, name: input.name.clone() }));
-                }
-                #[cfg(not(unix))]
-                Location::Stdin => {}
-                Location::Object(_) => {}
-            }
-            input.beside.iter().for_each(|path| self.add(path));
-        }
+        resolve_each(&local).inputs.iter().for_each(|input| self.add_input(input));
         self
+    }
+
+    /// Adds dumps and stored reports of several nights, which folders hold at any depth.
+    fn nights<P: AsRef<Path>>(mut self, arguments: &[P]) -> Sources {
+        for argument in arguments {
+            // One by one, since archives are no nights before they are unpacked. What names no file is said when it is read.
+            for night in nights::files(&[argument]).unwrap_or_default() {
+                night.dump.iter().for_each(|input| self.add_input(input));
+                self.add(&night.path);
+            }
+        }
+        self.inputs(arguments)
+    }
+
+    fn add_input(&mut self, input: &Input) {
+        match &input.location {
+            Location::File(path) => self.add(path),
+            #[cfg(unix)]
+            Location::Stdin => {
+                self.files.extend(redirected(&std::io::stdin()).map(|id| Source { id, name: input.name.clone() }));
+            }
+            #[cfg(not(unix))]
+            Location::Stdin => {}
+            Location::Object(_) => {}
+        }
+        input.beside.iter().for_each(|path| self.add(path));
     }
 
     /// Adds addresses of objects; other arguments are skipped.
@@ -115,15 +141,9 @@ impl Sources {
 
     /// Refuses to write to standard output if it is redirected to a file that the command reads.
     pub fn refuse_stdout(&self) -> Result<()> {
-        #[cfg(unix)]
-        if let Some(source) = self.find(redirected(&std::io::stdout())) {
-            return Err(Error::usage(format!(
-                "standard output is redirected to {}, which this command reads",
-                source.name
-            ))
-            .with_hint("redirect it to another file"));
-        }
-        Ok(())
+        let Some(source) = self.find(stdout_file()) else { return Ok(()) };
+        let what = format!("standard output is redirected to {}, which this command reads", source.name);
+        Err(Error::usage(what).with_hint("redirect it to another file"))
     }
 }
 
@@ -230,17 +250,14 @@ impl Reads for KeysArgs {
 
 impl Reads for CompareArgs {
     fn sources(&self) -> Sources {
-        // Folders hold folders of nights. What names no file is said when it is read.
-        let nights = nights::files(&self.read.input.inputs).unwrap_or_default();
-        let sources = Sources::default().inputs(&self.read.input.inputs).inputs(&self.by_key.with);
-        let sources = sources.files(&self.read.server.server_config).files([&self.policy]).files(&self.mask.mask_key);
-        sources.files(nights.into_iter().map(|file| file.path))
+        let sources = Sources::default().nights(&self.read.input.inputs).inputs(&self.by_key.with);
+        sources.files(&self.read.server.server_config).files([&self.policy]).files(&self.mask.mask_key)
     }
 }
 
 impl Reads for CapacityArgs {
     fn sources(&self) -> Sources {
-        let sources = Sources::default().inputs(&self.input.inputs).inputs(&self.earlier);
+        let sources = Sources::default().inputs(&self.input.inputs).nights(&self.earlier);
         sources.files(&self.server.server_config).files(&self.cluster_nodes).files([&self.policy])
     }
 }

@@ -12,6 +12,7 @@ pub mod decompress;
 mod file_id;
 mod foreign;
 mod gzip;
+pub mod limited;
 mod lz4;
 mod manifest;
 pub mod mmap;
@@ -164,17 +165,16 @@ impl Input {
 }
 
 impl Input {
-    /// Returns a reader of the bytes as they are stored. Those of an object are fetched before, at most `limit` of them, so that what
-    /// fails is the store and not what reads them.
+    /// Returns a reader of the bytes as they are stored. Those of an object are fetched before, so that what fails is the store and not
+    /// what reads them. Fails for files and objects of more than `limit` bytes.
     pub fn stored(&self, limit: u64) -> Result<Box<dyn Read>> {
         let open = || -> Result<Box<dyn Read>> {
             match &self.location {
                 Location::Stdin => Ok(Box::new(io::stdin())),
-                Location::File(path) => Ok(Box::new(BufReader::new(File::open(path)?))),
+                Location::File(path) => Ok(Box::new(BufReader::new(limited::open_at_most(path, limit)?))),
                 Location::Object(object) => {
-                    let mut bytes = Vec::new();
-                    object.reader().take(limit).read_to_end(&mut bytes).map_err(|error| failure(error, 0))?;
-                    Ok(Box::new(Cursor::new(bytes)))
+                    let bytes = limited::read_to_end_at_most(object.reader(), limit);
+                    Ok(Box::new(Cursor::new(bytes.map_err(|error| failure(error, 0))?)))
                 }
             }
         };

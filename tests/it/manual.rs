@@ -1,11 +1,14 @@
 //! `man` and `completions` are generated from the definitions of commands and flags, so nothing is missing from them.
 
-use crate::common::program::run_args;
 use std::fs;
+use std::io::Write;
 use std::process::Command;
+use std::time::Duration;
 
 use clap::CommandFactory;
 use rdblens::internals::cli::Cli;
+
+use crate::common::program::{run_args, run_within};
 
 fn program() -> clap::Command {
     let mut program = Cli::command().disable_help_subcommand(true);
@@ -69,8 +72,19 @@ fn completions_know_every_command_and_flag() {
     assert_eq!(run_args(&["completions", "tcsh"]).status.code(), Some(2));
 }
 
-/// Returns what bash offers for the last of these words; `None` without bash.
-fn offered(words: &[&str]) -> Option<Vec<String>> {
+/// Returns whether a shell is installed. Where `RDBLENS_SHELLS` is set, as in the gate, a missing one is an error.
+fn is_installed(shell: &str) -> bool {
+    let found = Command::new(shell).arg("--version").output().is_ok_and(|output| output.status.success());
+    if !found {
+        assert!(std::env::var_os("RDBLENS_SHELLS").is_none(), "{shell} is not installed");
+        // Of a test that passes, what macros print is not shown.
+        writeln!(std::io::stderr(), "skipped: {shell} is not installed, so its completions are not tried").unwrap();
+    }
+    found
+}
+
+/// Returns what bash offers for the last of these words.
+fn offered(words: &[&str]) -> Vec<String> {
     let script = String::from_utf8(run_args(&["completions", "bash"]).stdout).unwrap();
     // A list is completed after its comma; any other word is whole, and what follows it is asked for.
     let (current, before) = match words {
@@ -84,13 +98,16 @@ fn offered(words: &[&str]) -> Option<Vec<String>> {
          echo \"${{COMPREPLY[@]}}\""
     );
     let output =
-        Command::new("bash").current_dir("testdata").arg("-c").arg(format!("{script}\n{ask}")).output().ok()?;
+        Command::new("bash").current_dir("testdata").arg("-c").arg(format!("{script}\n{ask}")).output().unwrap();
     assert!(output.status.success(), "{output:?}");
-    Some(String::from_utf8(output.stdout).unwrap().split_whitespace().map(str::to_owned).collect())
+    String::from_utf8(output.stdout).unwrap().split_whitespace().map(str::to_owned).collect()
 }
 
 #[test]
 fn completions_work_in_bash() {
+    if !is_installed("bash") {
+        return;
+    }
     for (words, expected) in [
         (&["keys", "--format"][..], &["ndjson", "csv", "parquet"][..]),
         // Presets, and files beside them.
@@ -104,7 +121,7 @@ fn completions_work_in_bash() {
         (&["render", "--section", "patterns,fin"], &["patterns,findings"]),
         (&["keys", "--breaking", "big.string,ttl.miss"], &["big.string,ttl.missing"]),
     ] {
-        let Some(offered) = offered(words) else { return };
+        let offered = offered(words);
         for value in expected {
             assert!(offered.iter().any(|offer| offer == value), "{words:?}: {offered:?}");
         }
@@ -114,6 +131,10 @@ fn completions_work_in_bash() {
 #[test]
 fn completions_work_in_fish() {
     let script = String::from_utf8(run_args(&["completions", "fish"]).stdout).unwrap();
+    assert!(script.contains("-n \"__fish_rdblens_using_subcommand rules\" -f -a \"backup.age "));
+    if !is_installed("fish") {
+        return;
+    }
     for (line, expected) in [
         ("rdblens rules key.pre", "key.prefix"),
         ("rdblens schema cap", "capacity"),
@@ -124,11 +145,68 @@ fn completions_work_in_fish() {
         ("rdblens render --section patterns,pref", "patterns,prefixes"),
     ] {
         let ask = format!("{script}\ncomplete -C '{line}'");
-        // Where there is no fish, bash tells of the values.
-        let Ok(output) = Command::new("fish").args(["--no-config", "-c", &ask]).output() else { return };
+        let output = Command::new("fish").args(["--no-config", "-c", &ask]).output().unwrap();
         let offered = String::from_utf8(output.stdout).unwrap();
         let first = |line: &str| line.split('\t').next() == Some(expected);
         assert!(offered.lines().any(first), "{line}: {offered} {}", String::from_utf8_lossy(&output.stderr));
     }
-    assert!(script.contains("-n \"__fish_rdblens_using_subcommand rules\" -f -a \"backup.age "));
+}
+
+/// Types each argument and a tab into a zsh with the completions of `_rdblens`, and prints what it offers, each name in `<>`.
+const ASK_ZSH: &str = r#"
+zmodload zsh/zpty || exit 1
+zpty shell zsh -f -i
+zpty -w shell 'LISTMAX=100000; autoload -Uz compinit && compinit -u -D && source ./_rdblens'
+zpty -w shell 'compadd() { local -a found; [[ ${@[1,(i)(-|--)]} == *-[OAD]* ]] || { builtin compadd -A found "$@"; print -rl -- \<$^found\>; }; builtin compadd "$@"; }'
+# Keys that arrive before the editor reads them would be lost.
+zpty -w shell 'zle-line-init() { print re""ady }; zle -N zle-line-init'
+zpty -r shell answer '*ready*'
+for line; do
+    zpty -w shell "$line"$'\t\C-u'
+    zpty -r shell answer '*ready*'
+    print -r -- "$answer"
+    print -r -- '=='
+done
+zpty -d shell
+"#;
+
+#[test]
+fn completions_work_in_zsh() {
+    if !is_installed("zsh") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("_rdblens"), run_args(&["completions", "zsh"]).stdout).unwrap();
+    fs::write(folder.path().join("team.toml"), "").unwrap();
+    let sound = Command::new("zsh").current_dir(folder.path()).args(["-f", "-n", "_rdblens"]).output().unwrap();
+    assert!(sound.status.success() && sound.stderr.is_empty(), "{sound:?}");
+    let cases: [(&str, &[&str], bool); 11] = [
+        ("rdblens analyze --lang ", &["en", "zh"], true),
+        ("rdblens analyze --color ", &["always", "auto", "never"], true),
+        ("rdblens merge --lang ", &["en", "zh"], true),
+        ("rdblens render --lang ", &["en", "zh"], true),
+        ("rdblens render --section pref", &["prefixes"], true),
+        ("rdblens render --section patterns,pref", &["prefixes"], true),
+        ("rdblens keys --breaking big.string,ttl.miss", &["ttl.missing"], true),
+        ("rdblens rules key.pre", &["key.prefix"], true),
+        ("rdblens analyze --server valkey-8", &["valkey-8.0", "valkey-8.1"], true),
+        // Presets, and files beside them.
+        ("rdblens analyze --policy str", &["strict"], true),
+        ("rdblens analyze --policy te", &["team.toml"], false),
+    ];
+    let mut zsh = Command::new("zsh");
+    zsh.current_dir(folder.path()).args(["-f", "-c", ASK_ZSH, "zsh"]).args(cases.map(|(line, ..)| line));
+    let output = run_within(&mut zsh, Duration::from_secs(60)).expect("zsh answers");
+    let said = String::from_utf8_lossy(&output.stdout);
+    let answers: Vec<&str> = said.split("\n==\n").collect();
+    assert_eq!(answers.len(), cases.len() + 1, "{said}");
+    for ((line, expected, only), answer) in cases.into_iter().zip(answers) {
+        let mut offered: Vec<&str> =
+            answer.split('<').skip(1).filter_map(|rest| Some(rest.split_once('>')?.0)).collect();
+        offered.retain(|name| !name.is_empty());
+        offered.sort_unstable();
+        offered.dedup();
+        let is_offered = if only { offered == expected } else { expected.iter().all(|name| offered.contains(name)) };
+        assert!(is_offered, "{line}: {offered:?}: {answer}");
+    }
 }

@@ -101,6 +101,161 @@ fn no_output_is_written_over_a_file_that_the_command_reads() {
     }
 }
 
+#[test]
+fn no_output_is_written_over_a_file_in_a_folder_that_the_command_reads() {
+    let room = Room::new();
+    let report = room.run(&["analyze", "a.rdb", "--format", "json"]).stdout;
+    for folder in ["dumps", "nights/17", "parts", "one"] {
+        fs::create_dir_all(room.path(folder)).unwrap();
+    }
+    for copy in ["dumps/b.rdb", "nights/17/b.rdb", "one/c.rdb"] {
+        fs::copy(room.path("a.rdb"), room.path(copy)).unwrap();
+    }
+    fs::write(room.path("nights/17/a.json"), &report).unwrap();
+    fs::write(room.path("nights/17/base.1.rdb"), fs::read(room.path("a.rdb")).unwrap()).unwrap();
+    // A multi-part append-only file of a night.
+    fs::create_dir_all(room.path("nights/18")).unwrap();
+    fs::copy(room.path("a.rdb"), room.path("nights/18/a.1.base.rdb")).unwrap();
+    fs::write(room.path("nights/18/a.1.incr.aof"), "*1\r\n$4\r\nPING\r\n").unwrap();
+    fs::write(room.path("nights/18/a.manifest"), "file a.1.base.rdb seq 1 type b\nfile a.1.incr.aof seq 1 type i\n")
+        .unwrap();
+    assert_eq!(status(&room.run(&["plan", "a.rdb", "-o", "plan.json"])), 0);
+    let part = ["analyze", "--partial", "--plan", "plan.json", "--shard", "1/1", "-o", "parts/1.part"];
+    assert_eq!(status(&room.run(&part)), 0);
+    fs::hard_link(room.path("one/c.rdb"), room.path("rows.csv")).unwrap();
+    assert_eq!(status(&room.shell("tar -cf packed.tar -C one c.rdb")), 0);
+    for line in [
+        "analyze dumps -o dumps/b.rdb --force",
+        "plan dumps -o dumps/b.rdb --force",
+        "keys dumps -o dumps/b.rdb --force",
+        "dictionary dumps -o dumps/b.rdb --force",
+        "compare nights -o nights/17/a.json",
+        "compare nights -o nights/17/b.rdb --force",
+        "compare nights -o nights/18/a.1.base.rdb --force",
+        "compare nights -o nights/18/a.1.incr.aof --force",
+        "compare nights -o nights/18/a.manifest",
+        // What is unpacked names no night before.
+        "compare packed.tar nights -o nights/17/a.json",
+        "compare packed.tar nights -o packed.tar --force",
+        "compare --keys dumps one -o one/c.rdb --force",
+        "compare --keys dumps --with one -o one/c.rdb --force",
+        "compare --keys dumps one --rows rows.csv --force",
+        "capacity dumps --node-memory 1GB -o dumps/b.rdb --force",
+        "capacity a.rdb --node-memory 1GB --earlier nights --format json -o nights/17/a.json",
+        "capacity a.rdb --node-memory 1GB --earlier nights -o nights/17/b.rdb --force",
+        "capacity a.rdb --node-memory 1GB --earlier nights -o nights/18/a.1.incr.aof --force",
+        "merge --plan plan.json parts -o parts/1.part",
+        "merge --plan plan.json parts --partial -o parts/1.part",
+    ] {
+        let before = read_all(room.0.path());
+        let output = room.run(&line.split(' ').collect::<Vec<_>>());
+        assert_eq!(status(&output), 2, "{line}: {}", stderr(&output));
+        assert!(stderr(&output).contains("read by this command"), "{line}: {}", stderr(&output));
+        assert!(read_all(room.0.path()) == before, "{line}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn two_outputs_of_a_command_are_not_the_same_file() {
+    use std::os::unix::fs::symlink;
+
+    let room = Room::new();
+    fs::write(room.path("there.csv"), "as before").unwrap();
+    fs::hard_link(room.path("there.csv"), room.path("hard.csv")).unwrap();
+    symlink("there.csv", room.path("soft.csv")).unwrap();
+    symlink("new.csv", room.path("dangling.csv")).unwrap();
+    fs::create_dir(room.path("folder")).unwrap();
+    symlink("two.md", room.path("two.json")).unwrap();
+    fs::create_dir(room.path("man")).unwrap();
+    symlink("rdblens.1", room.path("man/rdblens-keys.1")).unwrap();
+    for line in [
+        "compare --keys a.rdb a.rdb --rows new.csv -o new.csv",
+        "compare --keys a.rdb a.rdb --rows new.csv -o ./folder/../new.csv",
+        "compare --keys a.rdb a.rdb --rows new.csv -o dangling.csv",
+        "compare --keys a.rdb a.rdb --rows dangling.csv -o new.csv",
+        "compare --keys a.rdb a.rdb --rows there.csv -o there.csv",
+        "compare --keys a.rdb a.rdb --rows there.csv -o soft.csv",
+        "compare --keys a.rdb a.rdb --rows hard.csv -o there.csv",
+        "compare --keys a.rdb a.rdb --rows there.csv >> there.csv",
+        "compare --keys a.rdb a.rdb --rows new.csv > new.csv",
+        "compare --keys a.rdb a.rdb --rows out.csv --format csv --format json -o out",
+        "analyze a.rdb --format json --format markdown -o two",
+        "salvage a.rdb -o new.csv > new.csv",
+        "man man",
+    ] {
+        let output = room.shell(&format!("\"$RDBLENS\" {line}"));
+        assert_eq!(status(&output), 2, "{line}: {}", stderr(&output));
+        assert!(stderr(&output).contains("two outputs of this command"), "{line}: {}", stderr(&output));
+        assert_eq!(fs::read_to_string(room.path("there.csv")).unwrap(), "as before", "{line}");
+        // The shell has created it for standard output.
+        assert!(fs::read(room.path("new.csv")).is_ok_and(|bytes| bytes.is_empty()) == line.contains("> new"), "{line}");
+        let _ = fs::remove_file(room.path("new.csv"));
+    }
+    for line in ["--rows rows.csv -o sums.csv", "--rows rows.csv -o /dev/null", "--rows folder/a.csv -o a.csv"] {
+        let output = room.shell(&format!("\"$RDBLENS\" compare --keys a.rdb a.rdb {line}"));
+        assert_eq!(status(&output), 0, "{line}: {}", stderr(&output));
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_pipe_that_its_reader_closes_is_an_error_and_keeps_no_file_from_its_name() {
+    let room = Room::new();
+    let shell = |line: &str| {
+        for name in ["r.json", "r.html", "r.csv", "sums.json"] {
+            let _ = fs::remove_file(room.path(name));
+        }
+        // The reader leaves before anything is written.
+        room.shell(&format!("mkfifo r.md rows.csv 2>/dev/null; (: < r.md) & (: < rows.csv) & \"$RDBLENS\" {line}"))
+    };
+    let closed = |output: &Output, name: &str| {
+        let said = stderr(output);
+        assert!(status(output) == 3 && said.contains(&format!("{name}: its reader has closed the pipe")), "{said}");
+    };
+    // The pipe is in the middle, so that one file is written before and one behind it.
+    let output =
+        shell("analyze a.rdb --full --format json --format markdown --format html -o r; e=$?; : > rows.csv; exit $e");
+    closed(&output, "r.md");
+    assert!(fs::read_to_string(room.path("r.json")).unwrap().ends_with("}\n"));
+    assert!(fs::read_to_string(room.path("r.html")).unwrap().trim_end().ends_with("</html>"));
+    closed(&shell("keys a.rdb --format csv -o rows.csv; e=$?; : > r.md; exit $e"), "rows.csv");
+    fs::write(room.path("b.rdb"), b"REDIS0011\xff\0\0\0\0\0\0\0\0").unwrap();
+    closed(&shell("compare --keys a.rdb b.rdb --rows rows.csv -o sums.json; e=$?; : > r.md; exit $e"), "rows.csv");
+    assert!(fs::read_to_string(room.path("sums.json")).unwrap().ends_with("}\n"));
+    // Standard output may be closed at any time.
+    let output = room.shell("{ sleep 0.2; \"$RDBLENS\" keys a.rdb; echo $? > status; } | true; cat status");
+    assert_eq!((String::from_utf8_lossy(&output.stdout).as_ref(), stderr(&output).as_str()), ("0\n", ""));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn files_without_an_end_are_not_read_whole() {
+    let room = Room::new();
+    let huge = fs::File::create(room.path("huge.json")).unwrap();
+    huge.set_len((1 << 30) + 1).unwrap();
+    for (line, expected, said) in [
+        ("keys a.rdb --mask --mask-key /dev/zero", 2, "--mask-key /dev/zero: larger than 16 MiB"),
+        ("analyze a.rdb --server-config /dev/zero", 2, "--server-config /dev/zero: larger than 16 MiB"),
+        ("analyze a.rdb --policy huge.toml", 2, "larger than 16 MiB"),
+        ("render huge.json", 3, "huge.json: larger than 1024 MiB"),
+        ("analyze a.rdb --baseline huge.json", 3, "huge.json: larger than 1024 MiB"),
+        ("analyze a.rdb --earlier huge.json", 3, "huge.json: larger than 1024 MiB"),
+        ("compare huge.json a.rdb", 3, "huge.json: larger than 1024 MiB"),
+        ("merge --plan huge.json a.rdb", 3, "huge.json: larger than 1024 MiB"),
+        ("merge --plan plan.json huge.json", 3, "huge.json: larger than 1024 MiB"),
+    ] {
+        if line.contains("huge.toml") {
+            fs::hard_link(room.path("huge.json"), room.path("huge.toml")).unwrap();
+        }
+        if line.contains("plan.json") {
+            assert_eq!(status(&room.run(&["plan", "a.rdb", "-o", "plan.json"])), 0);
+        }
+        let output = room.run(&line.split(' ').collect::<Vec<_>>());
+        assert!(status(&output) == expected && stderr(&output).contains(said), "{line}: {}", stderr(&output));
+    }
+}
+
 /// Reads all files of a folder and of those in it.
 fn read_all(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut files = Vec::new();

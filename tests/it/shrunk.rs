@@ -66,6 +66,28 @@ fn write_unless_ended(pipe: &Path, child: &mut Child) {
     });
 }
 
+#[test]
+fn a_command_line_within_another_program_watches_no_file_and_maps_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, pipe) = (folder.path().join("large.rdb"), folder.path().join("pipe"));
+    fs::write(&file, large()).unwrap();
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let words = ["rdblens", "keys", "--quiet", "--threads", "1", "-o", "/dev/null"].map(std::ffi::OsString::from);
+    let words = words.into_iter().chain([file.clone().into(), pipe.clone().into()]).collect::<Vec<_>>();
+    let running = std::thread::spawn(move || rdblens::cli::run_with(words));
+    // The pipe is opened when the file has been read.
+    let mut pipe = OpenOptions::new().write(true).open(pipe).unwrap();
+    let maps = fs::read_to_string("/proc/self/maps").unwrap();
+    let threads = fs::read_dir("/proc/self/task").unwrap();
+    let names: Vec<_> =
+        threads.map(|task| fs::read_to_string(task.unwrap().path().join("comm")).unwrap_or_default()).collect();
+    pipe.write_all(SMALL).unwrap();
+    drop(pipe);
+    assert_eq!(running.join().unwrap(), rdblens::cli::ExitStatus::Done);
+    assert!(!maps.contains("large.rdb"), "{maps}");
+    assert!(!names.iter().any(|name| name.trim() == "shrunk"), "{names:?}");
+}
+
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }

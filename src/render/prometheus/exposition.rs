@@ -76,10 +76,12 @@ impl From<Millis> for SampleValue {
 }
 
 impl SampleValue {
-    fn plus(self, other: SampleValue) -> SampleValue {
+    /// Returns the value of two samples with equal labels: the sum of counts and sizes, and the first of times and ratios, whose sum
+    /// says nothing.
+    fn joined(self, other: SampleValue) -> SampleValue {
         match (self, other) {
             (SampleValue::Whole(one), SampleValue::Whole(other)) => SampleValue::Whole(one.saturating_add(other)),
-            _ => other,
+            _ => self,
         }
     }
 }
@@ -130,14 +132,14 @@ impl Exposition {
 }
 
 impl MetricFamily {
-    /// Adds a sample, or adds its value to the one with equal labels: different names may be equal once they are shortened.
+    /// Adds a sample, or joins its value with that of the one with equal labels: different names may be equal once they are shortened.
     pub fn sample(&mut self, labels: &[(&str, &str)], value: impl Into<SampleValue>) -> &mut MetricFamily {
         let labels: Vec<String> = labels.iter().map(|(name, value)| label(name, value)).collect();
         let (labels, value) = (labels.join(","), value.into());
         let next = self.samples.len();
         let place = *self.places.entry(labels.clone()).or_insert(next);
         match self.samples.get_mut(place) {
-            Some((_, there)) => *there = there.plus(value),
+            Some((_, there)) => *there = there.joined(value),
             None => self.samples.push((labels, value)),
         }
         self
@@ -217,6 +219,11 @@ c_seconds{instance="a\"b"} -1.5
         family.sample(&[("x", &long("1"))], 1u64).sample(&[("x", &long("2"))], 2u64);
         let text = written(&exposition);
         assert!(text.lines().count() == 4 && text.contains("} 3\n"), "{text}");
+        // A sum of times is no time.
+        let family = exposition.family("full_seconds", "When.");
+        family.sample(&[("x", &long("1"))], Millis(2_500)).sample(&[("x", &long("2"))], Millis(1_000));
+        let text = written(&exposition);
+        assert!(text.contains("} 2.5\n") && !text.contains("} 1\n"), "{text}");
         assert!(text.lines().all(|line| line.chars().count() < 200));
     }
 }

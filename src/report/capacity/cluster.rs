@@ -174,6 +174,9 @@ impl ClusterNodes {
                 let (Some(first), Some(last)) = (bound(first), bound(last)) else {
                     return Err(wrong(&format!("{slot:?} is no slot or range of slots")));
                 };
+                if first > last {
+                    return Err(wrong(&format!("{slot:?} ends before it begins")));
+                }
                 for slot in first..=last {
                     if std::mem::replace(&mut owned[usize::from(slot)], true) {
                         return Err(wrong(&format!("slot {slot} has two owners")));
@@ -272,6 +275,8 @@ vars currentEpoch 6 lastVoteEpoch 0
         let two = NODES.replace("5461-10922", "5460-10922");
         assert!(error(&two).starts_with("n: line 3: slot 5460 has two owners"), "{}", error(&two));
         assert!(error(&NODES.replace("10922", "16384")).contains("\"5461-16384\" is no slot"));
+        let reversed = error(&NODES.replace("5461-10922", "10922-5461"));
+        assert!(reversed.starts_with("n: line 2: \"10922-5461\" ends before it begins"), "{reversed}");
         assert!(error("").contains("no node with slots"));
         assert!(error(&NODES.replace("127.0.0.1:30002", "$(id)")).contains("is no HOST:PORT"));
     }
