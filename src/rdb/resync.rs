@@ -42,6 +42,10 @@ const COMPRESSED_SHAPE: u64 = 2;
 const MAX_SHAPES: usize = 4096;
 /// Length above which a name that is no text needs one as long elsewhere in the file.
 const LONG_BINARY: u64 = 64;
+/// Length above which no server names an auxiliary field; the longest known is of 20 bytes.
+const LONG_AUX_NAME: usize = 64;
+/// Length above which the value of an auxiliary field is not binary.
+const LONG_AUX_BINARY: usize = 32;
 /// Number of keys from which shares of keys are meaningful.
 const FEW_KEYS: u64 = 16;
 /// Bytes of an expiry in milliseconds, with its opcode.
@@ -345,6 +349,7 @@ impl<'a> Resync<'a> {
                 Ok(FileItem::End) => return records > 0 && is_end_of_file(self.header, scanner.cursor().rest()),
                 Ok(FileItem::Database(db)) if db > u64::from(u16::MAX) => return false,
                 Ok(FileItem::SlotNumber(_)) if self.enterprise => {}
+                Ok(FileItem::Aux(name, value)) if is_false_aux(&name, &value) => return false,
                 Ok(
                     FileItem::Database(_)
                     | FileItem::DatabaseSize(..)
@@ -373,6 +378,26 @@ impl<'a> Resync<'a> {
         let is_usual = is_written(self.header, entry.value_type) || profile.types.contains(&entry.value_type);
         let is_new = last.is_none_or(|last| !is_same_key(last, &entry.key));
         is_usual && is_new && (last.is_some() || entry.key.len() <= MAX_KEY_LEN) && !expands(&entry.key)
+    }
+}
+
+/// Returns whether no server writes an auxiliary field with this name and value: a damaged length makes whole records look like one.
+///
+/// Servers write short names, and text. Only KeyDB stores members of sets and hashes, which may be binary.
+pub fn is_false_aux(name: &RawString<'_>, value: &RawString<'_>) -> bool {
+    let is_printable = |bytes: &[u8]| bytes.iter().all(|byte| byte.is_ascii_graphic() || *byte == b' ');
+    if let StringForm::Plain(bytes) = name.form
+        && (bytes.len() > LONG_AUX_NAME || !is_printable(bytes))
+    {
+        return true;
+    }
+    match (name.form, value.form) {
+        (StringForm::Plain(b"keydb-subexpire-key"), _) => false,
+        (_, StringForm::Plain(bytes)) => {
+            let is_binary = |byte: &u8| byte.is_ascii_control() && !byte.is_ascii_whitespace();
+            bytes.len() > LONG_AUX_BINARY && bytes.iter().any(is_binary)
+        }
+        (_, StringForm::Int(_) | StringForm::Lzf { .. }) => false,
     }
 }
 

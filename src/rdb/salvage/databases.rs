@@ -9,6 +9,9 @@ use crate::rdb::batch::FIRST_DATABASE;
 /// Minimum size of a record in bytes.
 const LEAST_RECORD: u64 = 4;
 
+/// Minimum size of a record and the `SELECTDB` behind it in bytes.
+const LEAST_DATABASE: u64 = LEAST_RECORD + 2;
+
 /// Part of the missing keys of a database that may be lost if all that are behind a gap are taken for the others.
 const MISSED: u64 = 4;
 
@@ -130,6 +133,12 @@ pub(super) fn infer_databases(pieces: &mut [Piece], gaps: &[Gap], announced: &BT
             {
                 found = announced;
             }
+            // The SELECTDB is right before the gap, and another one does not fit into it.
+            let is_head = index.checked_sub(1).is_some_and(|before| pieces[before].stretch.range.is_empty());
+            let (found, is_certain) = match is_head && lost < LEAST_DATABASE {
+                true => (db, true),
+                false => (found, is_certain),
+            };
             // A block of another database may have taken the place of lost records.
             let is_enclosed = announced.len() > 1 && is_enclosed(pieces, index);
             current = (found, is_certain && current.1 && !is_enclosed);

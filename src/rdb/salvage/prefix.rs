@@ -32,6 +32,12 @@ pub(super) fn start(bytes: &[u8], gap: Range<usize>, entry: &KeyEntry<'_>) -> Op
     Some(gap.end - len)
 }
 
+/// Returns where a record begins whose access counter follows a false one, the last bytes of the damage before it: servers write one.
+pub(super) fn without_false_counter(bytes: &[u8], start: usize) -> Option<usize> {
+    let head = bytes.get(start..)?;
+    matches!(head, [FREQ, _, FREQ, ..]).then_some(start + 2)
+}
+
 /// Returns whether an idle time or access counter ends at `at`.
 pub(super) fn follows_usage(bytes: &[u8], at: usize) -> bool {
     USAGE_SIZES.iter().any(|size| at.checked_sub(*size).and_then(|start| bytes.get(start..at)).is_some_and(is_usage))

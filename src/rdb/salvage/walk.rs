@@ -3,6 +3,7 @@
 mod access;
 mod foreign;
 mod marks;
+mod slots;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::mem;
@@ -11,6 +12,7 @@ use std::sync::Arc;
 
 use foreign::foreign_record;
 use marks::{Mark, MarkKind};
+use slots::{check_slot_info, false_aux, foreign_database};
 
 use super::databases::{databases, infer_databases};
 use super::duplicates::{duplicates, without};
@@ -25,7 +27,9 @@ use crate::rdb::cursor::Cursor;
 use crate::rdb::file_info::FileInfo;
 use crate::rdb::header::RdbHeader;
 use crate::rdb::opcode_check::Libraries;
-use crate::rdb::resync::{KeyFacts, Profile, Resync, fields_look_like_keys, is_end_of_file, verify_value};
+use crate::rdb::resync::{
+    KeyFacts, Profile, Resync, fields_look_like_keys, is_end_of_file, is_false_aux, verify_value,
+};
 use crate::rdb::scan::{FileItem, KeyEntry, ScanState, Scanner};
 use crate::rdb::string::{RawString, StringForm};
 use crate::rdb::template::Templates;
@@ -101,6 +105,12 @@ pub(super) struct Walk<'a> {
     searched_again: usize,
     /// Number of lost templates whose number of fields could not be found.
     unknown_templates: u32,
+    /// Number of cluster slots with keys.
+    slots: u32,
+    /// Keys that the current database still lacks; `None` behind damage and if none were announced.
+    left: Option<u64>,
+    /// Database of a `SELECTDB` that the damage directly follows, and that is certainly sound.
+    head: Option<u64>,
     ended: bool,
     end: usize,
     /// Where the last scanner stopped, perhaps inside an item.
@@ -132,6 +142,9 @@ impl<'a> Walk<'a> {
             is_changed: None,
             zeros: ZeroedBlocks::default(),
             unknown_templates: 0,
+            slots: 0,
+            left: Some(0),
+            head: None,
             ended: false,
             end: bytes.len(),
             reached: start,
@@ -159,6 +172,11 @@ impl<'a> Walk<'a> {
                 Stop::LostTemplate { at, error, .. } => (self.retract(resumed, at, true), at, error),
             };
             self.settle_all();
+            self.left = None;
+            if let Some(db) = self.head.take() {
+                // Without records as yet: the damage lies between them and the database they belong to.
+                self.parts.stretch(cut..cut, Some(db));
+            }
             // A gap that no accepted key has ended goes on.
             let (gap_start, error, search_from) = match self.leading.take() {
                 Some(leading) => (leading.gap_start, leading.error, leading.resumed.max(cut)),
@@ -262,11 +280,18 @@ impl<'a> Walk<'a> {
                 FileItem::SlotNumber(_) if self.has_no_enterprise() => {
                     break failed(foreign_record(boundary as u64), false);
                 }
+                FileItem::Aux(name, value) if is_false_aux(&name, &value) => {
+                    break failed(false_aux(boundary as u64), false);
+                }
+                FileItem::Database(1..) if self.has_one_database() => {
+                    break failed(foreign_database(boundary as u64), false);
+                }
                 other => {
                     self.about.observe(&other);
                     if scanner.at_boundary() {
                         let end = at + scanner.cursor().consumed();
                         let sound = scanner.take_fault().and_then(|()| self.is_loaded(&other, boundary));
+                        let sound = sound.and_then(|()| check_slot_info(&other));
                         self.other(boundary..end, &other, sound);
                         boundary = end;
                     }
@@ -312,6 +337,14 @@ impl<'a> Walk<'a> {
         self.leading.is_some() || self.parts.has_framing_gap
     }
 
+    /// Returns whether no key and no database was read.
+    fn is_first_database(&self) -> bool {
+        self.parts.gaps.is_empty()
+            && self.profile.is_empty()
+            && self.announced.is_empty()
+            && self.marks.iter().all(|mark| matches!(mark.kind, MarkKind::Other))
+    }
+
     /// Returns whether the name of the key behind an overlong one is overlong, too, as with many keys that were named alike.
     fn is_one_of_many(&self, scanner: &Scanner<'a>, entry: &KeyEntry<'a>) -> bool {
         let mut ahead = scanner.clone();
@@ -336,6 +369,7 @@ impl<'a> Walk<'a> {
 
     /// Adds a key whose framing is intact; `metadata` is what is wrong with the strings before it.
     fn key(&mut self, range: Range<usize>, entry: &KeyEntry<'_>, facts: KeyFacts, metadata: Result<()>) {
+        let parsed_start = range.start;
         let notes = self.verify.finish();
         let is_empty = matches!(&notes, Ok(notes) if notes.empty);
         let fault = metadata.and(notes).and_then(|notes| match entry.key.form {
@@ -357,18 +391,23 @@ impl<'a> Walk<'a> {
             damaged.end = range.end;
             return;
         }
-        let lost_start = self.damage_before(range.start).and_then(|gap| prefix::start(self.bytes, gap, entry));
+        let damage = self.damage_before(range.start);
+        let lost_start = damage.and_then(|gap| {
+            prefix::start(self.bytes, gap, entry).or_else(|| prefix::without_false_counter(self.bytes, range.start))
+        });
         let range = lost_start.unwrap_or(range.start)..range.end;
         if self.is_rejected(&range, entry, &facts) {
             return;
         }
         self.end_leading(range.start);
         if let (Some(start), Some(before)) = (lost_start, self.marks.back_mut()) {
-            before.range.end = before.range.end.min(start);
+            // A false counter belongs to the damage, an expiry in it does not.
+            before.range.end = if start > parsed_start { start } else { before.range.end.min(start) };
         }
+        self.left = self.left.and_then(|left| left.checked_sub(1));
         let kind = match fault {
             Ok(()) => {
-                let expires = entry.expires_at.is_some() || lost_start.is_some();
+                let expires = entry.expires_at.is_some() || lost_start.is_some_and(|start| start < parsed_start);
                 MarkKind::Key { facts, expires, is_empty }
             }
             Err(error) => MarkKind::Damaged {
@@ -412,11 +451,17 @@ impl<'a> Walk<'a> {
                     return;
                 }
                 self.end_leading(range.start);
+                let is_due = self.left == Some(0) && (*db > self.last_db || self.is_first_database());
+                self.left = None;
                 self.db = Some(*db);
                 self.last_db = *db;
-                MarkKind::Database(None)
+                MarkKind::Database { is_due }
             }
-            FileItem::DatabaseSize(keys, _) => MarkKind::Database(Some(*keys)),
+            FileItem::DatabaseSize(keys, _) => {
+                let is_first = matches!(self.marks.back(), Some(Mark { kind: MarkKind::Database { .. }, .. }));
+                self.left = is_first.then_some(*keys);
+                MarkKind::DatabaseSize(*keys)
+            }
             FileItem::Aux(..)
             | FileItem::Slot(_)
             | FileItem::SlotNumber(_)
@@ -435,18 +480,24 @@ impl<'a> Walk<'a> {
             },
         };
         if self.leading.is_none() {
+            self.count_slots(item);
             self.mark(Mark { range, db: self.db, kind });
         }
     }
 
     pub fn finish(mut self) -> Survey {
+        let has_one_database = self.has_one_database();
         let Parts { mut pieces, mut gaps, .. } = self.parts;
-        infer_databases(&mut pieces, &gaps, &self.announced);
+        match has_one_database {
+            true => pieces.iter_mut().for_each(|piece| piece.stretch.is_certain = true),
+            false => infer_databases(&mut pieces, &gaps, &self.announced),
+        }
         self.about.templates = self.templates.map(|templates| match templates.are_incomplete() {
             true => Arc::new(templates.without_stand_ins()),
             false => templates,
         });
-        let stretches = pieces.into_iter().map(|piece| piece.stretch).collect::<Vec<Stretch>>();
+        let stretches = pieces.into_iter().map(|piece| piece.stretch).filter(|stretch| !stretch.range.is_empty());
+        let stretches = stretches.collect::<Vec<Stretch>>();
         let found = duplicates(self.bytes, &self.about, &stretches);
         let stretches = without(self.bytes, &self.about, stretches, &found, &mut gaps);
         gaps.sort_by_key(|gap| gap.range.start);

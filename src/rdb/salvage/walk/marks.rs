@@ -36,8 +36,12 @@ pub(super) enum MarkKind {
     },
     /// An item that is copied: auxiliary field, function, slot, template.
     Other,
-    /// An item that is written anew: `SELECTDB`, `RESIZEDB`.
-    Database(Option<u64>),
+    /// `SELECTDB`, which is written anew. It is due if the keys before it are as many as their database announced.
+    Database {
+        is_due: bool,
+    },
+    /// `RESIZEDB` with the number of keys, which is written anew.
+    DatabaseSize(u64),
 }
 
 /// Evidence for an item before a failure.
@@ -63,6 +67,7 @@ impl Walk<'_> {
     /// Returns where the sound part before a failure ends, and drops the suspicious records behind that place.
     pub(super) fn retract(&mut self, resumed: usize, failed: usize, is_credible: bool) -> usize {
         if is_credible {
+            self.note_head();
             return failed;
         }
         let mut cut = failed;
@@ -74,8 +79,9 @@ impl Walk<'_> {
                 MarkKind::Damaged { is_trusted: true, .. } => Strength::Suspicious,
                 MarkKind::Key { .. } | MarkKind::Damaged { .. } => Strength::False,
                 MarkKind::Other => Strength::Sound,
-                MarkKind::Database(Some(_)) if self.is_database_head() => Strength::Sound,
-                MarkKind::Database(_) => Strength::False,
+                MarkKind::DatabaseSize(_) if self.is_database_head() => Strength::Sound,
+                MarkKind::Database { is_due: true } => Strength::Sound,
+                MarkKind::Database { is_due: false } | MarkKind::DatabaseSize(_) => Strength::False,
             };
             if strength == Strength::Sound {
                 break;
@@ -86,14 +92,23 @@ impl Walk<'_> {
                 break;
             }
         }
+        self.note_head();
         self.last_db = self.marks.back().map_or(self.settled_db, |mark| mark.db.unwrap_or(self.settled_db));
         cut.max(resumed)
+    }
+
+    /// Notes the `SELECTDB` that the sound part ends with.
+    fn note_head(&mut self) {
+        self.head = match self.marks.back() {
+            Some(Mark { kind: MarkKind::Database { is_due: true }, db, .. }) => *db,
+            _ => None,
+        };
     }
 
     /// Returns whether the last two items are `SELECTDB` and `RESIZEDB`, which hardly come by chance.
     fn is_database_head(&self) -> bool {
         let before = self.marks.len().checked_sub(2).and_then(|index| self.marks.get(index));
-        before.is_some_and(|mark| matches!(mark.kind, MarkKind::Database(None)))
+        before.is_some_and(|mark| matches!(mark.kind, MarkKind::Database { .. }))
     }
 
     /// Settles all items.
@@ -114,8 +129,9 @@ impl Walk<'_> {
             MarkKind::Other => {
                 self.parts.stretch(mark.range, mark.db);
             }
-            MarkKind::Database(announced) => {
-                if let (Some(keys), Some(db)) = (announced, mark.db)
+            MarkKind::Database { .. } => {}
+            MarkKind::DatabaseSize(keys) => {
+                if let Some(db) = mark.db
                     && self.announced.len() < limits::MAX_GAPS
                 {
                     self.announced.insert(db, keys);
