@@ -277,7 +277,7 @@ mod tests {
         assert_eq!(&found(look(&path, b"abc", None)).value[..], b"\x01y");
         // It may be the key.
         let (keys, damage) = missing(look(&path, b"abd", None));
-        assert_eq!((keys, damage.unwrap().offset()), (2, Some(10)));
+        assert_eq!((keys, damage.unwrap().offset()), (2, Some(13)));
         let (keys, damage) = missing(look(&path, b"ab", None));
         assert!(keys == 2 && damage.is_none());
     }

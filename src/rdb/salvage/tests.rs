@@ -505,7 +505,7 @@ fn damaged_sizes_of_a_database_do_not_move_it() {
             let mut damaged = whole.clone();
             damaged[at + 2..at + 5].copy_from_slice(&bytes);
             let (survey, out) = saved(&damaged);
-            assert!(survey.keys() >= 178, "{db} {bytes:?}: {} keys", survey.keys());
+            assert!(survey.keys() >= 177, "{db} {bytes:?}: {} keys", survey.keys());
             assert!(databases_of(&out, prefix).iter().all(|found| *found == u64::from(db)), "{db} {bytes:?}");
             assert_eq!(databases_of(&out, b"user").len(), 60, "{db} {bytes:?}");
         }
