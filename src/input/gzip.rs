@@ -43,12 +43,15 @@ pub(super) fn decoder<'a, R: Read + Send + 'a>(mut reader: R, at_once: usize) ->
     if has_more { Box::new(Members::new(head, remaining, at_once)) } else { Box::new(in_order(head, remaining)) }
 }
 
-/// Decoder of bytes that are read already and of those behind them.
+/// Bytes that are read already, and those behind them.
+type Compressed<R> = BufReader<Chain<Cursor<Vec<u8>>, Remaining<R>>>;
+
+/// Decoder of a whole file.
 ///
 /// Zeros behind a member are padding, as tapes and disk images leave it; `gzip` passes over them, too.
 struct InOrder<R> {
     /// `None` only while the decoder is being replaced.
-    member: Option<GzDecoder<BufReader<Chain<Cursor<Vec<u8>>, Remaining<R>>>>>,
+    member: Option<GzDecoder<Compressed<R>>>,
 }
 
 fn in_order<R: Read>(bytes: Vec<u8>, remaining: Remaining<R>) -> InOrder<R> {
