@@ -130,10 +130,17 @@ SUFFIXES = {
 }
 
 
+# Modules name their types themselves (`ReJSON-RL`, `TSDB-TYPE`).
+MODULE_SUFFIXES = {
+    *("module", "json", "rejson-rl", "vectorset", "vector", "vset", "bloom", "bf", "cuckoo", "cf", "cms", "topk", "tdigest"),
+    *("timeseries", "ts"),
+}
+
+
 def type_suffix(key: Key) -> bool:
-    words = SUFFIXES.get(key.type)  # None for modules
+    words = SUFFIXES.get(key.type, MODULE_SUFFIXES)
     last = segments(key.name)[-1].decode("latin-1")
-    return words is not None and re.sub("[A-Z]", lambda letter: letter[0].lower(), last) not in words
+    return re.sub("[A-Z]", lambda letter: letter[0].lower(), last) not in words
 
 
 def hash_tag(key: Key) -> bool:
