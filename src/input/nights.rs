@@ -133,7 +133,7 @@ impl Found {
         Found { path: read_path(&input), dump: Some(input), error: None }
     }
 
-    /// Returns a night's file that cannot be read: it may be all that there is of the night.
+    /// Returns a file that cannot be read. It counts as a dump, so that its night is reported as unreadable, not as missing.
     fn unreadable(path: &Path, error: Error) -> Found {
         Found { path: path.to_owned(), dump: Some(Input::file(path.to_owned())), error: Some(error) }
     }

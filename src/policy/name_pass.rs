@@ -14,11 +14,10 @@ use scan::{BRACE, CLOSE, HIGH, LONGEST_COUNTED, NameScan, OUTSIDE, SEPARATOR, SP
 
 use super::checks::MOST_KEY_CHECKS;
 use super::rule::{NameTest, Violation};
-use super::rules::key::empty_segment::has_address_with_gap;
 use super::rules::key::lowercase::upper_case_letters;
 use super::rules::key::special_chars::is_special;
 use super::rules::key::type_suffix::last_segment;
-use super::rules::key::{hash_tag, length, prefix};
+use super::rules::key::{empty_segment, hash_tag, length, prefix};
 use super::type_words::{KindSet, TypeWords};
 use crate::pattern::classify::MAX_SEGMENTS;
 use crate::pattern::name::KeyName;
@@ -367,7 +366,7 @@ impl NamePass {
     fn is_gap_of_address(&self, name: &[u8]) -> bool {
         let name = untagged(name).concat();
         let divides = |byte: &u8| self.classes[usize::from(*byte)] & (SEPARATOR | WORD) != 0;
-        name.split(divides).filter(|part| part.is_empty()).count() == 1 && has_address_with_gap(&name)
+        empty_segment::is_gap_of_address(&name, divides)
     }
 
     /// Returns true if the first segment names nothing: it has no letter, only digits and punctuation.

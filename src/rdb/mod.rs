@@ -31,6 +31,7 @@ pub(crate) mod salvage;
 pub(crate) mod scan;
 pub(crate) mod score;
 pub(crate) mod scratch;
+pub(crate) mod slot_info;
 pub(crate) mod string;
 pub(crate) mod template;
 pub(crate) mod value_type;

@@ -7,16 +7,13 @@ use std::hash::BuildHasher;
 use super::header::Family;
 use super::library;
 use super::scratch::Scratch;
+use super::slot_info::{self, SLOTS};
 use super::string::RawString;
 use crate::error::{Error, Reading, Result, Within};
 use crate::wording::wording;
 
-/// Auxiliary field of Valkey that tells how many keys a slot has.
-const SLOT_INFO: &[u8] = b"slot-info";
-/// Longest value of that field that can be one.
+/// Longest value of `slot-info` that can be one.
 const LONGEST_SLOT_INFO: u64 = 128;
-/// Slots of a cluster.
-const SLOTS: u64 = 16_384;
 /// Length of the name of a job that imports slots.
 const JOB_NAME: u64 = 40;
 
@@ -82,13 +79,12 @@ impl<'a> OpcodeCheck<'a> {
     pub fn aux(&mut self, name: RawString<'a>, value: RawString<'a>) {
         self.string(name, Reading::AuxiliaryFieldName);
         self.string(value, Reading::AuxiliaryFieldValue);
-        if !self.is_on || self.family != Family::Valkey || name.len() != SLOT_INFO.len() as u64 {
+        if !self.is_on || self.family != Family::Valkey || name.len() != slot_info::NAME.len() as u64 {
             return;
         }
         let (mut of_name, mut of_value) = (Scratch::default(), Scratch::default());
-        let is_sound = |value: &[u8]| begins_with_three_numbers(value);
-        if name.decode(&mut of_name).is_ok_and(|name| name == SLOT_INFO)
-            && (value.len() > LONGEST_SLOT_INFO || !value.decode(&mut of_value).is_ok_and(is_sound))
+        if name.decode(&mut of_name).is_ok_and(|name| name == slot_info::NAME)
+            && (value.len() > LONGEST_SLOT_INFO || !value.decode(&mut of_value).is_ok_and(slot_info::is_loaded))
         {
             self.refuse(Fault::SlotInfo(value.offset));
         }
@@ -199,22 +195,6 @@ impl<'a> OpcodeCheck<'a> {
         };
         Err(Error::corrupt(offset, what)).within(reading)
     }
-}
-
-/// Returns whether a text begins with three numbers and commas between them, as `sscanf` reads them: with blanks before each.
-fn begins_with_three_numbers(text: &[u8]) -> bool {
-    let mut rest = text;
-    (0..3).all(|place| {
-        if place > 0 {
-            let Some(behind) = rest.strip_prefix(b",") else { return false };
-            rest = behind;
-        }
-        rest = rest.trim_ascii_start();
-        rest = rest.strip_prefix(b"-").or(rest.strip_prefix(b"+")).unwrap_or(rest);
-        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        rest = rest.get(digits..).unwrap_or_default();
-        digits > 0
-    })
 }
 
 #[cfg(test)]

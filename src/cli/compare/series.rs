@@ -62,7 +62,7 @@ struct Series {
     taken: usize,
     /// Names of whole snapshots.
     known: BTreeMap<Identity, String>,
-    /// The first copy of another snapshot, in case that there is nothing else to compare with.
+    /// The first copy of another snapshot. It is compared only if there is no other second snapshot.
     copy: Option<KeptCopy>,
     /// True if nothing is known to be missing in the newest night so far.
     newest_is_whole: bool,

@@ -322,7 +322,7 @@ fn is_crypt(value: &[u8]) -> bool {
     }
 }
 
-/// Returns whether a value says that there is no password, as Django writes it: `!` and forty random letters and digits.
+/// Returns whether a value is what Django stores for an unusable password: `!` and forty random letters and digits.
 fn is_unusable(value: &[u8]) -> bool {
     value.strip_prefix(b"!").is_some_and(|rest| rest.len() == 40 && rest.iter().all(u8::is_ascii_alphanumeric))
 }

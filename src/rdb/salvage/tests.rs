@@ -1,3 +1,5 @@
+mod between_keys;
+
 use super::databases::database_behind;
 use super::duplicates::for_each_key;
 use super::zeros::would_shrink;
@@ -494,79 +496,4 @@ fn records_that_no_release_writes_are_left_out() {
     }
     let (survey, _) = saved(&file(&[b"\x79\x05", &strings(0, "user", 3)[..]].concat()));
     assert!(survey.is_sound() && survey.about.enterprise);
-}
-
-#[test]
-fn damaged_sizes_of_a_database_do_not_move_it() {
-    let whole = file(&[strings(0, "user", 60), strings(5, "cart", 60), strings(15, "job", 60)].concat());
-    for (db, prefix) in [(5, &b"cart"[..]), (15, b"job")] {
-        let at = whole.windows(3).position(|window| window == [0xFE, db, 0xFB]).unwrap();
-        for bytes in [[0x9A, 0x21, 0x93], [0x77, 0, 0], [0, 0, 0], [0xFF, 0xFF, 0xFF], [0, 3, 0x40], [0xFA, 0x33, 1]] {
-            let mut damaged = whole.clone();
-            damaged[at + 2..at + 5].copy_from_slice(&bytes);
-            let (survey, out) = saved(&damaged);
-            assert!(survey.keys() >= 177, "{db} {bytes:?}: {} keys", survey.keys());
-            assert!(databases_of(&out, prefix).iter().all(|found| *found == u64::from(db)), "{db} {bytes:?}");
-            assert_eq!(databases_of(&out, b"user").len(), 60, "{db} {bytes:?}");
-        }
-    }
-}
-
-/// Returns keys of a cluster, each behind the sizes of its slot.
-fn slots(count: u8) -> Vec<u8> {
-    let slot = |number: u8| [&b"\xfa\x09slot-info\x06"[..], format!("{:02},1,0", number % 100).as_bytes()].concat();
-    let keys = (0..count).map(|number| {
-        let record = string(&format!("user:{number}:name"), &format!("value of the key number {number}"));
-        [slot(number), record].concat()
-    });
-    [0xFE, 0, 0xFB, 0x40, count, 0].into_iter().chain(keys.flatten()).collect()
-}
-
-#[test]
-fn auxiliary_field_takes_in_no_records() {
-    let whole = file(&slots(200));
-    let all = records(&whole);
-    let at = whole.windows(6).position(|window| window == b"50,1,0").unwrap() - 10;
-    let mut damaged = whole.clone();
-    damaged[at..at + 3].copy_from_slice(&[0x45, 0, 0]);
-    let (survey, out) = saved(&damaged);
-    let kept = records(&out);
-    assert!(!survey.is_sound() && kept.len() >= 198, "{} keys", kept.len());
-    assert!(kept.iter().all(|record| all.contains(record)));
-}
-
-#[test]
-fn slot_sizes_that_servers_refuse_are_left_out() {
-    let mut whole = file(&slots(100));
-    let at = whole.windows(6).position(|window| window == b"50,1,0").unwrap();
-    whole[at + 2] = b';';
-    let (survey, out) = saved(&whole);
-    assert_eq!((survey.gaps.len(), records(&out).len()), (1, 100));
-    assert!(out.windows(6).all(|window| window != b"50;1,0"));
-}
-
-#[test]
-fn cluster_has_no_other_database() {
-    let (before, behind) = (slots(60), strings(1, "user:more", 60));
-    let (survey, out) = saved(&file(&[&before[..], &[0xEE; 50], &behind].concat()));
-    assert!(survey.keys() >= 117 && records(&out).iter().all(|(db, ..)| *db == 0), "{} keys", survey.keys());
-    assert!(survey.databases.iter().all(|size| size.is_certain));
-    // Four slots do not make a cluster of a file that has announced several databases.
-    let several = [&strings(0, "user", 20)[..], &strings(1, "cart", 20), &slots(60)[6..], &behind].concat();
-    assert!(survey_is_sound_in(&several, 1));
-}
-
-/// Returns whether a file is sound, and has keys in this database.
-fn survey_is_sound_in(items: &[u8], db: u64) -> bool {
-    let survey = survey(&file(items), 0).unwrap();
-    survey.is_sound() && survey.databases.iter().any(|size| size.db == db && size.keys > 0)
-}
-
-#[test]
-fn damage_leaves_no_second_counter() {
-    let counter = b"\xf9\x03";
-    let items = [&b"\xfe\0"[..], &used(counter, "user", 40), &[0xEE; 50], b"\xf9\xc2", &used(counter, "user:more", 40)];
-    let (_, out) = saved(&[b"REDIS0012", &items.concat()[..], b"\xff", &[0; 8]].concat());
-    assert!(records(&out).iter().all(|(.., record)| record.starts_with(b"\xf9\x03\0")));
-    assert!(records(&out).len() >= 78);
 }

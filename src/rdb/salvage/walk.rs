@@ -3,6 +3,7 @@
 mod access;
 mod foreign;
 mod marks;
+mod others;
 mod slots;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -337,14 +338,6 @@ impl<'a> Walk<'a> {
         self.leading.is_some() || self.parts.has_framing_gap
     }
 
-    /// Returns whether no key and no database was read.
-    fn is_first_database(&self) -> bool {
-        self.parts.gaps.is_empty()
-            && self.profile.is_empty()
-            && self.announced.is_empty()
-            && self.marks.iter().all(|mark| matches!(mark.kind, MarkKind::Other))
-    }
-
     /// Returns whether the name of the key behind an overlong one is overlong, too, as with many keys that were named alike.
     fn is_one_of_many(&self, scanner: &Scanner<'a>, entry: &KeyEntry<'a>) -> bool {
         let mut ahead = scanner.clone();
@@ -441,48 +434,6 @@ impl<'a> Walk<'a> {
             false => leading.rejected > FALSE_STARTS,
         };
         !is_accepted
-    }
-
-    /// Adds an item other than a key; `sound` is what servers refuse about it.
-    fn other(&mut self, range: Range<usize>, item: &FileItem<'_>, sound: Result<()>) {
-        let kind = match item {
-            FileItem::Database(db) => {
-                if self.leading.is_some() && *db <= self.last_db && self.last_db > 0 {
-                    return;
-                }
-                self.end_leading(range.start);
-                let is_due = self.left == Some(0) && (*db > self.last_db || self.is_first_database());
-                self.left = None;
-                self.db = Some(*db);
-                self.last_db = *db;
-                MarkKind::Database { is_due }
-            }
-            FileItem::DatabaseSize(keys, _) => {
-                let is_first = matches!(self.marks.back(), Some(Mark { kind: MarkKind::Database { .. }, .. }));
-                self.left = is_first.then_some(*keys);
-                MarkKind::DatabaseSize(*keys)
-            }
-            FileItem::Aux(..)
-            | FileItem::Slot(_)
-            | FileItem::SlotNumber(_)
-            | FileItem::Function(_)
-            | FileItem::ModuleAux(_)
-            | FileItem::SlotImport
-            | FileItem::Update
-            | FileItem::HashTemplate
-            | FileItem::Key(_)
-            | FileItem::End => match sound {
-                Ok(()) => MarkKind::Other,
-                // Servers do not load a file with it. It is no key.
-                Err(error) => {
-                    MarkKind::Damaged { key: None, error: error.or_at(range.start as u64), is_trusted: false }
-                }
-            },
-        };
-        if self.leading.is_none() {
-            self.count_slots(item);
-            self.mark(Mark { range, db: self.db, kind });
-        }
     }
 
     pub fn finish(mut self) -> Survey {

@@ -71,7 +71,7 @@ impl KeyRule for EmptySegment {
         // Dividing by both at once counts an empty segment once.
         let divides = |byte: &u8| key.context.separators.contains(*byte) || self.words.contains(byte);
         let measured = name.split(divides).filter(|part| part.is_empty()).count() as u64;
-        (measured > 0 && !(measured == 1 && has_address_with_gap(&name))).then_some(Violation { measured, allowed: 0 })
+        (measured > 0 && !is_gap_of_address(&name, divides)).then_some(Violation { measured, allowed: 0 })
     }
 
     fn name_test(&self) -> Option<NameTest> {
@@ -79,11 +79,16 @@ impl KeyRule for EmptySegment {
     }
 }
 
+/// Returns whether the only empty part of a name, divided so, is the gap of an address.
+pub fn is_gap_of_address(name: &[u8], divides: impl Fn(&u8) -> bool) -> bool {
+    name.split(divides).filter(|part| part.is_empty()).count() == 1 && has_address_with_gap(name)
+}
+
 /// Returns whether a name has an IPv6 address with a gap: `2001:db8::1`.
 ///
 /// An address begins as those of networks do, of which there are three kinds: public, private and of one link. It has groups of digits
 /// and letters, or four groups and more, which the ids of other names rarely are.
-pub fn has_address_with_gap(name: &[u8]) -> bool {
+fn has_address_with_gap(name: &[u8]) -> bool {
     let Some(gap) = memchr::memmem::find(name, b"::") else { return false };
     let (before, behind) = (name.get(..gap).unwrap_or_default(), name.get(gap + 2..).unwrap_or_default());
     let is_group = |part: &&[u8]| (1..=4).contains(&part.len()) && part.iter().all(u8::is_ascii_hexdigit);
