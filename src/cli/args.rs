@@ -164,9 +164,9 @@ pub struct KeysArgs {
     pub output: OutputArgs,
     #[command(flatten)]
     pub mask: MaskArgs,
-    /// Output format
-    #[arg(long, value_enum, default_value_t = RowFormat::Ndjson, help_heading = "Output")]
-    pub format: RowFormat,
+    /// Output format [default: from the extension of --output, else ndjson]
+    #[arg(long, value_enum, help_heading = "Output")]
+    pub format: Option<RowFormat>,
     #[command(flatten)]
     pub csv: CsvArgs,
 }

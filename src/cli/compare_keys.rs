@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::args::{CompareArgs, ComparedList, ComparisonFormat, IgnoredFact};
+use super::args::{CompareArgs, ComparedList, ComparisonFormat, IgnoredFact, RowFormat as RowFormatArg};
 use super::compare::{chosen_list, no_such_list};
 use super::delivery::ReportDelivery;
 use super::message::notice;
@@ -140,18 +140,17 @@ fn rows_to(path: &Path, args: &CompareArgs, outlet: &Outlet) -> Result<Differing
         }
         return lines(RowFormat::Ndjson, Escapes::Json, outlet.open(None)?);
     }
-    let extension = path.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase);
-    match extension.as_deref() {
-        Some("ndjson" | "jsonl") => lines(RowFormat::Ndjson, Escapes::Json, outlet.open(Some(path))?),
-        Some("csv") => {
+    match RowFormatArg::of_name(path) {
+        Some(RowFormatArg::Ndjson) => lines(RowFormat::Ndjson, Escapes::Json, outlet.open(Some(path))?),
+        Some(RowFormatArg::Csv) => {
             let mut out = outlet.open(Some(path))?;
             if args.format.csv.bom {
                 out.write_bom()?;
             }
             lines(RowFormat::Csv, Escapes::Text, out)
         }
-        Some("parquet") => parquet(path, outlet),
-        _ => Err(Error::usage(format!("--rows {}: the extension names no format of rows", shown_path(path)))
+        Some(RowFormatArg::Parquet) => parquet(path, outlet),
+        None => Err(Error::usage(format!("--rows {}: the extension names no format of rows", shown_path(path)))
             .with_hint("give a file that ends in .ndjson, .csv or .parquet")),
     }
 }

@@ -13,6 +13,7 @@ use crate::analyze::first_pass::require_files;
 use crate::analyze::row_filter::NearPatterns;
 use crate::analyze::verdict::FileVerdict;
 use crate::error::{Error, Result};
+use crate::input::shown_path;
 use crate::render::gate::Escapes;
 #[cfg(feature = "parquet")]
 use crate::render::rows::{ColumnChoice, ParquetFile};
@@ -24,7 +25,8 @@ use crate::rows::{RowReader, RowsRead};
 pub fn run(args: &KeysArgs) -> Result<ExitStatus> {
     let (plan, conditions) = plan::rows_of(plan::read(&args.read)?, &args.rows, plan::mask(&args.mask)?)?;
     let inputs = &args.read.input.inputs;
-    check_format(args)?;
+    let format = format_of(args);
+    check_format(args, format)?;
     // Before the inputs are opened, which would wait for the writer of a pipe.
     if plan.mask.is_some() {
         require_files(inputs, "--mask")?;
@@ -32,17 +34,20 @@ pub fn run(args: &KeysArgs) -> Result<ExitStatus> {
     let outlet = Outlet::new(&args.output, args.sources()).with_temporary(&plan.read.open);
     let mut out = outlet.open(args.output.output.as_deref())?;
     super::print_passed_over(&args.read.input);
+    if let Some(warning) = wrong_ending(args).filter(|_| !args.read.input.quiet) {
+        notice!("{warning}");
+    }
     let bar = ProgressLine::new(args.read.input.quiet);
     let mut reader = RowReader::open(inputs, &plan, conditions, &bar)?;
     if args.read.selection.no_expired && !reader.has_reference() && !args.read.input.quiet {
         notice!("{}; --no-expired leaves out nothing", Warning::new(WarningKind::NoReferenceTime).wording.en);
     }
     let with = reader.row_columns();
-    out.set_escapes(match args.format {
+    out.set_escapes(match format {
         RowFormatArg::Ndjson => Escapes::Json,
         RowFormatArg::Csv | RowFormatArg::Parquet => Escapes::Text,
     });
-    let (read, rows) = match args.format {
+    let (read, rows) = match format {
         RowFormatArg::Ndjson => lines(&mut reader, RowFormat::Ndjson, with, &mut out)?,
         RowFormatArg::Csv => {
             if args.csv.bom {
@@ -108,12 +113,25 @@ fn parquet(_: &mut RowReader<'_>, _: RowColumns, _: &mut Output) -> Streamed {
     Err(io::Error::from(io::ErrorKind::Unsupported).into())
 }
 
+/// Returns the format asked for, or else that of the output's name.
+fn format_of(args: &KeysArgs) -> RowFormatArg {
+    let of_name = args.output.output.as_deref().and_then(RowFormatArg::of_name);
+    args.format.or(of_name).unwrap_or(RowFormatArg::Ndjson)
+}
+
+/// Says that the file will not hold what its ending promises, if so.
+fn wrong_ending(args: &KeysArgs) -> Option<String> {
+    let (path, format) = (args.output.output.as_deref()?, args.format?);
+    let of_name = RowFormatArg::of_name(path).filter(|of_name| *of_name != format)?;
+    Some(format!("{} will be {}, not {}", shown_path(path), format.name(), of_name.name()))
+}
+
 /// Refuses a byte order mark of other forms than CSV, and Parquet if it is not compiled in or if the output is a terminal.
-fn check_format(args: &KeysArgs) -> Result<()> {
-    if args.csv.bom && args.format != RowFormatArg::Csv {
+fn check_format(args: &KeysArgs, format: RowFormatArg) -> Result<()> {
+    if args.csv.bom && format != RowFormatArg::Csv {
         return Err(bom_without_csv());
     }
-    if args.format != RowFormatArg::Parquet {
+    if format != RowFormatArg::Parquet {
         return Ok(());
     }
     if cfg!(not(feature = "parquet")) {

@@ -48,6 +48,7 @@ pub(super) fn read(text: &str, syntax: PatternSyntax<'_>, below: &[&str]) -> std
     reader.text(&root, "document")?; // wrong types are told without [rules], too
     rules::lay_over(&reader, &root, &mut policy)?;
     lists::lay_over(&reader, &root, &mut policy)?;
+    rules::enable_declared(&root, &mut policy)?;
     policy.sort();
     Ok(policy)
 }

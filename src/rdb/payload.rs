@@ -12,10 +12,10 @@
 
 mod blobs;
 
-use blobs::{StreamNode, elements, grouped, listpack_elements, scored, ziplist_elements};
+use blobs::{StreamNode, packed};
 
 use super::cursor::Cursor;
-use super::packed::{PackedElement, intset, listpack, ziplist, zipmap};
+use super::packed::{Layout, PackedElement, Packing, listpack};
 use super::peek::RawValue;
 use super::string::RawString;
 use super::template::TemplateNames;
@@ -289,35 +289,15 @@ impl Visit for PayloadSum {
     }
 
     fn blob(&mut self, blob: RawString<'_>) {
-        match self.value_type {
-            ValueType::SetIntset => self.add_blob(blob, |bytes| {
-                elements(intset::numbers(bytes, 0)?.map(|number| Ok(PackedElement::Int(number).len())))
-            }),
-            ValueType::HashZipmap => self.add_blob(blob, |bytes| {
-                let pairs = zipmap::Pairs::new(bytes, 0)?;
-                elements(pairs.map(|pair| pair.map(|(field, value)| (field.len() + value.len()) as u64)))
-            }),
-            ValueType::ListZiplist => self.add_blob(blob, ziplist_elements),
-            ValueType::HashZiplist => {
-                self.add_blob(blob, |bytes| grouped(ziplist::Entries::new(bytes, 0)?, 2, 0, 0));
-            }
-            ValueType::HashListpack => self.add_blob(blob, |bytes| listpack_elements(bytes, 2)),
-            ValueType::ZsetZiplist => self.add_blob(blob, |bytes| scored(ziplist::Entries::new(bytes, 0)?)),
-            ValueType::ZsetListpack => self.add_blob(blob, |bytes| scored(listpack::Elements::new(bytes, 0)?)),
-            ValueType::HashListpackEx | ValueType::HashListpackExPreGa => {
-                // Each field and value is followed by an expiry.
-                self.add_blob(blob, |bytes| grouped(listpack::Elements::new(bytes, 0)?, 2, 1, 0));
-            }
-            // Sets; no other layout is a single blob.
-            _ => self.add_blob(blob, |bytes| listpack_elements(bytes, 1)),
-        }
+        let (packing, layout) = (Packing::of(self.value_type), Layout::of(self.value_type));
+        self.add_blob(blob, |bytes| packed(bytes, packing, layout));
     }
 
     fn node(&mut self, node: ListNode, blob: RawString<'_>) {
         match node {
             ListNode::Plain => self.add(blob.len()),
-            ListNode::Ziplist => self.add_blob(blob, ziplist_elements),
-            ListNode::Listpack => self.add_blob(blob, |bytes| listpack_elements(bytes, 1)),
+            ListNode::Ziplist => self.add_blob(blob, |bytes| packed(bytes, Packing::Ziplist, Layout::List)),
+            ListNode::Listpack => self.add_blob(blob, |bytes| packed(bytes, Packing::Listpack, Layout::List)),
         }
     }
 

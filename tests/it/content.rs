@@ -68,7 +68,12 @@ fn two_hashes_are_equal_if_and_only_if_the_decoded_values_are() {
         // A damaged file counts as far as it can be read.
         let _ = for_each_record(&[&dump], &plan, |record, _| {
             let raw = record.raw.unwrap();
-            let Ok(value) = decode_value(raw.value_type, raw.templates, raw.bytes, 0) else { return };
+            let value = match decode_value(raw.value_type, raw.templates, raw.bytes, 0) {
+                Ok(value) => value,
+                // What no server wrote need not be decodable.
+                Err(_) if dump.components().any(|part| part.as_os_str() == "hostile") => return,
+                Err(error) => panic!("{}: {error}", dump.display()),
+            };
             // Modules are compared as stored.
             if matches!(value, Value::Json(_) | Value::Series(_) | Value::Vectors(_) | Value::Module(..)) {
                 return;

@@ -80,7 +80,7 @@ fn examine(folder: &Folder) -> Outcome {
         outcome.faults.push(format!("keys: {}: {}", keys.status, String::from_utf8_lossy(&keys.stderr).trim_end()));
     }
     let check = run(rdblens().arg("check").arg(folder.input()));
-    let says_ok = text(&check).split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == "ok");
+    let says_ok = text(&check).lines().next().is_some_and(|line| line.contains(": ok: "));
     if !check.status.success() || !says_ok {
         outcome.faults.push(format!("check: {}: {}", check.status, text(&check).trim_end()));
     }

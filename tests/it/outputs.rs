@@ -305,6 +305,24 @@ fn a_directory_gets_a_file_named_report() {
     }
 }
 
+#[cfg(feature = "parquet")]
+#[test]
+fn rows_have_the_format_of_the_file_name() {
+    let room = Room::new();
+    let rows = |name: &str, more: &[&str]| {
+        let output = room.run(&[&["keys", "a.rdb", "--limit", "2", "-o", name][..], more].concat());
+        (fs::read(room.path(name)).unwrap(), stderr(&output))
+    };
+    for (name, begins) in [("a.parquet", "PAR1"), ("a.CSV", "db,key"), ("a.jsonl", "{\"db\""), ("a.txt", "{\"db\"")] {
+        let (bytes, messages) = rows(name, &[]);
+        assert!(bytes.starts_with(begins.as_bytes()), "{name}: {}", bytes.escape_ascii());
+        assert_eq!(messages, "", "{name}");
+    }
+    let (bytes, messages) = rows("b.csv", &["--format", "ndjson"]);
+    assert!(bytes.starts_with(b"{"));
+    assert_eq!(messages, "rdblens: b.csv will be ndjson, not csv\n");
+}
+
 #[test]
 fn a_label_is_given_once() {
     let room = Room::new();

@@ -29,8 +29,8 @@ pub(super) const MERGE: &str = examples!(
 );
 
 pub(super) const KEYS: &str = examples!(
-    "export all hashes to a spreadsheet" => "keys dump.rdb --type hash --format csv -o hashes.csv",
-    "export all keys for DuckDB or pandas" => "keys dump.rdb --format parquet -o keys.parquet",
+    "export all hashes to a spreadsheet" => "keys dump.rdb --type hash -o hashes.csv",
+    "export all keys for DuckDB or pandas" => "keys dump.rdb -o keys.parquet",
     "list sessions without a TTL" =>
         "keys dump.rdb --match 'session:*' | jq -r 'select(.expires_at == null) | .key'",
     "list the keys behind a finding, with the rules that they break" => "keys dump.rdb --breaking big.string --format csv",

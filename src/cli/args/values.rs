@@ -1,5 +1,7 @@
 //! Values of flags and their parsers: enums, sizes, shares, labels.
 
+use std::path::Path;
+
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
@@ -88,7 +90,7 @@ impl CapacityFormat {
     }
 }
 
-/// Format of the rows of `keys`.
+/// Format of rows, one for each key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum RowFormat {
     /// One JSON object per line
@@ -97,6 +99,27 @@ pub enum RowFormat {
     Csv,
     /// Apache Parquet, typed and compressed
     Parquet,
+}
+
+impl RowFormat {
+    /// Returns the format that the extension of a file name stands for.
+    pub fn of_name(path: &Path) -> Option<RowFormat> {
+        match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+            "ndjson" | "jsonl" => Some(RowFormat::Ndjson),
+            "csv" => Some(RowFormat::Csv),
+            "parquet" => Some(RowFormat::Parquet),
+            _ => None,
+        }
+    }
+
+    /// Name of the format.
+    pub fn name(self) -> &'static str {
+        match self {
+            RowFormat::Ndjson => "ndjson",
+            RowFormat::Csv => "csv",
+            RowFormat::Parquet => "parquet",
+        }
+    }
 }
 
 /// Text or JSON.

@@ -7,9 +7,13 @@ use toml::de::DeValue;
 
 use super::reader::{self, PolicyFault, PolicyReader, TomlTable, TomlValue, question, suggestion};
 use crate::policy::checks::MOST_KEY_CHECKS;
+use crate::policy::dictionary::TtlClass;
 use crate::policy::params::{ParamDefault, ParamSpec, ParamValue};
 use crate::policy::registry;
 use crate::policy::rule::{BuiltRule, Rule, RuleMeta, Severity};
+use crate::policy::rules::memory::budget;
+use crate::policy::rules::ttl::too_long;
+use crate::policy::rules::type_::expected;
 use crate::policy::settings::{Policy, RuleSetting};
 use crate::report::{Passage, Wording};
 
@@ -31,10 +35,41 @@ pub fn lay_over(reader: &PolicyReader<'_>, root: &TomlTable<'_>, policy: &mut Po
         let before: Vec<RuleSetting> =
             policy.settings.extract_if(.., |setting| setting.rule.meta.id == rule.meta.id).collect();
         policy.settings.extend(settings(&RuleReader { reader, rule, document }, value, line, before)?);
-        if policy.settings.iter().filter(|setting| asks_about_keys(setting)).count() > MOST_KEY_CHECKS {
-            let what = format!("a policy has at most {MOST_KEY_CHECKS} limits about keys");
-            return Err(PolicyFault::at(line, what, "remove this limit or an earlier one"));
+        check_number(policy, line)?;
+    }
+    Ok(())
+}
+
+/// Enables the rules that evaluate the declarations of a document, at their usual severity, unless its `[rules]` name them: a limit
+/// that no rule looks at would be mistaken for one that is kept.
+pub fn enable_declared(root: &TomlTable<'_>, policy: &mut Policy) -> Result<(), PolicyFault> {
+    let own = policy.classes.iter().filter(|class| class.line > 0);
+    let class = |has: fn(&TtlClass) -> bool| own.clone().find(|class| has(class)).map(|class| class.line);
+    let budget = policy.budgets.iter().map(|budget| budget.line).next();
+    let entry = policy.entries.iter().find(|entry| entry.budget.is_some()).map(|entry| entry.line);
+    let expected = policy.expected.iter().find(|expected| expected.line > 0).map(|expected| expected.line);
+    let declared = [
+        (&budget::RULE, budget.or_else(|| class(|class| class.budget.is_some())).or(entry)),
+        (&too_long::RULE, class(|class| class.max.is_some())),
+        (&expected::RULE, expected),
+    ];
+    let named = root.get("rules").and_then(|rules| rules.get_ref().as_table());
+    for (rule, line) in declared {
+        let Some(line) = line else { continue };
+        let id = rule.meta.id;
+        let is_named = named.is_some_and(|rules| rules.contains_key(id));
+        if !is_named && policy.settings.iter().all(|setting| setting.rule.meta.id != id) {
+            policy.settings.push(RuleSetting::of(rule));
+            check_number(policy, line)?;
         }
+    }
+    Ok(())
+}
+
+fn check_number(policy: &Policy, line: usize) -> Result<(), PolicyFault> {
+    if policy.settings.iter().filter(|setting| asks_about_keys(setting)).count() > MOST_KEY_CHECKS {
+        let what = format!("a policy has at most {MOST_KEY_CHECKS} limits about keys");
+        return Err(PolicyFault::at(line, what, "remove this limit or an earlier one"));
     }
     Ok(())
 }

@@ -277,3 +277,28 @@ fn a_file_gives_a_remedy_of_its_own() {
     assert_eq!(fix("fix = \"a max\"\nfix_zh = \"max\""), ("a max".into(), "max".into()));
     assert_eq!(fix("fix = \" \""), usual);
 }
+
+#[test]
+fn declared_limits_enable_their_rules() {
+    let enabled = |text: &str| {
+        let policy = read_text(text).unwrap();
+        policy.settings.iter().map(|setting| (setting.rule.meta.id, setting.severity)).collect::<Vec<_>>()
+    };
+    let class = "[[ttl_class]]\nname = \"s\"\npatterns = [\"s:*\"]\n";
+    let budget = "[[budget]]\npattern = \"a:*\"\nmemory = \"1MB\"\n";
+    let expected = "[[expected]]\npattern = \"a:*\"\ntypes = \"hash\"\n";
+    let entry = "[[dictionary]]\npattern = \"a:*\"\nowner = \"team\"\n";
+    assert_eq!(enabled(&[class, entry].concat()), []);
+    assert_eq!(enabled(&format!("{class}max = \"1d\"\n")), [("ttl.too-long", Severity::Should)]);
+    for budget in [budget, &format!("{class}budget = \"1MB\"\n"), &format!("{entry}budget = \"1MB\"\n")] {
+        assert_eq!(enabled(budget), [("memory.budget", Severity::Must)]);
+    }
+    assert_eq!(enabled(expected), [("type.expected", Severity::Should)]);
+    // What the file says itself goes before.
+    assert_eq!(enabled(&format!("rules = {{ \"memory.budget\" = \"off\" }}\n{budget}")), []);
+    let hint = format!("rules = {{ \"memory.budget\" = \"hint\" }}\n{budget}");
+    assert_eq!(enabled(&hint), [("memory.budget", Severity::Hint)]);
+    // Declarations of a preset enable no rule that the preset leaves out.
+    let service = enabled("extends = \"service\"\n[rules]\n\"type.expected\" = \"off\"\n");
+    assert!(service.iter().all(|(id, _)| *id != "type.expected"));
+}

@@ -25,7 +25,7 @@ mod stream;
 use mixer::Mixer;
 
 use super::cursor::Cursor;
-use super::packed::{PackedElement, Packing, incomplete, intset, listpack, ziplist, zipmap};
+use super::packed::{Layout, PackedElement, Packing, incomplete, intset, listpack, ziplist, zipmap};
 use super::peek::RawValue;
 use super::score;
 use super::scratch::Scratch;
@@ -210,29 +210,6 @@ impl ContentSum<'_> {
     }
 }
 
-/// Which elements of a blob belong together.
-#[derive(Debug, Clone, Copy)]
-enum Layout {
-    List,
-    Set,
-    MemberScore,
-    FieldValue,
-    FieldValueExpiry,
-}
-
-impl Layout {
-    fn of(value_type: ValueType) -> Layout {
-        match value_type {
-            ValueType::SetIntset | ValueType::SetListpack => Layout::Set,
-            ValueType::ZsetZiplist | ValueType::ZsetListpack => Layout::MemberScore,
-            ValueType::HashListpackEx | ValueType::HashListpackExPreGa => Layout::FieldValueExpiry,
-            ValueType::HashZiplist | ValueType::HashListpack | ValueType::HashZipmap => Layout::FieldValue,
-            // Nodes of lists; no other layout has blobs of elements.
-            _ => Layout::List,
-        }
-    }
-}
-
 /// Adds up the parts of packed elements.
 fn packed<'b>(
     hasher: &ContentHasher,
@@ -254,9 +231,9 @@ fn packed<'b>(
                 hash
             }
             Layout::Set => hasher.part(0, text),
-            Layout::MemberScore => hasher.part(packed_score(&following()?.ok_or_else(incomplete)?), text),
-            Layout::FieldValue => hasher.pair(0, text, following()?.ok_or_else(incomplete)?.text(&mut other)),
-            Layout::FieldValueExpiry => {
+            Layout::Zset => hasher.part(packed_score(&following()?.ok_or_else(incomplete)?), text),
+            Layout::Hash => hasher.pair(0, text, following()?.ok_or_else(incomplete)?.text(&mut other)),
+            Layout::ExpiringHash => {
                 let value = following()?.ok_or_else(incomplete)?;
                 let expiry = following()?.ok_or_else(incomplete)?.field_expiry(offset)?;
                 hasher.pair(hasher.expiry(expiry), text, value.text(&mut other))

@@ -9,7 +9,7 @@ mod packing;
 pub mod ziplist;
 pub mod zipmap;
 
-pub use packing::{Packing, incomplete};
+pub use packing::{Layout, Packing, incomplete};
 
 use crate::error::{Error, Result};
 use crate::rdb::string::canonical_int;

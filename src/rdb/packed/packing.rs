@@ -3,10 +3,11 @@
 use super::PackedElement;
 use crate::error::{Error, Reading, Result};
 use crate::rdb::value_type::ValueType;
+use crate::record::Kind;
 use crate::wording::wording;
 
 /// How the elements of a blob are packed.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Packing {
     /// A ziplist.
     Ziplist,
@@ -25,6 +26,7 @@ impl Packing {
             ValueType::HashZipmap => Packing::Zipmap,
             ValueType::SetIntset => Packing::Intset,
             ValueType::ListZiplist | ValueType::ZsetZiplist | ValueType::HashZiplist => Packing::Ziplist,
+            // What servers have added since 7.0; all others are no single blobs.
             _ => Packing::Listpack,
         }
     }
@@ -36,6 +38,43 @@ impl Packing {
             Packing::Listpack => Reading::Listpack,
             Packing::Intset => Reading::Intset,
             Packing::Zipmap => Reading::Zipmap,
+        }
+    }
+}
+
+/// Which packed elements belong together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// Elements that may repeat.
+    List,
+    /// Members.
+    Set,
+    /// Members and scores in turn.
+    Zset,
+    /// Fields and values in turn.
+    Hash,
+    /// Fields, values and expiries in turn.
+    ExpiringHash,
+}
+
+impl Layout {
+    /// Returns that of the blobs and nodes of a value.
+    pub fn of(value_type: ValueType) -> Layout {
+        match (value_type.kind(), value_type) {
+            (_, ValueType::HashListpackEx | ValueType::HashListpackExPreGa) => Layout::ExpiringHash,
+            (Kind::Hash, _) => Layout::Hash,
+            (Kind::Set, _) => Layout::Set,
+            (Kind::Zset, _) => Layout::Zset,
+            (Kind::List | Kind::String | Kind::Stream | Kind::Module | Kind::Array, _) => Layout::List,
+        }
+    }
+
+    /// Returns the number of elements that belong together.
+    pub fn group(self) -> u64 {
+        match self {
+            Layout::List | Layout::Set => 1,
+            Layout::Zset | Layout::Hash => 2,
+            Layout::ExpiringHash => 3,
         }
     }
 }

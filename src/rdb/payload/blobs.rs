@@ -1,8 +1,8 @@
-//! Payload of packed values: listpacks, ziplists and nodes of streams.
+//! Payload of packed values and of nodes of streams.
 
 use super::{ENTRY_ID_BYTES, Payload, SCORE_BYTES};
 use crate::error::{Error, Result};
-use crate::rdb::packed::{PackedElement, listpack, ziplist};
+use crate::rdb::packed::{Layout, PackedElement, Packing, intset, listpack, ziplist, zipmap};
 use crate::wording::wording;
 
 /// The entry is deleted and only its place is left.
@@ -10,9 +10,27 @@ const DELETED: i64 = 1;
 /// The entry has the fields of the master entry.
 const SAME_FIELDS: i64 = 2;
 
+/// Adds up the elements of a packed value.
+pub(super) fn packed(bytes: &[u8], packing: Packing, layout: Layout) -> Result<Payload> {
+    match packing {
+        Packing::Listpack => match layout {
+            // Their entries are skipped without being read.
+            Layout::List | Layout::Set => listpack_elements(bytes, 1),
+            Layout::Hash => listpack_elements(bytes, 2),
+            Layout::Zset | Layout::ExpiringHash => grouped(listpack::Elements::new(bytes, 0)?, layout),
+        },
+        Packing::Ziplist => grouped(ziplist::Entries::new(bytes, 0)?, layout),
+        Packing::Intset => elements(intset::numbers(bytes, 0)?.map(|number| Ok(PackedElement::Int(number).len()))),
+        Packing::Zipmap => {
+            let pairs = zipmap::Pairs::new(bytes, 0)?;
+            elements(pairs.map(|pair| pair.map(|(field, value)| (field.len() + value.len()) as u64)))
+        }
+    }
+}
+
 /// Adds up the elements of a listpack, each of which takes `parts` of its entries.
 #[inline]
-pub(super) fn listpack_elements(bytes: &[u8], parts: u64) -> Result<Payload> {
+fn listpack_elements(bytes: &[u8], parts: u64) -> Result<Payload> {
     let mut entries = listpack::Elements::new(bytes, 0)?;
     let mut sum = Payload::default();
     while let Some(mut element) = entries.next_len()? {
@@ -24,12 +42,8 @@ pub(super) fn listpack_elements(bytes: &[u8], parts: u64) -> Result<Payload> {
     Ok(sum)
 }
 
-pub(super) fn ziplist_elements(bytes: &[u8]) -> Result<Payload> {
-    grouped(ziplist::Entries::new(bytes, 0)?, 1, 0, 0)
-}
-
 /// Adds up elements of these lengths.
-pub(super) fn elements(lengths: impl Iterator<Item = Result<u64>>) -> Result<Payload> {
+fn elements(lengths: impl Iterator<Item = Result<u64>>) -> Result<Payload> {
     let mut sum = Payload::default();
     for len in lengths {
         sum.add(len?, 0);
@@ -37,18 +51,14 @@ pub(super) fn elements(lengths: impl Iterator<Item = Result<u64>>) -> Result<Pay
     Ok(sum)
 }
 
-/// Adds up members, which alternate with scores.
-pub(super) fn scored<'a>(entries: impl Iterator<Item = Result<PackedElement<'a>>>) -> Result<Payload> {
-    grouped(entries, 1, 1, SCORE_BYTES)
-}
-
-/// Adds up elements of `parts` entries each, which are followed by `skipped` others. Those count `beside` bytes.
-pub(super) fn grouped<'a>(
-    mut entries: impl Iterator<Item = Result<PackedElement<'a>>>,
-    parts: usize,
-    skipped: usize,
-    beside: u64,
-) -> Result<Payload> {
+/// Adds up the elements that the entries of a value form. Scores count [`SCORE_BYTES`], expiries none.
+fn grouped<'a>(mut entries: impl Iterator<Item = Result<PackedElement<'a>>>, layout: Layout) -> Result<Payload> {
+    let (parts, skipped, beside) = match layout {
+        Layout::List | Layout::Set => (1, 0, 0),
+        Layout::Hash => (2, 0, 0),
+        Layout::Zset => (1, 1, SCORE_BYTES),
+        Layout::ExpiringHash => (2, 1, 0),
+    };
     let mut sum = Payload::default();
     while let Some(first) = entries.next() {
         let mut element = first?.len();

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use modules::{ModuleCheck, TextUse};
 use name_hash::NameHasher;
-use packed::{Layout, PackedCheck};
+use packed::PackedCheck;
 use stream::StreamCheck;
 use unique::Unique;
 
@@ -24,6 +24,7 @@ use super::template;
 use super::value_type::ValueType;
 use crate::error::{Error, ErrorKind, Reading, Result, Within};
 use crate::limits;
+use crate::rdb::packed::{Layout, Packing};
 use crate::rdb::scratch::Scratch;
 
 /// Visitor that validates every part of a value and keeps the first fault.
@@ -226,20 +227,21 @@ impl Verify {
         }
     }
 
-    fn packed(&mut self, blob: RawString<'_>, reading: Reading, layout: Layout, form: Form) {
+    fn packed(&mut self, blob: RawString<'_>, reading: Reading, layout: Layout, packing: Packing) {
         self.check_large(blob, reading);
         let Verify { scratch, unique, notes, lenient, .. } = self;
         let check = |bytes: &[u8]| {
             let mut repeated = None;
-            unique.expect(layout.most_names(bytes.len()));
+            unique.expect(packed::most_names(layout, packing, bytes.len()));
             loop {
-                let packed = PackedCheck { layout, unique, notes, lenient: *lenient, expiry: -1 };
-                let elements = match form {
-                    Form::Listpack => packed.listpack(bytes, blob.offset),
-                    Form::Ziplist => packed.ziplist(bytes, blob.offset),
-                    Form::Zipmap => packed.zipmap(bytes, blob.offset),
+                let check = PackedCheck { layout, unique, notes, lenient: *lenient, expiry: -1 };
+                let elements = match packing {
+                    Packing::Listpack => check.listpack(bytes, blob.offset),
+                    Packing::Ziplist => check.ziplist(bytes, blob.offset),
+                    Packing::Zipmap => check.zipmap(bytes, blob.offset),
+                    Packing::Intset => check.intset(bytes, blob.offset),
                 }?;
-                keep_earlier(&mut repeated, unique.finish().within(layout.reading()));
+                keep_earlier(&mut repeated, unique.finish().within(packed::reading(layout)));
                 if !unique.next_part() {
                     return repeated.map_or(Ok(elements), Err);
                 }
@@ -259,14 +261,6 @@ fn keep_earlier(first: &mut Option<Error>, result: Result<()>) {
     {
         *first = Some(error);
     }
-}
-
-/// Packed encoding of a blob.
-#[derive(Debug, Clone, Copy)]
-enum Form {
-    Listpack,
-    Ziplist,
-    Zipmap,
 }
 
 #[cfg(test)]

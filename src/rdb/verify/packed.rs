@@ -3,49 +3,26 @@
 use super::Notes;
 use super::unique::Unique;
 use crate::error::{Error, Reading, Result, Within};
-use crate::rdb::packed::{PackedElement, intset, listpack, ziplist, zipmap};
+use crate::rdb::packed::{Layout, PackedElement, Packing, intset, listpack, ziplist, zipmap};
 use crate::rdb::score::{self, ScoreText};
 use crate::wording::wording;
 
 /// Latest expiry of a hash field that servers load, in milliseconds (`EB_EXPIRE_TIME_MAX`).
 pub const LATEST_FIELD_EXPIRY: i64 = (1 << 48) - 1;
 
-/// Role of the elements of a packed value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Layout {
-    /// Elements that may repeat.
-    List,
-    /// Members.
-    Set,
-    /// Members and scores in turn.
-    Zset,
-    /// Fields and values in turn.
-    Hash,
-    /// Fields, values and expiries in turn.
-    ExpiringHash,
+/// Returns the most names, of which no two may be the same, in a blob of `len` bytes: an element takes two bytes or more.
+pub fn most_names(layout: Layout, packing: Packing, len: usize) -> u64 {
+    // Those of an intset need not be compared: they are in order.
+    if layout == Layout::List || packing == Packing::Intset { 0 } else { len as u64 / (2 * layout.group()) }
 }
 
-impl Layout {
-    fn group(self) -> u64 {
-        match self {
-            Layout::List | Layout::Set => 1,
-            Layout::Zset | Layout::Hash => 2,
-            Layout::ExpiringHash => 3,
-        }
-    }
-
-    /// Returns the most names, of which no two may be the same, in a blob of `len` bytes: an element takes two bytes or more.
-    pub fn most_names(self, len: usize) -> u64 {
-        if self == Layout::List { 0 } else { len as u64 / (2 * self.group()) }
-    }
-
-    pub fn reading(self) -> Reading {
-        match self {
-            Layout::List => Reading::ListElement,
-            Layout::Set => Reading::SetMember,
-            Layout::Zset => Reading::SortedSetMember,
-            Layout::Hash | Layout::ExpiringHash => Reading::HashField,
-        }
+/// Returns what messages call the names.
+pub fn reading(layout: Layout) -> Reading {
+    match layout {
+        Layout::List => Reading::ListElement,
+        Layout::Set => Reading::SetMember,
+        Layout::Zset => Reading::SortedSetMember,
+        Layout::Hash | Layout::ExpiringHash => Reading::HashField,
     }
 }
 
@@ -109,6 +86,25 @@ impl PackedCheck<'_> {
         self.finish(2 * seen, offset)
     }
 
+    /// Checks that an intset has integers in ascending order. Returns 1, as their number is known to be that of the intset.
+    pub fn intset(self, bytes: &[u8], offset: u64) -> Result<u64> {
+        let mut numbers = intset::numbers(bytes, offset)?;
+        let mut last = numbers.next();
+        if last.is_none() {
+            return Err(empty(offset));
+        }
+        for number in numbers {
+            if last >= Some(number) {
+                return Err(Error::corrupt(
+                    offset,
+                    wording!("intset is not in ascending order", "intset 未按升序排列"),
+                ));
+            }
+            last = Some(number);
+        }
+        Ok(1)
+    }
+
     fn element(&mut self, index: u64, element: PackedElement<'_>, offset: u64) -> Result<()> {
         if self.lenient {
             return Ok(());
@@ -168,22 +164,6 @@ impl PackedCheck<'_> {
         }
         Ok(seen)
     }
-}
-
-/// Checks that an intset has integers in ascending order.
-pub fn check_intset(bytes: &[u8], offset: u64) -> Result<()> {
-    let mut numbers = intset::numbers(bytes, offset)?;
-    let mut last = numbers.next();
-    if last.is_none() {
-        return Err(empty(offset));
-    }
-    for number in numbers {
-        if last >= Some(number) {
-            return Err(Error::corrupt(offset, wording!("intset is not in ascending order", "intset 未按升序排列")));
-        }
-        last = Some(number);
-    }
-    Ok(())
 }
 
 fn empty(offset: u64) -> Error {

@@ -1,10 +1,10 @@
 //! Checks of each part of a value.
 
-use super::packed::{self, LATEST_FIELD_EXPIRY, Layout, check_intset};
+use super::Verify;
+use super::packed::{self, LATEST_FIELD_EXPIRY};
 use super::stream::{self, StreamCheck};
-use super::{Form, Verify};
 use crate::error::{Error, Reading, Within};
-use crate::rdb::packed::listpack;
+use crate::rdb::packed::{Layout, Packing, listpack};
 use crate::rdb::score::{self, ScoreText};
 use crate::rdb::string::RawString;
 use crate::rdb::template::{self, HashTemplate, TemplateNames};
@@ -95,24 +95,8 @@ impl Visit for Verify {
 
     fn blob(&mut self, blob: RawString<'_>) {
         let Some(value_type) = self.value_type else { return };
-        match value_type {
-            ValueType::SetIntset => {
-                self.check_large(blob, Reading::Intset);
-                let result = blob.decode(&mut self.scratch).and_then(|bytes| check_intset(bytes, blob.offset));
-                self.note(result.within(Reading::Intset));
-                self.elements = 1;
-            }
-            ValueType::HashZipmap => self.packed(blob, Reading::Zipmap, Layout::Hash, Form::Zipmap),
-            ValueType::ListZiplist => self.packed(blob, Reading::Ziplist, Layout::List, Form::Ziplist),
-            ValueType::ZsetZiplist => self.packed(blob, Reading::Ziplist, Layout::Zset, Form::Ziplist),
-            ValueType::HashZiplist => self.packed(blob, Reading::Ziplist, Layout::Hash, Form::Ziplist),
-            ValueType::SetListpack => self.packed(blob, Reading::Listpack, Layout::Set, Form::Listpack),
-            ValueType::ZsetListpack => self.packed(blob, Reading::Listpack, Layout::Zset, Form::Listpack),
-            ValueType::HashListpackEx | ValueType::HashListpackExPreGa => {
-                self.packed(blob, Reading::Listpack, Layout::ExpiringHash, Form::Listpack);
-            }
-            _ => self.packed(blob, Reading::Listpack, Layout::Hash, Form::Listpack),
-        }
+        let packing = Packing::of(value_type);
+        self.packed(blob, packing.reading(), Layout::of(value_type), packing);
     }
 
     fn template(&mut self, template: &HashTemplate) {
@@ -147,8 +131,8 @@ impl Visit for Verify {
             );
         }
         match node {
-            ListNode::Ziplist => self.packed(blob, Reading::ListNode, Layout::List, Form::Ziplist),
-            ListNode::Listpack => self.packed(blob, Reading::ListNode, Layout::List, Form::Listpack),
+            ListNode::Ziplist => self.packed(blob, Reading::ListNode, Layout::List, Packing::Ziplist),
+            ListNode::Listpack => self.packed(blob, Reading::ListNode, Layout::List, Packing::Listpack),
             ListNode::Plain => {
                 self.elements += 1;
                 self.text(blob, Reading::ListNode);
