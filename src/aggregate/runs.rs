@@ -33,6 +33,8 @@ pub struct KeyRun {
     pub elements: u64,
     /// Keys and memory by the time left.
     pub left: TimeLeft,
+    /// Keys without an expiry that are hashes all of whose fields have one.
+    pub fields_expire: Weight,
     /// Keys and expiries by slot, where they are counted.
     pub slots: SlotCounts,
 }
@@ -43,6 +45,14 @@ impl KeyRun {
         let mut all = Weight::default();
         self.left.classes.iter().for_each(|class| all.merge(*class));
         all
+    }
+
+    /// Counts a key that has no expiry but is deleted with the last of its fields.
+    #[inline]
+    fn add_field_expiry(&mut self, record: &Record<'_>) {
+        if record.fields_with_ttl.is_some() && record.expires_at.is_none() && record.is_to_expire() {
+            self.fields_expire.add(record.memory);
+        }
     }
 
     /// Returns the number of keys with an expiry.
@@ -123,6 +133,8 @@ impl<A: ByRun> Runs<A> {
         debug_assert!(self.continues_run(record));
         if record.expires_at.is_some() {
             self.run.left.add(record.expires_at, self.reference, record.memory, record.disk);
+        } else {
+            self.run.add_field_expiry(record);
         }
     }
 
@@ -179,6 +191,7 @@ impl<A: ByRun> Aggregate for Runs<A> {
         run.allocated += record.allocated;
         run.elements = run.elements.saturating_add(elements(record));
         run.left.add(record.expires_at, self.reference, record.memory, record.disk);
+        run.add_field_expiry(record);
     }
 
     fn merge(&mut self, other: Self) {

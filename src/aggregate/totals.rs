@@ -15,6 +15,7 @@ pub struct TotalStats {
     name_bytes: Bytes,
     elements: u64,
     without_ttl: Weight,
+    fields_expire: Weight,
     expired: Weight,
     unknown: Unknown,
 }
@@ -29,6 +30,7 @@ impl TotalStats {
             name_bytes: self.name_bytes,
             elements: self.elements,
             without_ttl: self.without_ttl,
+            fields_expire: self.fields_expire,
             expired: self.expired,
             unknown: self.unknown,
         }
@@ -42,6 +44,7 @@ impl ByRun for TotalStats {
         self.name_bytes += run.name_bytes;
         self.elements = self.elements.saturating_add(run.elements);
         self.without_ttl.merge(run.left.without_ttl());
+        self.fields_expire.merge(run.fields_expire);
         self.expired.merge(run.left.expired());
         self.unknown.merge(run.left.all_unknown());
     }
@@ -52,6 +55,7 @@ impl ByRun for TotalStats {
         self.name_bytes += other.name_bytes;
         self.elements = self.elements.saturating_add(other.elements);
         self.without_ttl.merge(other.without_ttl);
+        self.fields_expire.merge(other.fields_expire);
         self.expired.merge(other.expired);
         self.unknown.merge(other.unknown);
     }

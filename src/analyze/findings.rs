@@ -187,7 +187,7 @@ impl<'a> BreachCollector<'a> {
         // Recorded only at the end: one object may break a limit twice.
         self.said.extend(said);
         breaches.retain(|breach| {
-            let exemption = self.checks.exemption_of(rule, breach.pattern.as_deref(), self.classifier);
+            let exemption = self.checks.exemption_of(rule, breach, self.classifier);
             if let Some(place) = exemption {
                 let tally = Weight { keys: breach.keys, memory: breach.memory };
                 self.excused.entry((rule, place)).or_default().merge(tally);

@@ -419,6 +419,8 @@ pub struct RulesArgs {
     /// Show the rules that this policy enables, with their parameters: a preset or a file that ends in .toml
     #[arg(long, value_name = "NAME|FILE.toml")]
     pub policy: Option<OsString>,
+    #[command(flatten)]
+    pub names: NameArgs,
     /// Output format
     #[arg(long, value_enum, default_value_t = TextFormat::Text, help_heading = "Output")]
     pub format: TextFormat,

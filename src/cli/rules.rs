@@ -9,6 +9,7 @@ use super::sources::Reads;
 use super::{ExitStatus, plan, written};
 use crate::error::{Error, Result};
 use crate::pattern::classify::Classifier;
+use crate::pattern::segment::Separators;
 use crate::policy::file::PatternSyntax;
 use crate::policy::registry::{self, RULES};
 use crate::policy::rule::Rule;
@@ -18,7 +19,8 @@ use crate::render::rules;
 /// Lists the rules, or explains one.
 pub fn run(args: &RulesArgs) -> Result<ExitStatus> {
     let rule = args.id.as_deref().map(find).transpose()?;
-    let policy = args.policy.as_deref().map(policy).transpose()?;
+    let separators = Separators::new(&args.names.separators)?;
+    let policy = args.policy.as_deref().map(|name| policy(name, &separators)).transpose()?;
     let presets = presets::standards()?;
     let mut out = Outlet::of(args.sources()).open(None)?;
     let table = args.screen.table(&out, None, args.lang.lang());
@@ -52,7 +54,7 @@ fn find(id: &str) -> Result<&'static Rule> {
     })
 }
 
-fn policy(name: &OsStr) -> Result<Policy> {
-    let classifier = Classifier::default();
-    plan::policy_source(name)?.load(PatternSyntax { separators: b":", classifier: &classifier })
+fn policy(name: &OsStr, separators: &Separators) -> Result<Policy> {
+    let classifier = Classifier::new(separators.clone());
+    plan::policy_source(name)?.load(PatternSyntax { separators: separators.as_bytes(), classifier: &classifier })
 }

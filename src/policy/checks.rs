@@ -21,7 +21,7 @@ use super::context::Context;
 use super::dictionary::{DictionaryEntry, Exemption};
 use super::matcher::Matcher;
 use super::name_pass::NamePass;
-use super::rule::{KeyRule, Known, Need, PatternRule, RuleMeta, Severity, SnapshotRule, StoredStrings};
+use super::rule::{Breach, KeyRule, Known, Need, PatternRule, RuleMeta, Severity, SnapshotRule, StoredStrings};
 use super::sensitive::Inspection;
 use super::settings::{Policy, RuleSetting};
 use super::word_set::WordSet;
@@ -181,8 +181,8 @@ impl Checks {
     /// Returns the index of the first exemption that excuses a breach of a rule about patterns or the snapshot.
     ///
     /// Its pattern must be equal to that of the breach or match it. Only `**` excuses a breach without a pattern.
-    pub fn exemption_of(&self, rule: &str, pattern: Option<&str>, classifier: &Classifier) -> Option<u16> {
-        let mut matched = Vec::new();
+    pub fn exemption_of(&self, rule: &str, breach: &Breach, classifier: &Classifier) -> Option<u16> {
+        let (pattern, mut matched) = (breach.pattern.as_deref(), Vec::new());
         if let Some(text) = pattern.filter(|_| !self.policy.exemptions.is_empty()) {
             let mut buf = PatternBuf::default();
             classifier.read_pattern(text, &mut buf);
@@ -195,7 +195,7 @@ impl Checks {
         }
         let excuses = |(place, exemption): (usize, &Exemption)| {
             let place = u16::try_from(place).ok()?;
-            let named = exemption.rules.is_empty() || exemption.rules.iter().any(|id| id == rule);
+            let named = exemption.rules.is_empty() && !breach.is_label || exemption.rules.iter().any(|id| id == rule);
             let meant =
                 exemption.pattern.text == pattern.unwrap_or("**") || matched.contains(&PatternTarget::Exemption(place));
             (named && meant).then_some(place)

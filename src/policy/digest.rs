@@ -58,8 +58,16 @@ fn declarations(policy: &Policy, rule: &str, to: &mut Facts) {
             for class in policy.classes.iter().filter(|class| class.budget.is_some()) {
                 to.fact("class", patterns(class).chain([budget(class.budget)]));
             }
-            for entry in entries.iter().filter(|entry| entry.budget.is_some()) {
-                to.fact("entry", [entry.pattern.text.clone(), budget(entry.budget)]);
+            // The keys of an entry count towards its class unless it has a budget of its own.
+            for entry in entries.iter().filter(|entry| entry.budget.is_some() || class_of(policy, entry).is_some()) {
+                let class = class_of(policy, entry).unwrap_or_default();
+                to.fact("entry", [&*entry.pattern.text, &*budget(entry.budget), class]);
+            }
+        }
+        // It counts owners where there are some.
+        "instance.mixed" => {
+            for (entry, owner) in entries.iter().filter_map(|entry| Some((entry, entry.owner.as_ref()?))) {
+                to.fact("owner", [&entry.pattern.text, owner]);
             }
         }
         // It counts the keys that this rule finds.
@@ -71,13 +79,17 @@ fn declarations(policy: &Policy, rule: &str, to: &mut Facts) {
         // Every rule about lifetimes may look at the class of a key, which its dictionary entry may name.
         _ if rule.starts_with("ttl.") => {
             policy.classes.iter().for_each(|class| to.fact("class", lifetime(class)));
-            for (entry, class) in entries.iter().filter_map(|entry| Some((entry, entry.class?))) {
-                let name = policy.classes.get(usize::from(class)).map_or("", |class| class.name.as_str());
-                to.fact("entry", [entry.pattern.text.as_str(), name]);
+            for (entry, class) in entries.iter().filter_map(|entry| Some((entry, class_of(policy, entry)?))) {
+                to.fact("entry", [entry.pattern.text.as_str(), class]);
             }
         }
         _ => {}
     }
+}
+
+/// Returns the name of the TTL class that an entry names.
+fn class_of<'p>(policy: &'p Policy, entry: &DictionaryEntry) -> Option<&'p str> {
+    policy.classes.get(usize::from(entry.class?)).map(|class| class.name.as_str())
 }
 
 fn registration(entry: &DictionaryEntry) -> [String; 3] {

@@ -32,7 +32,8 @@ pub fn parse(text: &str, file: &str, syntax: PatternSyntax<'_>) -> Result<Policy
 
 /// Parses a policy. `below` lists the presets that extend each other down to this one, to detect cycles.
 pub(super) fn read(text: &str, syntax: PatternSyntax<'_>, below: &[&str]) -> std::result::Result<Policy, PolicyFault> {
-    let reader = PolicyReader { text, syntax };
+    let line_ends: Vec<usize> = memchr::memchr_iter(b'\n', text.as_bytes()).collect();
+    let reader = PolicyReader { text, line_ends: &line_ends, syntax };
     let root = reader.root()?;
     reader.only(
         &root,

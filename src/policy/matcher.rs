@@ -11,7 +11,10 @@
 //! Some ids look like those of a narrower class by chance: of ids that count up, `200101` is a date, and of hashes in hexadecimal some
 //! have digits only. A pattern with the wider class matches them, too; one with the narrower class takes precedence.
 
+mod overlap;
+
 use hashbrown::HashMap;
+pub use overlap::Apart;
 
 use super::name_filter::{Marks, NameFilter};
 use crate::pattern::PartKind;
@@ -187,22 +190,30 @@ fn with_braces(text: &str) -> Result<SegmentPattern, String> {
     Ok(SegmentPattern::Name(text.to_owned()))
 }
 
-/// Integers and dates within a name.
-const INT: &str = "{int}";
-const DATE: &[u8] = b"{date}";
+/// Classes within a name whose ids may look like those of a wider class.
+const NARROW: [&str; 2] = ["{date}", "{int}"];
 
-/// Returns a name with integers in place of its dates, if it has any.
-fn with_ints(name: &[u8]) -> Option<Vec<u8>> {
-    let mut dates = memchr::memmem::find_iter(name, DATE).peekable();
-    dates.peek()?;
-    let (mut ints, mut from) = (Vec::with_capacity(name.len()), 0);
-    for date in dates {
-        ints.extend_from_slice(name.get(from..date).unwrap_or_default());
-        ints.extend_from_slice(INT.as_bytes());
-        from = date + DATE.len();
+/// Most ids of a name that are taken for those of a wider class. Names with more are seldom declared, and their combinations many.
+const MOST_WIDENED: usize = 4;
+
+/// Returns the name with wider classes in place of some of its ids, in all combinations.
+fn widened(name: &[u8]) -> Vec<Vec<u8>> {
+    let (mut names, mut rest, mut ids) = (vec![Vec::with_capacity(name.len())], name, 0);
+    while let Some(brace) = memchr::memchr(b'{', rest) {
+        let (before, behind) = rest.split_at(brace);
+        let class = NARROW.iter().find(|class| behind.starts_with(class.as_bytes())).filter(|_| ids < MOST_WIDENED);
+        let (own, wider) = class.map_or(("{", &[][..]), |class| (class, wider(class.as_bytes())));
+        ids += usize::from(class.is_some());
+        names.iter_mut().for_each(|name| name.extend_from_slice(before));
+        let with = |class: &str| names.iter().map(|name| [name, class.as_bytes()].concat()).collect::<Vec<_>>();
+        let more: Vec<_> = wider.iter().flat_map(|class| with(class)).collect();
+        names = with(own);
+        names.extend(more);
+        rest = &behind[own.len()..];
     }
-    ints.extend_from_slice(name.get(from..).unwrap_or_default());
-    Some(ints)
+    names.iter_mut().for_each(|name| name.extend_from_slice(rest));
+    names.remove(0);
+    names
 }
 
 /// Returns the wider classes whose ids may look like those of this class, the narrowest first.
@@ -257,8 +268,8 @@ struct MatchState<T> {
     classes: Vec<(&'static str, u32)>,
     any_name: Option<u32>,
     any: Option<u32>,
-    /// True if a name has an integer in it, which may look like a date.
-    has_int: bool,
+    /// True if a name has a class in it whose ids may look like those of a narrower one.
+    has_wide: bool,
     /// Targets of patterns that end here.
     ends: Vec<T>,
     /// Targets of patterns with `**` from here on.
@@ -273,7 +284,7 @@ impl<T> Default for MatchState<T> {
             classes: Vec::new(),
             any_name: None,
             any: None,
-            has_int: false,
+            has_wide: false,
             ends: Vec::new(),
             rest: Vec::new(),
         }
@@ -386,7 +397,7 @@ impl<T: Copy> MatchTree<T> {
     /// Returns true if no pattern begins with this name, as far as the filter knows.
     #[inline]
     fn rejects(&self, name: &[u8]) -> bool {
-        !self.first.may_hold(name) && !self.takes_all
+        !self.first.may_hold(name) && !self.takes_all && !self.states[0].has_wide
     }
 
     fn visit<'n>(&self, at: u32, mut left: impl Iterator<Item = (&'n [u8], PartKind)> + Clone, found: &mut Vec<T>) {
@@ -400,10 +411,10 @@ impl<T: Copy> MatchTree<T> {
                 {
                     self.visit(next, left.clone(), found);
                 }
-                if state.has_int
-                    && let Some(&next) = with_ints(name).and_then(|name| state.names.get(&*name))
-                {
-                    self.visit(next, left.clone(), found);
+                if state.has_wide && memchr::memchr(b'{', name).is_some() {
+                    for &next in widened(name).iter().filter_map(|name| state.names.get(name.as_slice())) {
+                        self.visit(next, left.clone(), found);
+                    }
                 }
                 state.any_name
             }
@@ -427,7 +438,7 @@ impl<T: Copy> MatchTree<T> {
         let next = match segment {
             SegmentPattern::Name(name) => {
                 state.marks.add(name.as_bytes());
-                state.has_int |= name.contains(INT);
+                state.has_wide |= ["{int}", "{hex}"].iter().any(|class| name.contains(class));
                 if at == 0 {
                     self.first.add(name.as_bytes());
                 }

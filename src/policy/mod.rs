@@ -37,7 +37,7 @@ pub mod rules;
 pub mod sample;
 pub mod sensitive;
 pub mod settings;
-mod spelling;
+pub mod spelling;
 #[cfg(test)]
 pub mod testing;
 mod type_words;

@@ -109,6 +109,29 @@ impl Params {
         }
     }
 
+    /// Returns the words `name`, each of which is compared with whole segments; fails with a message if one can be none.
+    pub fn segments(&self, name: &str) -> Result<&[String], String> {
+        self.parts(name, &[':', '*'], "a segment")
+    }
+
+    /// Returns the words `name`, each of which is compared with the parts of segments between `_`, `-` and `.`; fails with a message if
+    /// one can be none.
+    pub fn pieces(&self, name: &str) -> Result<&[String], String> {
+        self.parts(name, &[':', '*', '_', '-', '.'], "a word of a segment")
+    }
+
+    /// Returns the words `name`. One that is never found would make the rule seem kept.
+    fn parts(&self, name: &str, without: &[char], what: &str) -> Result<&[String], String> {
+        let words = self.words(name);
+        match words.iter().find(|word| word.is_empty() || word.trim() != *word || word.contains(without)) {
+            None => Ok(words),
+            Some(wrong) => {
+                let signs = without.iter().map(|sign| format!("`{sign}`")).collect::<Vec<_>>().join(", ");
+                Err(format!("{name:?}: {wrong:?} cannot be {what}, which has no {signs} and no blank at its ends"))
+            }
+        }
+    }
+
     /// Returns the flag `name`; panics like [`Params::number`].
     pub fn flag(&self, name: &str) -> bool {
         match self.get(name) {

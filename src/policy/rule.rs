@@ -348,6 +348,9 @@ pub trait SnapshotRule: fmt::Debug + Send + Sync {
 pub struct Breach {
     /// Pattern, file, database, slot or other part of the snapshot; `None` for the whole snapshot.
     pub pattern: Option<String>,
+    /// True if `pattern` is no pattern of keys but names a file, a database, a slot or a budget. Only an exemption that names the rule
+    /// excuses it: one for keys called `*` is not for a file called `dump`.
+    pub is_label: bool,
     /// Exact number of keys concerned.
     pub keys: u64,
     /// Memory of these keys.

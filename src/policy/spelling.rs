@@ -23,7 +23,7 @@ pub(super) fn word_patterns(word: &str) -> impl Iterator<Item = PolicyPattern> {
 }
 
 /// Returns the patterns of keys with one of the usual [names](NAMES) of locks.
-pub(super) fn lock_patterns() -> Vec<PolicyPattern> {
+pub fn lock_patterns() -> Vec<PolicyPattern> {
     let mut words: Vec<String> = NAMES.iter().flat_map(|name| spellings(name)).collect();
     words.sort_unstable();
     words.dedup();

@@ -35,6 +35,11 @@ impl Weight {
         self.memory += other.memory;
     }
 
+    /// Returns whether no key was counted.
+    pub fn is_none(&self) -> bool {
+        self.keys == 0
+    }
+
     /// Adds `others` class by class. Both sides have the same classes.
     pub fn merge_all(weights: &mut [Weight], others: &[Weight]) {
         debug_assert_eq!(weights.len(), others.len(), "both sides are of one plan");
@@ -326,6 +331,9 @@ pub struct Totals {
     pub elements: u64,
     /// Keys without an expiry.
     pub without_ttl: Weight,
+    /// Those of them that are hashes all of whose fields have one; absent if there are none.
+    #[serde(default, skip_serializing_if = "Weight::is_none")]
+    pub fields_expire: Weight,
     /// Keys that had expired at the reference time.
     pub expired: Weight,
     /// Keys whose memory is unknown: not in `memory`, nor in any other sum of memory.

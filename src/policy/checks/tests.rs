@@ -143,12 +143,28 @@ fn of_several_classes_the_first_in_order_of_precedence_applies() {
 fn exemptions_excuse_breaches_by_text_by_match_and_as_a_whole() {
     let checks = checks(
         "[[exempt]]\npattern = \"user:**\"\nrules = [\"db.multiple\"]\nreason = \"x\"\n\
-         [[exempt]]\npattern = \"db {int}\"\nreason = \"x\"\n[[exempt]]\npattern = \"**\"\nrules = [\"slot.skew\"]\nreason = \"x\"\n",
+         [[exempt]]\npattern = \"db {int}\"\nrules = [\"db.multiple\"]\nreason = \"x\"\n[[exempt]]\npattern = \"**\"\nrules = [\"slot.skew\"]\nreason = \"x\"\n",
     );
-    let by = |rule, pattern| checks.exemption_of(rule, pattern, &Classifier::default());
+    let by = |rule, pattern: Option<&str>| {
+        let breach = Breach { pattern: pattern.map(str::to_owned), is_label: true, ..Breach::default() };
+        checks.exemption_of(rule, &breach, &Classifier::default())
+    };
     assert_eq!((by("db.multiple", Some("user:{int}")), by("slot.skew", Some("user:{int}"))), (Some(0), Some(2)));
     assert_eq!((by("db.multiple", Some("db 3")), by("db.multiple", Some("dump 3"))), (Some(1), None));
     assert_eq!((by("slot.skew", None), by("db.multiple", None)), (Some(2), None));
+}
+
+#[test]
+fn an_exemption_of_keys_is_none_of_files_databases_and_budgets() {
+    let checks = checks("[[exempt]]\npattern = \"*\"\nreason = \"x\"\n");
+    let excused = |pattern: &str, is_label| {
+        let breach = Breach { pattern: Some(pattern.to_owned()), is_label, ..Breach::default() };
+        checks.exemption_of("memory.growth", &breach, &Classifier::default()).is_some()
+    };
+    assert!(excused("counter", false));
+    for label in ["dump", "db 3", "slot 17"] {
+        assert!(!excused(label, true), "{label}");
+    }
 }
 
 /// Every rule about names, some with two limits; `key.charset` has three, of which the pass can take only one.

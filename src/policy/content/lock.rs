@@ -263,7 +263,7 @@ const HELD: [&[u8]; 16] = [
 ];
 
 /// Returns whether a key named like a lock may be one: by its type, by what it holds, and not as a helper of a lock. Redisson keeps a key
-/// for each reader of a read-write lock, which has the reader in its name and always holds 1.
+/// for each reader of a read-write lock, which has the reader in its name and always holds 1, and one for the result of each unlocking.
 pub fn may_be_lock(record: &Record<'_>) -> bool {
     let place = LockPlace::of(record.key);
     let may_hold_lock = match (record.kind, record.raw) {
@@ -273,7 +273,9 @@ pub fn may_be_lock(record: &Record<'_>) -> bool {
     };
     // The counter of a fenced lock never expires: its numbers may only grow.
     let is_helper = memchr::memmem::find(record.key, b":rwlock_timeout:").is_some()
-        || record.key.starts_with(b"redisson_lock_token:");
+        || [&b"redisson_lock_token:"[..], b"redisson_unlock_latch:"]
+            .iter()
+            .any(|helper| record.key.starts_with(helper));
     may_hold_lock && !is_helper
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::reader::{PolicyFault, PolicyReader, TomlTable, question, suggestion};
 use crate::policy::dictionary::{DictionaryEntry, Exemption, ExpectedTypes, MemoryBudget, TtlClass};
-use crate::policy::matcher::PolicyPattern;
+use crate::policy::matcher::{Apart, PolicyPattern};
 use crate::policy::registry;
 use crate::policy::settings::Policy;
 use crate::policy::spelling::lock_patterns;
@@ -18,9 +18,13 @@ const MOST: usize = u16::MAX as usize;
 /// Applies the lists of a document to the preset. A TTL class replaces one of the same name in the preset, but for the keys that it is
 /// of unless it says so; expected types replace those of the same pattern.
 pub fn lay_over(reader: &PolicyReader<'_>, root: &TomlTable<'_>, policy: &mut Policy) -> Result<(), PolicyFault> {
+    let mut places: HashMap<String, usize> =
+        policy.classes.iter().enumerate().map(|(place, class)| (class.name.clone(), place)).collect();
     for (line, table) in reader.tables(root, "ttl_class")? {
-        let class = ttl_class(reader, table, line, &policy.classes)?;
-        match policy.classes.iter_mut().find(|known| known.name == class.name) {
+        let name = reader.needed(table, "name", line)?.trim();
+        let place = *places.entry(name.to_owned()).or_insert(policy.classes.len());
+        let class = ttl_class(reader, table, line, policy.classes.get(place))?;
+        match policy.classes.get_mut(place) {
             Some(known) if known.line > 0 => {
                 let what = format!("TTL class {:?} is already defined in line {}", class.name, known.line);
                 return Err(PolicyFault::at(line, what, "give each class a unique name"));
@@ -30,12 +34,12 @@ pub fn lay_over(reader: &PolicyReader<'_>, root: &TomlTable<'_>, policy: &mut Po
         }
     }
     for (line, table) in reader.tables(root, "dictionary")? {
-        let entry = entry(reader, table, line, &policy.classes)?;
+        let entry = entry(reader, table, line, &policy.classes, &places)?;
         policy.entries.push(entry);
     }
     for (line, table) in reader.tables(root, "budget")? {
         reader.only(table, &["pattern", "memory"])?;
-        let pattern = reader.pattern(reader.needed(table, "pattern", line)?, line)?;
+        let pattern = reader.pattern(reader.needed(table, "pattern", line)?, reader.line_of(table, "pattern"))?;
         let memory = reader.budget(table, "memory")?;
         let memory = memory.ok_or_else(|| PolicyFault::at(line, "\"memory\" is missing", "add memory = \"64MB\""))?;
         policy.budgets.push(MemoryBudget { pattern, memory: Bytes(memory), line });
@@ -55,12 +59,12 @@ fn ttl_class(
     reader: &PolicyReader<'_>,
     table: &TomlTable<'_>,
     line: usize,
-    before: &[TtlClass],
+    replaced: Option<&TtlClass>,
 ) -> Result<TtlClass, PolicyFault> {
     reader.only(table, &["name", "patterns", "types", "locks", "required", "max", "jitter", "budget"])?;
     reader.filled(table, "name", "give the class a name: entries and reports use it")?;
-    let name = reader.needed(table, "name", line)?;
-    let (kinds, locks, patterns) = members(reader, table, before.iter().find(|class| class.name == name))?;
+    let name = reader.needed(table, "name", line)?.trim();
+    let (kinds, locks, patterns) = members(reader, table, replaced)?;
     if (!kinds.is_empty() || locks) && table.contains_key("budget") {
         let line = reader.line_of(table, "budget");
         let what =
@@ -119,6 +123,7 @@ fn entry(
     table: &TomlTable<'_>,
     line: usize,
     classes: &[TtlClass],
+    places: &HashMap<String, usize>,
 ) -> Result<DictionaryEntry, PolicyFault> {
     reader.only(table, &["pattern", "type", "ttl", "owner", "contact", "note", "budget"])?;
     let text = |key| {
@@ -131,7 +136,10 @@ fn entry(
     };
     let class = match text("ttl")? {
         None => None,
-        Some(name) => Some(class_of(&name, classes, reader.line_of(table, "ttl"))?),
+        Some(name) => match places.get(&name).and_then(|place| u16::try_from(*place).ok()) {
+            Some(place) => Some(place),
+            None => return Err(unknown_class(&name, classes, reader.line_of(table, "ttl"))),
+        },
     };
     Ok(DictionaryEntry {
         pattern: reader.pattern(reader.needed(table, "pattern", line)?, reader.line_of(table, "pattern"))?,
@@ -153,21 +161,15 @@ fn kind(name: &str, line: usize) -> Result<Kind, PolicyFault> {
     })
 }
 
-fn class_of(name: &str, classes: &[TtlClass], line: usize) -> Result<u16, PolicyFault> {
-    let place = classes.iter().position(|class| class.name == name).and_then(|place| u16::try_from(place).ok());
-    place.ok_or_else(|| {
-        let names: Vec<_> = classes.iter().map(|class| class.name.as_str()).collect();
-        let known = if names.is_empty() {
-            "none is defined yet".to_owned()
-        } else {
-            format!("defined are {}", names.join(", "))
-        };
-        PolicyFault::at(
-            line,
-            format!("there is no TTL class {name:?}"),
-            format!("{}add a [[ttl_class]] of that name above; {known}", suggestion(name, &names)),
-        )
-    })
+fn unknown_class(name: &str, classes: &[TtlClass], line: usize) -> PolicyFault {
+    let names: Vec<_> = classes.iter().map(|class| class.name.as_str()).collect();
+    let known =
+        if names.is_empty() { "none is defined yet".to_owned() } else { format!("defined are {}", names.join(", ")) };
+    PolicyFault::at(
+        line,
+        format!("there is no TTL class {name:?}"),
+        format!("{}add a [[ttl_class]] of that name above; {known}", suggestion(name, &names)),
+    )
 }
 
 fn expected(reader: &PolicyReader<'_>, table: &TomlTable<'_>, line: usize) -> Result<ExpectedTypes, PolicyFault> {
@@ -234,33 +236,16 @@ fn check(policy: &Policy) -> Result<(), PolicyFault> {
 }
 
 fn apart(patterns: &[(&PolicyPattern, usize)], what: &str) -> Result<(), PolicyFault> {
-    // Comparing all pairs would be quadratic. Patterns whose first segments are different names cannot overlap, so each is
-    // compared only with those of the same first name and those without one. A leading `**` changes nothing about that.
-    let mut named: HashMap<(bool, &str), Vec<usize>> = HashMap::new();
-    let mut unnamed: Vec<usize> = Vec::new();
+    let mut apart = Apart::default();
     for (place, &(pattern, line)) in patterns.iter().enumerate() {
-        let meets = |&other: &usize| patterns[other].0.overlaps(pattern);
-        let name = pattern.first_name().map(|name| (pattern.is_floating(), name));
-        let met = match name {
-            Some(name) => {
-                let alike = named.get(&name).into_iter().flatten().copied().find(meets);
-                [alike, unnamed.iter().copied().find(meets)].into_iter().flatten().min()
-            }
-            None => (0..place).find(meets),
-        };
-        if let Some((other, before)) = met.map(|met| patterns[met]) {
-            let (pattern, other) = (&pattern.text, &other.text);
-            let before = if before > 0 { format!("line {before}") } else { "the preset".to_owned() };
-            return Err(PolicyFault::at(
-                line,
-                format!("{what} overlap: {pattern:?} and {other:?} of {before} can match the same key"),
-                "make one of them more specific, or combine them",
-            ));
-        }
-        match name {
-            Some(name) => named.entry(name).or_default().push(place),
-            None => unnamed.push(place),
-        }
+        let Some((other, before)) = apart.add(pattern, place).map(|other| patterns[other]) else { continue };
+        let (pattern, other) = (&pattern.text, &other.text);
+        let before = if before > 0 { format!("line {before}") } else { "the preset".to_owned() };
+        return Err(PolicyFault::at(
+            line,
+            format!("{what} overlap: {pattern:?} and {other:?} of {before} can match the same key"),
+            "make one of them more specific, or combine them",
+        ));
     }
     Ok(())
 }

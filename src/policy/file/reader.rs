@@ -39,6 +39,8 @@ impl PolicyFault {
 pub struct PolicyReader<'t> {
     /// Text of the document.
     pub text: &'t str,
+    /// Where its lines end, in order.
+    pub line_ends: &'t [usize],
     /// Syntax of patterns.
     pub syntax: PatternSyntax<'t>,
 }
@@ -55,8 +57,7 @@ impl<'t> PolicyReader<'t> {
 
     /// Returns the line of a position, from 1.
     pub fn line(&self, span: &Range<usize>) -> usize {
-        let before = self.text.as_bytes().get(..span.start).unwrap_or(self.text.as_bytes());
-        memchr::memchr_iter(b'\n', before).count() + 1
+        self.line_ends.partition_point(|end| *end < span.start) + 1
     }
 
     /// Returns the line of a key in a table, or of the first key of the table if the key is missing.

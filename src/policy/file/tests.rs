@@ -302,3 +302,30 @@ fn declared_limits_enable_their_rules() {
     let service = enabled("extends = \"service\"\n[rules]\n\"type.expected\" = \"off\"\n");
     assert!(service.iter().all(|(id, _)| *id != "type.expected"));
 }
+
+#[test]
+fn words_that_no_segment_can_be_are_refused() {
+    for (rule, param, word) in [
+        ("ttl.lock-missing", "prefixes", "lock:"),
+        ("ttl.lock-missing", "prefixes", "lock:*"),
+        ("value.lock-token", "prefixes", " lock"),
+        ("ttl.null-marker", "except", "null:"),
+        ("instance.mixed", "prefixes", "cache:"),
+        ("type.set-as-counter", "words", "day_uv"),
+        ("value.sensitive", "names", "db_pass"),
+    ] {
+        let text = format!("[rules.{rule:?}]\n{param} = [{word:?}]\n");
+        let error = mistake(&text);
+        assert!(error.contains("cannot be a") && error.contains(word), "{rule}: {error}");
+    }
+}
+
+#[test]
+fn a_long_policy_is_read_in_linear_time() {
+    let class = |number: usize| format!("[[ttl_class]]\nname = \"c{number}\"\npatterns = [\"shop:c{number}:**\"]\n");
+    let entry = |number: usize| format!("[[dictionary]]\npattern = \"shop:c{number}:*\"\nttl = \"c{number}\"\n");
+    let text: String = (0..20_000).flat_map(|number| [class(number), entry(number)]).collect();
+    let began = std::time::Instant::now();
+    assert_eq!(read_text(&text).unwrap().entries.len(), 20_000);
+    assert!(began.elapsed() < std::time::Duration::from_secs(20), "{:?}", began.elapsed());
+}

@@ -45,6 +45,18 @@ fn ids_that_look_like_those_of_a_narrower_class_match_the_wider_one() {
     for key in ["user:0123abcd:name", "job_0123abcd", "sess:alice", "jobs_200101"] {
         assert_eq!(matches(&patterns, key), [""; 0], "{key}");
     }
+    let within = ["order-{int}-{date}", "token_{hex}", "**:job_{hex}:**"];
+    for (key, pattern) in [
+        ("order-200007-20260101", "order-{int}-{date}"),
+        ("order-17-20260101", "order-{int}-{date}"),
+        ("token_01234567", "token_{hex}"),
+        ("token_20240131", "token_{hex}"),
+        ("token_0123abcd", "token_{hex}"),
+        ("a:job_01234567:x", "**:job_{hex}:**"),
+    ] {
+        assert_eq!(matches(&within, key), [pattern], "{key}");
+    }
+    assert_eq!(matches(&within, "order-20260101-17"), [""; 0], "an integer is no date");
     let both = ["rank:{int}", "rank:{date}", "rank:{hex}", "top_{int}", "top_{date}"];
     assert_eq!(matches(&both, "rank:20240131")[0], "rank:{date}");
     assert_eq!(matches(&both, "rank:77")[0], "rank:{int}");
@@ -144,4 +156,26 @@ fn two_patterns_overlap_when_one_key_could_match_both() {
     assert!(share("**:lock:**", "shop:lock:{int}") && share("shop:lock:{int}", "**:lock:**") && share("a:*", "a:b"));
     assert!(!share("**:lock:**", "shop:lock") && !share("**:lock", "lock:a") && !share("a:b", "a:c"));
     assert!(!overlap("user:**", "user") && !overlap("a:b", "a:b:c") && !overlap("a:b", "a:c"));
+}
+
+#[test]
+fn overlaps_are_those_of_each_pair() {
+    let segments = ["a", "b", "{int}", "{*}", "*", "x_{int}"];
+    let mut texts = Vec::new();
+    for one in segments {
+        texts.extend([one.to_owned(), format!("{one}:**"), format!("**:{one}")]);
+        for other in segments {
+            texts.extend([format!("{one}:{other}"), format!("**:{one}:{other}:**"), format!("{one}:{other}:**")]);
+        }
+    }
+    let patterns: Vec<_> = texts.iter().map(|text| pattern(text).unwrap()).collect();
+    // In several orders, since what was added before decides.
+    for step in [1, 5, 7, 11] {
+        let order: Vec<_> = (0..patterns.len()).map(|n| &patterns[n * step % patterns.len()]).collect();
+        let mut apart = Apart::default();
+        for (place, pattern) in order.iter().enumerate() {
+            let expected = (0..place).find(|&other| order[other].overlaps(pattern));
+            assert_eq!(apart.add(pattern, place), expected, "{}", pattern.text);
+        }
+    }
 }

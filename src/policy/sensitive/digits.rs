@@ -177,8 +177,9 @@ fn follows_group(text: &[u8], start: usize, separator: u8) -> bool {
 
 /// Returns whether these 11 digits begin with a prefix assigned to mobile phones.
 ///
-/// Numbers that repeat one digit to the end are placeholders and do not count.
+/// Numbers that repeat one digit to the end are placeholders and do not count, nor does the one that China writes in examples.
 fn is_mobile(digits: &[u8]) -> bool {
+    const EXAMPLE: &[u8] = b"13800138000";
     let [b'1', second, third, rest @ ..] = digits else { return false };
     let given = match second {
         b'3' | b'8' => true,
@@ -189,7 +190,7 @@ fn is_mobile(digits: &[u8]) -> bool {
         b'9' => *third != b'4',
         _ => false,
     };
-    given && rest.windows(2).any(|pair| pair[0] != pair[1])
+    given && digits != EXAMPLE && rest.windows(2).any(|pair| pair[0] != pair[1])
 }
 
 /// Checks an identity card number by GB 11643: region, date of birth, and checksum modulo 11.
@@ -304,6 +305,7 @@ mod tests {
             "12812345678",
             "15412345678",
             "13800000000",
+            "13800138000",
             "12-138-1234-5678",
             "138-1234-5678-9",
             "550e8400-e29b-41d4-a716-446655440000",

@@ -34,6 +34,9 @@ const SHORTEST_BASE64: usize = 24;
 const LONGEST_LABEL: usize = 128;
 /// Lengths of a password in running text and in lines of configuration files.
 pub(super) const MIXED: std::ops::RangeInclusive<usize> = 6..=64;
+/// Most digits of a text that is a count rather than a password, and of one that is the lifetime of a token in seconds.
+const LONGEST_COUNT: usize = 3;
+const LONGEST_LIFE: usize = 8;
 /// Digits of a number that is a password.
 const NUMBER: std::ops::RangeInclusive<usize> = 6..=12;
 /// Most backslashes before a quote: two encodings.
@@ -59,7 +62,8 @@ pub(super) fn word<'w>(field: &[u8], value: &[u8], words: &'w [String]) -> Optio
     }
     let name = &name[..len];
     let word = words.iter().find(|word| name.ends_with(word.as_bytes()))?;
-    (!is_harmless(word, value) && !is_time(value.trim_ascii())).then_some(word)
+    let value = value.trim_ascii();
+    (!is_harmless(word, value) && !is_time(value) && !is_small_number(word, value)).then_some(word)
 }
 
 /// Splits off the letter that a text begins with as `\uXXXX`, the form in which Python writes Chinese into JSON. Its UTF-8 is shorter.
@@ -72,14 +76,22 @@ fn escaped_letter(text: &[u8]) -> Option<(char, &[u8])> {
 }
 
 /// Returns whether a value under this word is no plain-text secret: empty, a flag, masked, hashed or encrypted. Keys and tokens
-/// are secrets in any form.
+/// are secrets even if they look like digests, unless the value says that it is one.
 pub(super) fn is_harmless(word: &str, value: &[u8]) -> bool {
     let hashable = matches!(word, "password" | "passwd" | "pwd" | "passphrase" | "密码" | "口令");
     is_nothing(value)
         || is_label(value)
         || describes(value.trim_ascii())
         || is_placeholder(value.trim_ascii())
-        || hashable && is_hashed(value)
+        || says_hashed(value)
+        || hashable && is_digest(value)
+}
+
+/// Returns whether a value counts something rather than being a password: how often one was wrong or a page was opened, how long a
+/// token lives.
+fn is_small_number(word: &str, value: &[u8]) -> bool {
+    let most = if ["token", "key"].iter().any(|end| word.ends_with(end)) { LONGEST_LIFE } else { LONGEST_COUNT };
+    value.len() <= most && value.iter().all(u8::is_ascii_digit)
 }
 
 /// Returns whether a text has the form of a password in running text or a configuration, with letters and digits, and is not
@@ -130,23 +142,67 @@ fn describes(value: &[u8]) -> bool {
         names.clone().count() > 1
             && names.all(|name| !name.is_empty() && name.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'-'))
     });
-    is_one_of(name, &TYPES) && is_size || is_expression || is_path
+    // Rules of a validator: `required|min:6`.
+    let are_rules = memchr::memchr(b'|', value).is_some_and(|end| is_one_of(&value[..end], &TYPES));
+    is_one_of(name, &TYPES) && is_size || is_expression || is_path || are_rules || refers(value)
 }
 
-/// Returns whether a value is the text beside a field: `登录密码`, `请输入密码`, `Please enter your password`.
+/// Returns whether a value says where or by what something is done: an address, a permission such as `sys:user:edit`, the type of an
+/// input, the template of a message.
+fn refers(value: &[u8]) -> bool {
+    const INPUTS: [&[u8]; 3] = [b"input-password", b"current-password", b"new-password"];
+    let is_address = [&b"http://"[..], b"https://"].iter().any(|scheme| value.starts_with(scheme));
+    let is_word = |word: &[u8]| !word.is_empty() && word.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'*');
+    let words = || value.split(|byte| *byte == b':');
+    let is_permission = words().count() > 2 && words().all(is_word);
+    let template = value.strip_prefix(b"SMS_").is_some_and(|id| id.iter().all(u8::is_ascii_digit));
+    is_address || is_permission || template || is_one_of(value, &INPUTS)
+}
+
+/// Returns whether a value is the text beside a field or of a message: `登录密码`, `密码不能少于6位`, `Please enter your password`.
 fn is_label(value: &[u8]) -> bool {
-    const ADVICE: [&str; 6] = ["请", "不能", "忘记", "错误", "重置", "修改"];
+    const NOUNS: [&str; 4] = ["密码", "口令", "密碼", "パスワード"];
+    const ADVICE: [&str; 7] = ["请", "不能", "忘记", "错误", "重置", "修改", "不少于"];
     let text = std::str::from_utf8(value.trim_ascii()).unwrap_or_default();
     // In lower case the same words are passwords.
     if ["Password", "PASSWORD", "Secret"].contains(&text) {
         return true;
     }
-    if text.len() > LONGEST_LABEL || text.bytes().any(|byte| byte.is_ascii_digit()) {
+    if text.len() > LONGEST_LABEL {
         return false;
     }
-    let is_chinese =
-        |word: &str| text.ends_with(word) || text.contains(word) && ADVICE.iter().any(|it| text.contains(it));
-    is_chinese("密码") || is_chinese("口令") || text.contains(' ') && text.to_ascii_lowercase().contains("password")
+    let names_one = NOUNS.iter().any(|word| text.contains(word));
+    let advises = names_one && ADVICE.iter().any(|word| text.contains(word));
+    // A message may hold a password; lengths and variables are none.
+    let (text, has_variables) = without_variables(text);
+    if text.bytes().any(|byte| byte.is_ascii_digit()) {
+        return advises && text.split(|c: char| !c.is_ascii_alphanumeric()).all(|word| word.len() <= 2);
+    }
+    let is_noun = NOUNS.iter().any(|word| text.ends_with(word));
+    is_noun
+        || advises
+        || names_one && has_variables
+        || text.contains(' ') && text.to_ascii_lowercase().contains("password")
+}
+
+/// Returns a text up to its first variable, `${code}` or `{{code}}`, with what follows it, and whether it has any.
+fn without_variables(text: &str) -> (std::borrow::Cow<'_, str>, bool) {
+    let (mut rest, mut kept) = (text, String::new());
+    while let Some((at, end)) = [("${", "}"), ("{{", "}}"), ("#{", "}")]
+        .iter()
+        .filter_map(|(open, close)| {
+            let at = rest.find(open)?;
+            Some((at, at + rest[at..].find(close)? + close.len()))
+        })
+        .min()
+    {
+        kept.push_str(&rest[..at]);
+        rest = &rest[end..];
+    }
+    match kept.is_empty() && rest.len() == text.len() {
+        true => (text.into(), false),
+        false => ((kept + rest).into(), true),
+    }
 }
 
 /// Returns whether a value stands for one that is filled in later: `${DB_PASSWORD}`, `{{ password }}`, `<password>`, `$PASSWORD`.
@@ -262,7 +318,7 @@ fn number_end(text: &[u8], start: usize) -> usize {
 }
 
 fn is_nothing(value: &[u8]) -> bool {
-    const WORDS: [&[u8]; 23] = [
+    const WORDS: [&[u8]; 39] = [
         b"null",
         b"nil",
         b"none",
@@ -286,6 +342,22 @@ fn is_nothing(value: &[u8]) -> bool {
         b"redacted",
         b"filtered",
         b"removed",
+        b"enabled",
+        b"disabled",
+        "未设置".as_bytes(),
+        "已设置".as_bytes(),
+        "启用".as_bytes(),
+        "已启用".as_bytes(),
+        "禁用".as_bytes(),
+        "停用".as_bytes(),
+        "开启".as_bytes(),
+        "关闭".as_bytes(),
+        "保密".as_bytes(),
+        "无".as_bytes(),
+        "空".as_bytes(),
+        "有".as_bytes(),
+        "是".as_bytes(),
+        "否".as_bytes(),
     ];
     let value = value.trim_ascii();
     let bare = without_brackets(value);
@@ -296,18 +368,23 @@ fn is_nothing(value: &[u8]) -> bool {
 /// Marks that stand for characters left out: asterisk, full-width asterisk, bullet, black circle.
 const MASKS: [&[u8]; 4] = [b"*", "＊".as_bytes(), "•".as_bytes(), "●".as_bytes()];
 
-fn is_hashed(value: &[u8]) -> bool {
+/// Returns whether a value is a digest or ciphertext by its form: a number of hexadecimal or base64 digits.
+fn is_digest(value: &[u8]) -> bool {
     // With its salt in front or behind, or alone; other signs than these stand beside whole digests only.
     let hex = value.split(|byte| matches!(byte, b':' | b'$')).any(is_hex_digest)
         || value
             .split(|byte| !byte.is_ascii_alphanumeric())
             .any(|part| part.len() >= SHORTEST_HEX && is_hex_digest(part));
+    hex || is_base64(value)
+}
+
+/// Returns whether a value says that it is hashed or encrypted: `$2a$10$…`, `{bcrypt}…`, `ENC(…)`.
+fn says_hashed(value: &[u8]) -> bool {
     let tagged = scheme(value).is_some_and(|(scheme, _)| (3..=15).contains(&scheme.len()) && !is_no_hash(scheme));
     let sealed = value.starts_with(b"ENC(") && value.ends_with(b")") || value.starts_with(b"vault:v");
     let named =
         [&b"pbkdf2"[..], b"argon2", b"scrypt", b"bcrypt", b"sha1$", b"sha256", b"sha512", b"md5$", b"SCRAM-SHA-"];
-    let known = is_crypt(value) || is_unusable(value) || named.iter().any(|name| value.starts_with(name));
-    hex || tagged || sealed || known || is_base64(value)
+    tagged || sealed || is_crypt(value) || is_unusable(value) || named.iter().any(|name| value.starts_with(name))
 }
 
 /// Returns whether a value has the form of `crypt`: `$2a$10$…`, or that of phpass (`$P$…`), which has no third `$`.

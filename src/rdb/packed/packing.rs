@@ -2,8 +2,8 @@
 
 use super::PackedElement;
 use crate::error::{Error, Reading, Result};
+use crate::rdb::kind::Kind;
 use crate::rdb::value_type::ValueType;
-use crate::record::Kind;
 use crate::wording::wording;
 
 /// How the elements of a blob are packed.

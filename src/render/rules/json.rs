@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use super::citations::{Citation, citations};
 use super::{sample, settings_of};
 use crate::policy::Policy;
+use crate::policy::dictionary::TtlClass;
 use crate::policy::params::{self, ParamDefault, Params};
 use crate::policy::rule::{Rule, RuleMeta, Text};
 use crate::policy::sample::RuleSample;
@@ -12,14 +13,31 @@ use crate::policy::settings::RuleSetting;
 use crate::policy::wording::RuleWording;
 use crate::render::Lang;
 use crate::report::{Passage, Wording};
+use crate::units::Bytes;
 
 /// Name and version of the form.
 pub const SCHEMA: &str = "rdblens.rules/1";
 
-/// Returns the rules with the settings of `policies`, and with the passages that the presets cite.
+/// Returns the rules with the settings of `policies` and their TTL classes, and with the passages that the presets cite.
 pub fn json(rules: &[&Rule], policies: &[Policy], presets: &[Policy]) -> Value {
     let rules: Vec<Value> = rules.iter().map(|rule| rule_json(rule.meta, policies, presets)).collect();
-    json!({ "schema": SCHEMA, "rules": rules })
+    let classes = policies.iter().map(|policy| (policy.name.clone(), policy.classes.iter().map(class).collect()));
+    let classes: Map<String, Value> = classes.collect();
+    json!({ "schema": SCHEMA, "rules": rules, "ttl_classes": classes })
+}
+
+fn class(class: &TtlClass) -> Value {
+    let TtlClass { name, patterns, kinds, locks, required, max, jitter, budget, line: _ } = class;
+    json!({
+        "name": name,
+        "patterns": patterns.iter().map(|pattern| &pattern.text).collect::<Vec<_>>(),
+        "types": kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>(),
+        "locks": locks,
+        "required": required,
+        "max_ms": max,
+        "jitter_ms": jitter,
+        "budget": budget.map(|Bytes(most)| most),
+    })
 }
 
 fn rule_json(meta: &RuleMeta, policies: &[Policy], presets: &[Policy]) -> Value {

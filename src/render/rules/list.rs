@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::severities;
+use super::{classes, severities};
 use crate::policy::params::Params;
 use crate::policy::registry::RULES;
 use crate::policy::wording::{RuleWording, settings};
@@ -77,7 +77,6 @@ fn lines<'r>(meta: &'static RuleMeta, severities: &'r [String; 6], room: usize, 
     demands.into_iter().map(line).collect()
 }
 
-/// Returns a cell with one severity, or with words where a rule has several or none.
 /// Returns the cell of one severity, or of several separated by blanks.
 fn severity_cell(words: &str, lang: Lang) -> Cell {
     let word = |word| Severity::parse(word).map_or(word, |severity| known::severity(severity, lang));
@@ -113,8 +112,11 @@ pub fn in_force(policy: &Policy, options: TableOptions, out: &mut dyn Write) -> 
         })
         .build();
     table::print(&list, &mut page)?;
+    if !policy.classes.is_empty() {
+        page.gap()?;
+        table::print(&classes::table(policy, lang), &mut page)?;
+    }
     let lists = [
-        (policy.classes.len(), ["TTL class", "TTL classes", "个 TTL 类别"]),
         (policy.entries.len(), ["dictionary entry", "dictionary entries", "个数据字典条目"]),
         (policy.budgets.len(), ["budget", "budgets", "个内存预算"]),
         (policy.exemptions.len(), ["exemption", "exemptions", "个豁免"]),

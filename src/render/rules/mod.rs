@@ -1,6 +1,7 @@
 //! Descriptions of rules: all of them, those of a policy, or one in full; for people in one language, for programs in both.
 
 mod citations;
+mod classes;
 mod explain;
 mod json;
 mod list;

@@ -30,10 +30,13 @@ heads! {
     BREAK = "break", "违反的规则";
     BREAKING = "breaking", "违规 key 数";
     BREAKS = "breaks", "违反的规则";
+    AT_MOST = "at most", "最长";
+    BUDGET = "budget", "预算";
     BUDGET_OF = "budget of", "预算对象";
     CHANGE = "change", "变化";
     CHANGED = "changed", "已变";
     CHECKSUM = "checksum", "校验和";
+    CLASS = "class", "类别";
     COMMANDS_BEHIND = "trailing commands", "尾随命令";
     COMPACT_HASHES = "compact hashes", "紧凑 hash";
     CONTACT = "contact", "联系人";
@@ -52,6 +55,7 @@ heads! {
     ENTRY = "entry", "条目";
     EXAMPLE = "heaviest example", "最大的示例";
     EXPIRED = "expired", "已过期";
+    EXPIRY = "expiry", "过期";
     EXPIRES = "expires", "过期时间";
     EXPIRES_BEFORE = "expires before", "此前过期时间";
     EXPIRES_IN = "expires in", "剩余时间";
@@ -71,7 +75,9 @@ heads! {
     IN_TOTAL = "total", "总计";
     KEY = "key", "key 名";
     KEYS = "keys", "key 数";
+    JITTER = "offset", "随机偏移";
     KEYS_BEFORE = "keys before", "此前 key 数";
+    KEYS_OF = "keys", "key 范围";
     KEYS_MEMORY = "keys", "key 内存";
     LEFT = "left", "剩余时间";
     LEFT_OVER = "remaining", "剩余";

@@ -33,10 +33,19 @@ pub fn without_ttl(report: &Report, lang: Lang) -> String {
             human::share_of(no_ttl.keys, report.totals.keys),
         );
     }
+    let fields_expire = match report.totals.fields_expire.keys {
+        0 => String::new(),
+        keys => say!(
+            lang,
+            " Of these keys, {} are hashes all of whose fields expire.",
+            "其中 {} 个是全部字段都会过期的 hash。",
+            human::count(keys)
+        ),
+    };
     say!(
         lang,
-        "{} ({}) with {} never expire; {} of all memory.",
-        "{}（{}）永不过期，占 {}，为总内存的 {}。",
+        "{} ({}) with {} never expire; {} of all memory.{fields_expire}",
+        "{}（{}）永不过期，占 {}，为总内存的 {}。{fields_expire}",
         human::counted(no_ttl.keys, nouns::KEY, lang),
         human::share(no_ttl.share),
         human::bytes(no_ttl.memory.0),

@@ -27,6 +27,7 @@ fn helpers_of_a_lock_are_no_locks() {
     let is_lock = |name: &str| may_be_lock(&record(name.as_bytes()));
     assert!(is_lock("lock:order:1") && is_lock("lock:rwlock_timeout"));
     assert!(!is_lock("{mall:lock:rw:1}:8d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f:31:rwlock_timeout:1"));
+    assert!(!is_lock("redisson_unlock_latch:{lock:order:1}:0123456789abcdef0123456789abcdef"));
 }
 
 #[test]

@@ -74,6 +74,7 @@ impl SnapshotRule for AgeRule {
             .filter(|(_, _, age)| *age > self.max)
             .map(|(file, ctime, age)| Breach {
                 pattern: Some(file.name.clone()),
+                is_label: true,
                 keys: file.keys,
                 memory: file.memory,
                 measured: Some(age),

@@ -76,6 +76,7 @@ impl SnapshotRule for IntegrityRule {
         broken
             .map(|(file, state)| Breach {
                 pattern: Some(file.name.clone()),
+                is_label: true,
                 keys: file.keys,
                 memory: file.memory,
                 details: [

@@ -63,6 +63,7 @@ impl SnapshotRule for MultipleRule {
         too_many
             .map(|database| Breach {
                 pattern: Some(format!("db {}", database.db)),
+                is_label: true,
                 keys: database.keys,
                 memory: database.memory,
                 measured: Some(measured),

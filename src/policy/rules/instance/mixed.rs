@@ -114,7 +114,7 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
     Ok(BuiltRule::Snapshot(Box::new(MixedRule {
         segments: params.number("segments"),
         owners: params.number("owners"),
-        prefixes: [params.words("prefixes"), params.words("environments")].concat(),
+        prefixes: [params.segments("prefixes")?, params.segments("environments")?].concat(),
         level,
         share: params.number("share"),
     })))

@@ -50,6 +50,7 @@ impl SnapshotRule for BudgetRule {
         exceeded
             .map(|budget| Breach {
                 pattern: Some(budget.pattern.clone()),
+                is_label: true,
                 keys: budget.keys,
                 memory: budget.memory,
                 measured: Some(budget.memory.0),

@@ -2,7 +2,8 @@
 //!
 //! Measured: memory of keys without expiry in thousandths of all memory, rounded up. Checked only if `--maxmemory-policy`
 //! states that the server evicts only keys with an expiry. Where `ttl.missing` is in force, only keys that it counts are measured: the
-//! standards demand an expiry of cached data, and let configuration and counters live forever.
+//! standards demand an expiry of cached data, and let configuration and counters live forever. Hashes whose fields expire count as well,
+//! which satisfy `ttl.missing`: servers evict none that has no expiry of its own.
 
 use std::cmp::Reverse;
 
@@ -36,8 +37,8 @@ static META: RuleMeta = RuleMeta {
     },
     why: Text {
         en: "Under volatile-* a server evicts only keys with a TTL. Keys without one stay forever; once they fill the memory, \
-             everything else has been evicted and writes fail. Keys that may live forever by `ttl.missing` do not count.",
-        zh: "volatile-* 策略只淘汰设置了 TTL 的 key，无 TTL 的数据会成为“永久数据”，永远不被回收；它们占满内存后，其他数据都已被淘汰，写入也会失败（OOM）。按 `ttl.missing` 可以永久保存的 key 不计。",
+             everything else has been evicted and writes fail. Keys that may live forever by `ttl.missing` do not count; hashes whose fields expire, but not the key, do.",
+        zh: "volatile-* 策略只淘汰设置了 TTL 的 key，无 TTL 的数据会成为“永久数据”，永远不被回收；它们占满内存后，其他数据都已被淘汰，写入也会失败（OOM）。按 `ttl.missing` 可以永久保存的 key 不计；只有字段设置了过期时间、key 本身没有的 hash 也计入。",
     },
     fix: Text {
         en: "set a TTL on cached data, move permanent data to a separate instance, or use an allkeys-* policy",
@@ -123,12 +124,14 @@ impl Lasting {
             memory: Some(memory),
             ..DetailPart::default()
         };
-        if !report.findings.checked.iter().any(|rule| *rule == missing::ID) {
+        let findings = &report.findings;
+        let in_force = findings.checked.iter().chain(findings.not_evaluated.iter().map(|row| &row.rule));
+        if !in_force.into_iter().any(|rule| *rule == missing::ID) {
             let heaviest = report.no_ttl.patterns.iter().take(NAMED);
             let patterns = heaviest.map(|row| part(&row.pattern, row.keys, row.memory)).collect();
             return Lasting { weight: report.totals.without_ttl, patterns };
         }
-        let (mut weight, mut rows) = (Weight::default(), Vec::new());
+        let (mut weight, mut rows) = (report.totals.fields_expire, Vec::new());
         for finding in report.findings.list.iter().filter(|finding| finding.rule == missing::ID) {
             weight.merge(Weight { keys: finding.keys, memory: finding.memory });
             rows.extend(
@@ -189,7 +192,8 @@ mod tests {
             patterns: Vec::new(),
         };
         report.findings.list = vec![finding(60), finding(41)];
+        report.totals.fields_expire = Weight { keys: 1, memory: Bytes(7) };
         let [breach] = &VolatilePolicy { max: 100 }.judge(&report, &context)[..] else { panic!() };
-        assert_eq!((breach.keys, breach.memory, breach.measured), (4, Bytes(101), Some(101)));
+        assert_eq!((breach.keys, breach.memory, breach.measured), (5, Bytes(108), Some(108)));
     }
 }

@@ -141,6 +141,7 @@ impl SkewRule {
         heavy
             .map(|slot| Breach {
                 pattern: Some(format!("slot {}", slot.slot)),
+                is_label: true,
                 keys: slot.keys,
                 memory: slot.memory,
                 measured: Some(slot.memory.0),
@@ -173,6 +174,7 @@ impl SkewRule {
                 let cause = if big.is_some() { BIG_KEY } else { MANY_KEYS };
                 Breach {
                     pattern: Some(file.name.clone()),
+                    is_label: true,
                     keys: file.keys,
                     memory: file.memory,
                     measured: Some(file.memory.0),

@@ -44,9 +44,9 @@ static META: RuleMeta = RuleMeta {
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(params: &Params) -> Result<BuiltRule, String> {
-    let prefixes = params.words("prefixes");
-    if prefixes.is_empty() || prefixes.iter().any(String::is_empty) {
-        return Err("\"prefixes\" must not be empty or contain an empty word".to_owned());
+    let prefixes = params.segments("prefixes")?;
+    if prefixes.is_empty() {
+        return Err("\"prefixes\" must not be empty".to_owned());
     }
     Ok(BuiltRule::Key(Box::new(LockMissing { prefixes: prefixes.to_vec() })))
 }

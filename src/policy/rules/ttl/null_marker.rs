@@ -45,13 +45,15 @@ const PICKLED: [&[u8]; 4] = [b"\x80\x02N.", b"\x80\x03N.", b"\x80\x04N.", b"\x80
 /// End of the names of Spring Session's empty strings, before the id of the session.
 const SPRING_SESSION: &[u8] = b":sessions:expires:";
 
-/// Default markers: of databases, JSON, Lua, Python and PHP, and the empty values of JSON; last, Spring's in JSON.
-const MARKERS: [&str; 16] = [
+/// Default markers: of databases, JSON, Lua, Python and PHP, and the empty values of JSON and PHP; behind them, those that Jackson writes
+/// with their class, and Spring's.
+const MARKERS: [&str; 22] = [
     "",
     "NULL",
     "null",
     "Null",
     "nil",
+    "NIL",
     "None",
     "\"\"",
     "\"null\"",
@@ -60,6 +62,11 @@ const MARKERS: [&str; 16] = [
     "[]",
     "<null>",
     "N;",
+    "a:0:{}",
+    "[\"java.util.ArrayList\",[]]",
+    "[\"java.util.Collections$EmptyList\",[]]",
+    "{\"@class\":\"java.util.HashMap\"}",
+    "{\"@class\":\"java.util.LinkedHashMap\"}",
     SPRING_NULL,
     "{\"@type\":\"org.springframework.cache.support.NullValue\"}",
     "[\"org.springframework.cache.support.NullValue\",{}]",
@@ -111,10 +118,25 @@ static META: RuleMeta = RuleMeta {
                 "whitelist",
                 "denylist",
                 "allowlist",
+                "blocklist",
+                "blacklisted",
+                "ban",
+                "banned",
+                "mute",
+                "muted",
                 "online",
                 "flag",
+                "limit",
+                "once",
+                "dedup",
+                "idempotent",
+                "idempotency",
                 "黑名单",
                 "白名单",
+                "封禁",
+                "禁言",
+                "去重",
+                "幂等",
             ]),
         },
     ],
@@ -138,7 +160,7 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
         let serialized = if marker.len() <= LONGEST_WORD { 1 << (marker.len() + JAVA_HEAD) } else { 0 };
         lengths | 1 << marker.len() | serialized
     });
-    let except = params.words("except").to_vec();
+    let except = params.segments("except")?.to_vec();
     Ok(BuiltRule::Key(Box::new(NullMarker { max: params.number("max"), markers, lengths, except })))
 }
 

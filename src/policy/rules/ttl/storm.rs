@@ -171,6 +171,7 @@ struct Storm {
 const WINDOW: DetailField = DetailField::new("window", "window", "窗口");
 const START: DetailField = DetailField::new("start", "start", "起始时间");
 const IN_WINDOW: DetailField = DetailField::new("in_window", "in window", "该窗口内过期数");
+const ABOUT_IN_WINDOW: DetailField = DetailField::new("in_window", "in window, estimated", "该窗口内过期数（估算）");
 /// Maximum number of patterns that a finding about the instance names.
 const MOST_PATTERNS: usize = 20;
 
@@ -210,7 +211,7 @@ impl StormRule {
             return None;
         }
         let storm = self.worst(&Timeline::of([expiries]), now)?;
-        let mut details = storm.details();
+        let mut details = storm.details(expiries.is_sampled());
         if expiries.is_sampled() {
             details.extend([SAMPLED.with(DetailValue::Count(expiries.kept() as u64))]);
         }
@@ -258,7 +259,7 @@ impl StormRule {
             (Reverse(one.keys), &one.name).cmp(&(Reverse(other.keys), &other.name))
         });
         concerned.truncate(MOST_PATTERNS);
-        let mut details = storm.details();
+        let mut details = storm.details(is_sampled);
         if is_sampled {
             details.extend([SAMPLED.with(DetailValue::Count(kept))]);
         }
@@ -304,11 +305,12 @@ impl StormRule {
 }
 
 impl Storm {
-    fn details(&self) -> Details {
+    fn details(&self, is_sampled: bool) -> Details {
+        let in_window = if is_sampled { ABOUT_IN_WINDOW } else { IN_WINDOW };
         Details::from([
             WINDOW.with(DetailValue::Duration(u64::from(self.seconds) * 1000)),
             START.with(DetailValue::Time(Millis(i64::from(self.start) * 1000))),
-            IN_WINDOW.with(DetailValue::Count(self.inside.rounded())),
+            in_window.with(DetailValue::Count(self.inside.rounded())),
         ])
     }
 

@@ -24,9 +24,9 @@ static META: RuleMeta = RuleMeta {
         zh: "每种结构都有对应的命令：用 String 存队列只能整体读写，用 List 存排行榜只能在客户端排序。约定前缀下出现其他类型，往往还说明两个应用共用了这个前缀，命令会报 WRONGTYPE。",
     },
     fix: Text {
-        en: "store queues as lists, streams or sorted sets, rankings as sorted sets, counters as strings or hashes; or rename the \
-             keys, or add an [[expected]] entry for their pattern",
-        zh: "队列用 List、Stream 或 ZSet，排行榜用 ZSet，计数器用 String 或 Hash；用途不同的 key 应改名，或为其模式添加 [[expected]] 条目",
+        en: "use a type that is agreed for the prefix, such as a list, a stream or a sorted set for a queue; rename keys of another \
+             purpose, or add an [[expected]] entry for their pattern",
+        zh: "改用该前缀约定的类型，例如队列用 List、Stream 或 ZSet；用途不同的 key 应改名，或为其模式添加 [[expected]] 条目",
     },
     params: &[],
     unit: None,

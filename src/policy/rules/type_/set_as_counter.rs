@@ -81,7 +81,8 @@ pub static RULE: Rule = Rule { meta: &META, build };
 const LARGEST_HYPERLOGLOG: u64 = 14_336 + 64;
 
 fn build(params: &Params) -> Result<BuiltRule, String> {
-    Ok(BuiltRule::Key(Box::new(SetAsCounter { max: params.number("max"), words: params.words("words").to_vec() })))
+    let words = params.pieces("words")?.to_vec();
+    Ok(BuiltRule::Key(Box::new(SetAsCounter { max: params.number("max"), words })))
 }
 
 /// Limits the members of sets used as counters.

@@ -264,6 +264,7 @@ impl SplitObject {
             details,
             examples,
             concerned: ConcernedKeys::Patterns(leaves.iter().map(|leaf| leaf.text.to_owned()).collect()),
+            ..Breach::default()
         }
     }
 }

@@ -93,9 +93,9 @@ static META: RuleMeta = RuleMeta {
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(params: &Params) -> Result<BuiltRule, String> {
-    let words = params.words("prefixes").to_vec();
-    if words.is_empty() || words.iter().any(String::is_empty) {
-        return Err("\"prefixes\" must not be empty or contain an empty word".to_owned());
+    let words = params.segments("prefixes")?.to_vec();
+    if words.is_empty() {
+        return Err("\"prefixes\" must not be empty".to_owned());
     }
     let locks = LockTest { words, min: params.number("min") };
     Ok(BuiltRule::Pattern(Box::new(LockToken {

@@ -108,7 +108,7 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
     let fields = params.words("fields").iter();
     let strip = |word: &String| word.to_ascii_lowercase().replace(['_', '-', '.', ' '], "");
     let fields: Vec<String> = fields.map(strip).filter(|word| !word.is_empty()).collect();
-    let names = params.words("names").iter().filter(|word| !word.is_empty()).cloned().collect();
+    let names = params.pieces("names")?.to_vec();
     let inspection = Inspection { kinds, fields, names, separators: Separators::default() };
     Ok(BuiltRule::Pattern(Box::new(SensitiveRule { inspection, min: params.number("min").max(1) })))
 }

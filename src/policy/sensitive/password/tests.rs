@@ -55,9 +55,30 @@ fn other_fields_and_hashed_passwords_are_not() {
         "Y",
         "^[A-Za-z0-9]{8,20}$",
         "/home/app",
+        "5",
+        "12",
+        "未设置",
+        "保密",
+        "enabled",
+        "密碼",
+        "パスワード",
+        "密码不能少于6位",
+        "请输入6到16位密码",
+        "您正在重置密码，验证码${code}，5分钟内有效",
+        "密码:${pwd}",
+        "SMS_987654321",
+        "http://user-service/api",
+        "sys:user:edit",
+        "input-password",
+        "required|min:6",
     ] {
         assert_eq!(given("password", value), None, "{value}");
     }
+    for value in ["$2a$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy", "{bcrypt}$2a$10$x", "ENC(7oFh0z)"] {
+        assert_eq!(given("client_secret", value), None, "{value}");
+    }
+    assert_eq!(given("refresh_token", "2592000"), None);
+    assert!(given("client_secret", "49ba59abbe56e057").is_some() && given("secret", "123456").is_some());
     for value in [
         "密码123456",
         "password",
@@ -71,6 +92,12 @@ fn other_fields_and_hashed_passwords_are_not() {
         "char(x)",
         "/Ab/c9",
         "^a",
+        "1523",
+        "初始密码Abc123，请修改",
+        "密码123456，请修改",
+        "SMS_a",
+        "user:edit",
+        "a|b",
     ] {
         assert_eq!(given("password", value).as_deref(), Some("password"), "{value}");
     }

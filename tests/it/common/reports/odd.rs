@@ -51,6 +51,7 @@ pub fn extreme() -> Report {
         name_bytes: Bytes(u64::MAX),
         elements: u64::MAX,
         without_ttl: all,
+        fields_expire: all,
         expired: all,
         unknown: Unknown { keys: u64::MAX, stored_bytes: Bytes(u64::MAX) },
     };

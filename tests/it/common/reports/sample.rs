@@ -68,6 +68,7 @@ pub fn sound() -> Report {
             name_bytes: Bytes(31 * MIB),
             elements: 45_678_901,
             without_ttl: Weight { keys: 812_345, memory: Bytes(1_100 * MIB) },
+            fields_expire: Weight { keys: 1_234, memory: Bytes(3 * MIB) },
             expired: Weight { keys: 3_120, memory: Bytes(12 * MIB) },
             unknown: Unknown::default(),
         },
