@@ -160,7 +160,7 @@ mod tests {
             ("[rules]\n\"key.prefix\" = \"off\"\n", &["key.prefix"]),
             ("[rules.\"key.length\"]\nfix = \"shorten it\"\n", &[]),
             ("[[exempt]]\npattern = \"a:**\"\nrules = [\"big.string\"]\nreason = \"old\"\n", &["big.string"]),
-            ("[[dictionary]]\npattern = \"a:*\"\nowner = \"me\"\n", &["key.registered"]),
+            ("[[dictionary]]\npattern = \"a:*\"\nowner = \"me\"\n", &["instance.mixed", "key.registered"]),
             ("[[dictionary]]\npattern = \"a:*\"\nbudget = \"1MB\"\n", &["key.registered", "memory.budget"]),
             ("[[budget]]\npattern = \"a:*\"\nmemory = \"1MB\"\n", &["memory.budget"]),
             (

@@ -14,7 +14,7 @@ const NAMED: usize = 6;
 /// Returns the table of the TTL classes.
 pub(super) fn table(policy: &Policy, lang: Lang) -> Table {
     let time = |time: Option<u64>| time.map(|time| Cell::words(&human::duration(time, lang)));
-    Table::of(lang.of("TTL classes", "TTL 类别"), &policy.classes, usize::MAX)
+    Table::of("", &policy.classes, usize::MAX)
         .column(Column::text(heads::CLASS), |class| key_text::text(&class.name).into_owned())
         .column(Column::text(heads::EXPIRY), |class| match class.required {
             true => lang.of("required", "必须"),

@@ -36,7 +36,7 @@ heads! {
     CHANGE = "change", "变化";
     CHANGED = "changed", "已变";
     CHECKSUM = "checksum", "校验和";
-    CLASS = "class", "类别";
+    CLASS = "TTL class", "TTL 类别";
     COMMANDS_BEHIND = "trailing commands", "尾随命令";
     COMPACT_HASHES = "compact hashes", "紧凑 hash";
     CONTACT = "contact", "联系人";

@@ -98,6 +98,7 @@ impl SnapshotRule for HeadroomRule {
             let said = used.map(|used| USED_MEM.with(DetailValue::Bytes(used)));
             exceeds(needed.0, limit.0, self.max).then(|| Breach {
                 pattern: file,
+                is_label: true,
                 keys,
                 memory,
                 measured: Some(permille(needed.0, limit.0)),

@@ -61,7 +61,7 @@ const LARGEST_FACTOR: u64 = 16;
 fn build(params: &Params) -> Result<BuiltRule, String> {
     match params.number("factor") {
         factor @ 2..=LARGEST_FACTOR => Ok(BuiltRule::Key(Box::new(NearCompactLimit { factor }))),
-        factor => Err(format!("{}: factor must be from 2 to {LARGEST_FACTOR}, not {factor}", META.id)),
+        factor => Err(format!("\"factor\" must be from 2 to {LARGEST_FACTOR}, not {factor}")),
     }
 }
 
