@@ -2,7 +2,7 @@
 
 The folder has dump.rdb, yesterday.rdb, shards/*.rdb and team.toml, all from testdata. A comment before a block says what else it is:
 `<!-- file: NAME -->` is saved, `<!-- status: N -->` ends with that status, `<!-- manifest -->` is checked against the schemas of
-Kubernetes. YAML is parsed, lines of a crontab are read as cron and sh do.
+Kubernetes, the script of a `<!-- job -->` is run over a snapshot that passes and one that fails. YAML is parsed, lines of a crontab are read as cron and sh do.
 """
 
 import collections
@@ -27,6 +27,10 @@ KUBERNETES = "1.34"
 BLOCK = re.compile(r"^(?:<!-- (?P<note>.*?) -->\n)?```(?P<kind>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 # At least so many blocks of each kind are on the page.
 LEAST = {"sh": 15, "yaml": 3, "crontab": 3}
+# `redis-cli -h HOST --rdb FILE` without a server: HOST is the snapshot of one.
+REDIS_CLI = """#!/bin/sh
+[ $# = 4 ] && [ "$1 $3" = '-h --rdb' ] && cp "$2" "$4"
+"""
 # `duckdb -c SQL` by the Python package, which has no program: rows between bars.
 DUCKDB = """#!{python}
 import sys, duckdb
@@ -96,9 +100,9 @@ def shell(program: Program, tool: Callable[[str], str], tmp_path_factory: pytest
     programs = folder / ".programs"
     programs.mkdir()
     (programs / "rdblens").symlink_to(program.path)
-    duckdb = programs / "duckdb"
-    duckdb.write_text(DUCKDB.format(python=sys.executable))
-    duckdb.chmod(0o755)
+    for name, text in [("duckdb", DUCKDB.format(python=sys.executable)), ("redis-cli", REDIS_CLI)]:
+        (programs / name).write_text(text)
+        (programs / name).chmod(0o755)
     counts = collections.Counter(block.kind for block in BLOCKS)
     summary.append(f"blocks of the cookbook: {dict(counts)}")
     return Shell(folder, {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8"})
@@ -136,10 +140,25 @@ def check_yaml(block: Block) -> None:
             kubernetes_validate.validate(document, KUBERNETES, strict=True)
 
 
+def check_job(block: Block, shell: Shell, tmp_path: Path) -> None:
+    """Runs the script of a job of GitLab in a folder with the files of its repository: on the accepted snapshot, and on one that is worse."""
+    [job] = yaml.safe_load(block.text).values()
+    for name in ["team.toml", "redis-baseline.json"]:
+        shutil.copy(shell.folder / name, tmp_path)
+    for server, status in [("yesterday.rdb", 0), ("dump.rdb", 1)]:
+        runner = Shell(tmp_path, {**shell.environment, "REDIS_HOST": str(shell.folder / server)})
+        done = runner.run("\n".join(job["script"]))
+        assert done.returncode == status, done.stderr
+        for name in job["artifacts"]["paths"]:
+            (tmp_path / name).unlink()
+
+
 @pytest.mark.parametrize("block", BLOCKS, ids=str)
-def test_block(block: Block, shell: Shell) -> None:
+def test_block(block: Block, shell: Shell, tmp_path: Path) -> None:
     if block.kind == "yaml":
         check_yaml(block)
+    if block.note == "job":
+        check_job(block, shell, tmp_path)
     if block.note.startswith("file: "):
         check_file(block, shell)
     elif block.kind == "sh":
@@ -152,3 +171,4 @@ def test_all_blocks_were_found() -> None:
     counts = collections.Counter(block.kind for block in BLOCKS)
     assert PAGE.count("```") == 2 * len(BLOCKS)
     assert {kind: number for kind, number in LEAST.items() if counts[kind] < number} == {}
+    assert any(block.note == "job" for block in BLOCKS)

@@ -446,7 +446,7 @@ fn the_nightly_recipe_survives_a_night_that_fails() {
             let json: Value = serde_json::from_slice(&fs::read(path("state/baseline.json")).unwrap()).unwrap();
             json["totals"]["keys"].as_u64().unwrap()
         };
-        let growth = || fs::read_to_string(path("metrics/rdblens-growth.prom")).unwrap();
+        let growth = || fs::read_to_string(path("metrics/rdblens-cache-growth.prom")).unwrap();
         // Nights are run again, too: the first, and one that failed.
         for (day, status, passed) in
             [(17, 0, 2000), (17, 0, 2000), (18, 0, 2200), (18, 0, 2200), (19, 4, 2200), (19, 4, 2200), (20, 0, 2600)]
@@ -455,14 +455,15 @@ fn the_nightly_recipe_survives_a_night_that_fails() {
             assert_eq!(output.status.code(), Some(status), "{failure} {day}: {}", text(&output));
             assert_eq!(baseline(), passed, "{failure} {day}");
         }
-        assert!(fs::read_to_string(path("metrics/rdblens.prom")).unwrap().contains("rdblens_keys 2600\n"));
+        let metrics = fs::read_to_string(path("metrics/rdblens-cache.prom")).unwrap();
+        assert!(metrics.contains("rdblens_keys{snapshot=\"cache\"} 2600\n"), "{metrics}");
         // The night that grows too much has its metrics and its place in the series; the baseline stays.
         let output = night(21, "0");
         assert_eq!(output.status.code(), Some(1), "{}", text(&output));
         assert!(text(&output).contains("gate failed: growth=20%"), "{}", text(&output));
         assert!(fs::read_to_string(path("state/gate.md")).unwrap().contains("failed"));
-        assert!(growth().contains("rdblens_compare_keys{stat=\"last\"} 3900\n"), "{}", growth());
-        assert!(growth().contains("rdblens_compare_snapshots 4\n"), "{}", growth());
+        assert!(growth().contains("rdblens_compare_keys{snapshot=\"cache\",stat=\"last\"} 3900\n"), "{}", growth());
+        assert!(growth().contains("rdblens_compare_snapshots{snapshot=\"cache\"} 4\n"), "{}", growth());
         assert_eq!(baseline(), 2600);
         let output = night(21, "1");
         assert_eq!((output.status.code(), baseline()), (Some(0), 3900), "{}", text(&output));
