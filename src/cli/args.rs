@@ -405,7 +405,8 @@ pub struct ShowArgs {
 /// `rdblens schema`
 #[derive(Debug, Args)]
 pub struct SchemaArgs {
-    /// Output to describe: that of analyze (report; with --section: sections), of compare, of capacity or of plan
+    /// Output to describe: that of analyze (report; with --section: sections), of compare (with --keys: compare-keys), of capacity or
+    /// of plan
     #[arg(value_name = "SCHEMA", default_value = Described::Report.name(), value_parser = described())]
     pub form: Described,
 }
