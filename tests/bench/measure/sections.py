@@ -115,8 +115,8 @@ def gain(threads, rows):
         "sum", f"sum, {threads} threads", "its speed-up",
     ]
     said = (
-        f"What {threads} threads bring on one file, beside what the machine gives: {threads} processes of one thread that read the whole file at\n"
-        "once, and threads that do no more than add up the bytes of the map. All in the same turns as above."
+        f"Speed-up of {threads} threads on one file, compared with what the machine allows: {threads} processes of one thread that read the whole file at\n"
+        "once, and threads that only add up the bytes of the map. All in the same turns as above."
     )
     return "### By threads\n\n" + said + "\n\n" + table(heads, rows)
 
@@ -239,7 +239,7 @@ def starting(bench):
         sizes = os.path.getsize(dump), os.path.getsize(SHOP)
     said = (
         f"Mean of {rounds} runs from starting the process to its end, over a dump of {sizes[0]:,} bytes of the profile `small`, and\n"
-        f"over `{SHOP}`: {sizes[1]:,} bytes of a cluster's node with all there is to report."
+        f"over `{SHOP}`: {sizes[1]:,} bytes of a small server, with nearly every section of a report."
     )
     return "### Start-up\n\n" + said + "\n\n" + table(["", "milliseconds"], rows)
 
