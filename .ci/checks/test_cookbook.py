@@ -141,7 +141,7 @@ def check_yaml(block: Block) -> None:
 
 
 def check_job(block: Block, shell: Shell, tmp_path: Path) -> None:
-    """Runs the script of a job of GitLab in a folder with the files of its repository: on the accepted snapshot, and on one that is worse."""
+    """Runs the script of a GitLab job in a folder with the files of its repository, on the accepted snapshot and on a worse one."""
     [job] = yaml.safe_load(block.text).values()
     for name in ["team.toml", "redis-baseline.json"]:
         shutil.copy(shell.folder / name, tmp_path)
