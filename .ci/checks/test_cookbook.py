@@ -2,7 +2,8 @@
 
 The folder has dump.rdb, yesterday.rdb, shards/*.rdb and team.toml, all from testdata. A comment before a block says what else it is:
 `<!-- file: NAME -->` is saved, `<!-- status: N -->` ends with that status, `<!-- manifest -->` is checked against the schemas of
-Kubernetes, the script of a `<!-- job -->` is run over a snapshot that passes and one that fails. YAML is parsed, lines of a crontab are read as cron and sh do.
+Kubernetes, the script of a `<!-- job -->` is run over a snapshot that passes and one that fails. YAML is parsed, lines of a crontab are
+read as cron and sh do.
 """
 
 import collections
