@@ -38,6 +38,7 @@ pub struct InstanceStats {
 struct InstanceRow {
     keys: u64,
     expiring: u64,
+    with_expiring_fields: u64,
     name_bytes: Bytes,
     memory: Bytes,
     allocated: Bytes,
@@ -48,6 +49,7 @@ impl InstanceRow {
     fn merge(&mut self, other: InstanceRow) {
         self.keys = self.keys.saturating_add(other.keys);
         self.expiring = self.expiring.saturating_add(other.expiring);
+        self.with_expiring_fields = self.with_expiring_fields.saturating_add(other.with_expiring_fields);
         self.name_bytes += other.name_bytes;
         self.memory += other.memory;
         self.allocated += other.allocated;
@@ -72,7 +74,8 @@ impl InstanceStats {
             server.memory += row.memory;
             server.allocated += row.allocated;
             let (name_bytes, slots, first_slot) = (row.name_bytes.0, row.slots.in_use(), row.slots.first());
-            let shape = DatabaseShape { db, keys: row.keys, expiring: row.expiring, name_bytes, slots, first_slot };
+            let InstanceRow { keys, expiring, with_expiring_fields, .. } = row;
+            let shape = DatabaseShape { db, keys, expiring, with_expiring_fields, name_bytes, slots, first_slot };
             server.shape.databases.push(shape);
         }
         servers
@@ -85,6 +88,7 @@ impl ByRun for InstanceStats {
         let row = InstanceRow {
             keys: all.keys,
             expiring: run.expiring(),
+            with_expiring_fields: run.with_expiring_fields,
             name_bytes: run.name_bytes,
             memory: all.memory,
             allocated: run.allocated,

@@ -31,6 +31,8 @@ pub struct KeyRun {
     pub allocated: Bytes,
     /// Number of elements.
     pub elements: u64,
+    /// Number of hashes with expiring fields.
+    pub with_expiring_fields: u64,
     /// Keys and memory by the time left.
     pub left: TimeLeft,
     /// Keys without an expiry that are hashes all of whose fields have one.
@@ -47,10 +49,12 @@ impl KeyRun {
         all
     }
 
-    /// Counts a key that has no expiry but is deleted with the last of its fields.
+    /// Counts a hash with fields that expire, and whether it is deleted with the last of them though it has no expiry.
     #[inline]
-    fn add_field_expiry(&mut self, record: &Record<'_>) {
-        if record.fields_with_ttl.is_some() && record.expires_at.is_none() && record.is_to_expire() {
+    fn add_field_expiries(&mut self, record: &Record<'_>) {
+        let Some(fields) = record.fields_with_ttl else { return };
+        self.with_expiring_fields += u64::from(fields > 0);
+        if record.expires_at.is_none() && record.is_to_expire() {
             self.fields_expire.add(record.memory);
         }
     }
@@ -127,14 +131,13 @@ impl<A: ByRun> Runs<A> {
         record.db.min(SHARED_FROM) == self.run.db && record.file == self.run.file
     }
 
-    /// Adds the expiry of a usual key, if it has one; [`Runs::add_usual`] adds its sums later.
+    /// Adds the expiries of a usual key and of its fields, if it has any; [`Runs::add_usual`] adds its sums later.
     #[inline]
     pub fn add_expiry(&mut self, record: &Record<'_>) {
         debug_assert!(self.continues_run(record));
+        self.run.add_field_expiries(record);
         if record.expires_at.is_some() {
             self.run.left.add(record.expires_at, self.reference, record.memory, record.disk);
-        } else {
-            self.run.add_field_expiry(record);
         }
     }
 
@@ -190,8 +193,8 @@ impl<A: ByRun> Aggregate for Runs<A> {
         run.name_bytes += Bytes(record.key.len() as u64);
         run.allocated += record.allocated;
         run.elements = run.elements.saturating_add(elements(record));
+        run.add_field_expiries(record);
         run.left.add(record.expires_at, self.reference, record.memory, record.disk);
-        run.add_field_expiry(record);
     }
 
     fn merge(&mut self, other: Self) {

@@ -23,6 +23,8 @@ pub struct ServerConfig {
     pub(crate) list_entries: u64,
     /// Up to Redis 3.0.
     pub(crate) list_value: u64,
+    /// Whether tables are rehashed in idle time.
+    pub(crate) active_rehashing: bool,
     /// `cluster-enabled`, if given.
     pub(crate) cluster: Option<bool>,
     pub(crate) maxmemory: Option<u64>,
@@ -55,6 +57,7 @@ impl Default for ServerConfig {
             list_depth: 0,
             list_entries: 512,
             list_value: 64,
+            active_rehashing: true,
             cluster: None,
             maxmemory: None,
             maxmemory_policy: None,
@@ -70,7 +73,8 @@ impl Default for ServerConfig {
 /// Names of one setting: the current one first, then those of older servers.
 type SettingNames = &'static [&'static str];
 
-const NAMES: [SettingNames; 19] = [
+const NAMES: [SettingNames; 20] = [
+    &["activerehashing"],
     &["cluster-enabled"],
     &["hash-max-listpack-entries", "hash-max-ziplist-entries", "hash-max-zipmap-entries"],
     &["hash-max-listpack-value", "hash-max-ziplist-value", "hash-max-zipmap-value"],
@@ -111,6 +115,7 @@ impl ServerConfig {
                 .with_hint(format!("{near}known settings: {}", ServerConfig::names().collect::<Vec<_>>().join(", "))));
         };
         match name {
+            "activerehashing" => self.active_rehashing = yes_or_no(name, value)?,
             "cluster-enabled" => self.cluster = Some(yes_or_no(name, value)?),
             "hash-max-listpack-entries" => self.hash_entries = amount(name, value)?,
             "hash-max-listpack-value" => self.hash_value = amount(name, value)?,
@@ -243,9 +248,11 @@ impl ServerConfig {
     }
 
     /// Returns the values in the order of [`NAMES`].
-    fn texts(&self) -> [String; 19] {
+    fn texts(&self) -> [String; 20] {
+        let yes_or_no = |is: bool| if is { "yes" } else { "no" }.to_owned();
         [
-            if self.in_cluster() { "yes".to_owned() } else { "no".to_owned() },
+            yes_or_no(self.active_rehashing),
+            yes_or_no(self.in_cluster()),
             self.hash_entries.to_string(),
             self.hash_value.to_string(),
             self.hash_template_max.to_string(),
@@ -386,6 +393,7 @@ mod tests {
             ("hash-max-listpack-entries", "99999999999gb"),
             ("list-max-listpack-size", "-6"),
             ("cluster-enabled", "1"),
+            ("activerehashing", "maybe"),
             ("maxmemory-policy", "lru"),
             ("maxmemory-policy", "allkeys-ttl"),
         ] {

@@ -221,7 +221,11 @@ impl Growth {
         let share = self.steps as f64 / self.kind.steps(self.used_before, self.size).max(1) as f64;
         let left = (self.used_before as f64 * share) as u64;
         let old = (behind(self.used_before, self.size) as f64 * share) as u64;
-        old + behind(self.used.saturating_sub(left), self.next)
+        // Moved slots fill two ranges of the new table; later elements fall anywhere.
+        let later = self.used.saturating_sub(self.used_before);
+        let (range, beyond) = ((self.next as f64 * (1.0 - share)) as u64, (later as f64 * share) as u64);
+        let within = self.used.saturating_sub(left).saturating_sub(beyond);
+        old + behind(within, range) + behind(beyond, self.next.saturating_sub(range))
     }
 
     fn step(&mut self) {

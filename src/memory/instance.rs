@@ -7,9 +7,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Model;
 use super::growth::{Growth, TableKind, occupied};
-use super::layout::{DatabaseEntry, Presized, SlotForm, StoreLayout, TableLayout};
+use super::layout::{
+    DatabaseEntry, DatabaseStructures, FieldExpiryIndex, Presized, SlotForm, StoreLayout, TableLayout, TreeCount,
+};
+use super::{Model, ServerConfig};
 use crate::pattern::slot;
 
 /// Slots of a cluster.
@@ -19,6 +21,15 @@ const ENTRY: u64 = 24;
 /// Radix tree nodes per key besides its compressed run: the leaf, and a share of the branches.
 const TREE_LEAF: u64 = 8;
 const TREE_BRANCHES: u64 = 20;
+/// Hashes with expiring fields that are kept without a tree, and mean number of hashes of a segment: segments of 16 that are
+/// halved when full are 69 % full.
+const SEGMENT_ROOM: u64 = 16;
+const SEGMENT_HASHES: u64 = 11;
+/// A segment, its leaf, the compressed run before the leaf, and its share of a branch in a tree of times.
+const SEGMENT: u64 = 16;
+const SEGMENT_LEAF: u64 = 16;
+const SEGMENT_RUN: u64 = 16;
+const BRANCH: u64 = 10;
 
 /// Key counts of one server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -36,6 +47,8 @@ pub struct DatabaseShape {
     pub keys: u64,
     /// Number of keys with an expiry.
     pub expiring: u64,
+    /// Number of hashes with expiring fields.
+    pub with_expiring_fields: u64,
     /// Total length of all keys.
     pub name_bytes: u64,
     /// Cluster slots with keys; if empty, keys are assumed to be spread evenly.
@@ -150,7 +163,8 @@ enum ReadMoment {
 }
 
 impl StoreLayout {
-    fn history(&self, moment: ReadMoment, cluster: bool) -> TableHistory {
+    fn history(&self, moment: ReadMoment, config: &ServerConfig) -> TableHistory {
+        let cluster = config.in_cluster();
         let presized = match self.presized {
             Presized::Never => false,
             Presized::InCluster => cluster,
@@ -158,9 +172,9 @@ impl StoreLayout {
         };
         match moment {
             _ if self.presized == Presized::Always => TableHistory::Presized,
-            ReadMoment::Settled => TableHistory::Rested,
+            ReadMoment::Settled if config.active_rehashing => TableHistory::Rested,
             // In a cluster node, tables of slots are doubled one after the other, which takes minutes.
-            ReadMoment::Loaded => match (presized, cluster) {
+            ReadMoment::Settled | ReadMoment::Loaded => match (presized, cluster) {
                 (true, true) => TableHistory::Presized,
                 (true, false) => TableHistory::PresizedAndIdle,
                 (false, true) => TableHistory::Grown,
@@ -187,9 +201,38 @@ impl Model {
     }
 
     fn database(&self, shape: &DatabaseShape) -> DatabaseMemory {
-        let (tables, overhead) = self.tables(shape, ReadMoment::Settled);
-        let (after_load, _) = self.tables(shape, ReadMoment::Loaded);
+        let (mut tables, overhead) = self.tables(shape, ReadMoment::Settled);
+        let (mut after_load, _) = self.tables(shape, ReadMoment::Loaded);
+        let expires = self.field_expiries(shape.with_expiring_fields);
+        tables.add(TableBytes { expires, ..TableBytes::default() });
+        after_load.add(TableBytes { expires, ..TableBytes::default() });
         DatabaseMemory { db: shape.db, tables, after_load, overhead }
+    }
+
+    /// Returns the index of a database's hashes with expiring fields; an estimate for radix trees, whose shape depends on the
+    /// times, and in a cluster node, where their slots are not known.
+    fn field_expiries(&self, hashes: u64) -> u64 {
+        match self.layout.instance.expiring_fields {
+            FieldExpiryIndex::Buckets if hashes > SEGMENT_ROOM && !self.in_cluster() => {
+                let leaf = match self.layout.stream.tree {
+                    TreeCount::Estimated | TreeCount::Measured(_) => SEGMENT_LEAF,
+                    TreeCount::Leafless(_) => 0,
+                };
+                (hashes / SEGMENT_HASHES)
+                    .saturating_mul(self.usable(SEGMENT) + self.usable(SEGMENT_RUN) + leaf + BRANCH)
+            }
+            FieldExpiryIndex::Table if hashes > 0 => {
+                let tables = if self.in_cluster() { occupied(hashes, SLOTS).max(1) } else { 1 };
+                let growth = Growth::rested(TableKind::Buckets, hashes.div_ceil(tables));
+                let buckets = growth.buckets().saturating_mul(64).saturating_add_signed(self.buckets_slack(&growth));
+                let table = match self.layout.instance.slots {
+                    SlotForm::Tables(store) => self.usable(store.table),
+                    SlotForm::Tree | SlotForm::Links { .. } => 0,
+                };
+                buckets.saturating_add(table).saturating_mul(tables)
+            }
+            FieldExpiryIndex::Buckets | FieldExpiryIndex::Table | FieldExpiryIndex::None => 0,
+        }
     }
 
     /// Returns allocated bytes and reported overhead of one database.
@@ -212,16 +255,28 @@ impl Model {
             }
             SlotForm::Tables(store) if cluster => self.tables_of_slots(shape, &store, moment),
             SlotForm::Tables(store) => {
-                let history = store.history(moment, cluster);
+                let history = store.history(moment, &self.config);
                 let (mut tables, mut overhead) = self.pair_of_tables(keys, expiring, history);
                 let expires_tables = u64::from(store.has_expires(expiring, cluster));
                 let (main, expires) = (self.usable(store.main_table), expires_tables * self.usable(store.table));
                 tables.add(TableBytes { main, expires, slots: 0 });
                 let (main, expires) = (store.main_table, expires_tables * store.table);
                 overhead.add(TableBytes { main: store.store + main, expires: store.store + expires, slots: 0 });
+                tables.add(self.structures(shape.db, &store));
                 (tables, overhead)
             }
         }
+    }
+
+    /// Returns the structures of a database that are allocated when it is first used.
+    fn structures(&self, db: u64, store: &StoreLayout) -> TableBytes {
+        let Some(structures) = store.on_demand.filter(|_| db > 0) else { return TableBytes::default() };
+        let DatabaseStructures { database, dicts, dict, stores, store, index } = structures;
+        let store: u64 = store.into_iter().map(|size| self.usable(size)).sum();
+        let pointers = if self.in_cluster() { self.usable(8 * SLOTS) + self.usable(index) } else { self.usable(8) };
+        let (main, slots) = if self.in_cluster() { (0, stores * pointers) } else { (stores * pointers, 0) };
+        let main = main + self.usable(database) + dicts * self.usable(dict) + stores * store;
+        TableBytes { main, expires: 0, slots }
     }
 
     /// Returns allocated bytes and reported overhead of a main and an expiry table, without their headers.
@@ -282,9 +337,9 @@ impl Model {
         store: &StoreLayout,
         moment: ReadMoment,
     ) -> (TableBytes, TableBytes) {
-        let history = store.history(moment, true);
+        let history = store.history(moment, &self.config);
         let made = store.store + store.index;
-        let mut sums = (TableBytes::default(), TableBytes { main: made, expires: made, slots: 0 });
+        let mut sums = (self.structures(shape.db, store), TableBytes { main: made, expires: made, slots: 0 });
         let mut add = |keys: u64, expiring: u64, times: u64| {
             let (tables, overhead) = self.pair_of_tables(keys, expiring, history);
             let expires_tables = u64::from(store.has_expires(expiring, true));
@@ -440,6 +495,75 @@ mod tests {
         let late = |server, cluster| model(server, cluster).instance(&shape(10, 0)).late;
         assert!(late("valkey-9.1", true) > 0);
         assert_eq!(late("valkey-9.1", false), 0);
+    }
+
+    #[test]
+    fn databases_of_valkey_9_are_allocated_when_they_are_used() {
+        let of = |server: &str, cluster, db| {
+            let database = DatabaseShape { db, keys: 1, ..DatabaseShape::default() };
+            let mut config = ServerConfig::default();
+            config.set("cluster-enabled", if cluster { "yes" } else { "no" }).unwrap();
+            let server = Server::parse(server).unwrap();
+            let model = Model::for_server(server, Allocator::JemallocQ16, &config);
+            model.instance(&InstanceShape { databases: vec![database] }).tables().sum()
+        };
+        let each = |server, cluster| of(server, cluster, 7) - of(server, cluster, 0);
+        // Read off 9.1.2, with 1, 8 and 16 databases besides the first.
+        assert_eq!((each("valkey-9.1", false), each("valkey-9.1", true)), (1096, 885_808));
+        assert_eq!((each("valkey-8.1", false), each("redis-8.2", true)), (0, 0));
+    }
+
+    #[test]
+    fn hashes_with_expiring_fields_are_indexed() {
+        let index = |server: &str, allocator, hashes| {
+            let model = Model::for_server(Server::parse(server).unwrap(), allocator, &ServerConfig::default());
+            let of = |with_expiring_fields| {
+                let database = DatabaseShape { keys: 1, with_expiring_fields, ..DatabaseShape::default() };
+                let memory = model.instance(&InstanceShape { databases: vec![database] });
+                assert_eq!(memory.after_load(), memory.tables());
+                memory.tables().expires
+            };
+            of(hashes) - of(0)
+        };
+        // Read off servers, as the difference to one without such hashes; the last two are of random shape.
+        for (server, allocator, hashes, real) in [
+            ("redis-7.4", Allocator::Jemalloc, 3000, 15_328),
+            ("redis-7.4", Allocator::Jemalloc, 20_000, 108_272),
+            ("redis-8.2", Allocator::Jemalloc, 20_000, 109_928),
+            ("redis-8.10", Allocator::JemallocQ16, 20_000, 84_432),
+            ("valkey-9.1", Allocator::JemallocQ16, 3000, 41_376),
+            ("valkey-9.1", Allocator::JemallocQ16, 20_000, 293_216),
+        ] {
+            let ours = index(server, allocator, hashes);
+            assert!(ours.abs_diff(real) * 10 < real, "{server}: {ours}, not {real}");
+        }
+        assert_eq!(index("redis-7.4", Allocator::Jemalloc, 16), 0);
+        assert_eq!(index("valkey-8.1", Allocator::Jemalloc, 3000), 0);
+    }
+
+    #[test]
+    fn startup_memory_of_valkey_8_1_leaves_out_slot_indexes() {
+        // Read off 8.1.8 and 9.1.2.
+        let late = |server| model(server, true).instance(&shape(10, 0)).late;
+        assert_eq!(["valkey-8.0", "valkey-8.1", "valkey-9.1"].map(late), [0, 262_160, 262_160]);
+    }
+
+    #[test]
+    fn without_active_rehashing_tables_stay_as_loaded() {
+        for server in ["redis-7.4", "redis-8.2", "redis-8.10"] {
+            let mut config = ServerConfig::default();
+            config.set("activerehashing", "no").unwrap();
+            let lasting = Model::for_server(Server::parse(server).unwrap(), Allocator::Jemalloc, &config);
+            for keys in [1500, 4096] {
+                let memory = lasting.instance(&shape(keys, 0));
+                assert_eq!(memory.tables(), memory.after_load(), "{server}");
+                assert_eq!(
+                    memory.after_load(),
+                    model(server, false).instance(&shape(keys, 0)).after_load(),
+                    "{server}"
+                );
+            }
+        }
     }
 
     #[test]

@@ -67,6 +67,8 @@ enum HashForm {
 
 /// Maximum capacity of the decompression buffer kept for the next key.
 const KEPT_SCRATCH: usize = 1 << 20;
+/// Size of the pair of type and value that the object of a module value refers to, which no server counts.
+const MODULE_VALUE: u64 = 16;
 
 /// Visitor that prices values for one [`Model`]; reused for all keys of a worker.
 #[derive(Debug)]
@@ -265,6 +267,8 @@ impl<'m> Meter<'m> {
         let size = self.module.finish(self.model, &mut self.scratch, self.stream.tree());
         let priced = match size.memory {
             Some(memory) => {
+                let given = size.allocated.unwrap_or(memory).saturating_add(self.model.usable(MODULE_VALUE));
+                let slack = slack.saturating_add(gap(given, memory));
                 let memory = [outside, object, memory].into_iter().fold(0, u64::saturating_add);
                 PricedValue::new(Encoding::Raw, 0, memory, slack)
             }

@@ -115,7 +115,7 @@ impl Model {
             TreeCount::Estimated => self.usable(24) + shape.bytes,
             TreeCount::Measured(structure) => self.usable(structure) + shape.bytes,
             TreeCount::Leafless(structure) => {
-                let leaves = self.usable(LEAF).saturating_mul(shape.keys);
+                let leaves = self.usable(LEAF).saturating_mul(shape.leaves);
                 self.usable(structure).saturating_add(shape.bytes.saturating_sub(leaves))
             }
         }

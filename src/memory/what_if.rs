@@ -165,7 +165,7 @@ mod tests {
     fn every_setting_can_be_changed() {
         for name in ServerConfig::names() {
             let value = match name {
-                "cluster-enabled" => "yes",
+                "activerehashing" | "cluster-enabled" => "yes",
                 "maxmemory-policy" => "allkeys-lru",
                 _ => "3",
             };
@@ -183,7 +183,7 @@ mod tests {
             ("jemalloc,glibc", "give --what-if once for each"),
             ("hash-max-listpack-entries", "expected hash-max-listpack-entries=VALUE"),
             ("hash-max-listpack-entries=many", "is a number"),
-            ("appendonly=yes", "known settings: cluster-enabled"),
+            ("appendonly=yes", "known settings: activerehashing, cluster-enabled"),
         ] {
             let error = WhatIf::parse(text).unwrap_err().to_string();
             assert!(error.starts_with("--what-if ") && error.contains(remedy), "{text}: {error}");

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::aggregate::instance::FileInstance;
+use crate::analyze::outcome::FileOutcome;
 use crate::analyze::plan::Plan;
 use crate::analyze::read::file::InputFile;
 use crate::memory::TableBytes;
@@ -14,6 +15,7 @@ use crate::units::Bytes;
 pub(super) fn section(
     plan: &Plan,
     files: &[Arc<InputFile>],
+    outcomes: &[FileOutcome],
     counted: &[FileInstance],
     used_mem: Option<Bytes>,
     unknown: Unknown,
@@ -29,7 +31,7 @@ pub(super) fn section(
     let mut sums = ServerSums::default();
     for server in counted {
         let file = files.iter().find(|file| file.index == server.file)?;
-        sums.add(server, file);
+        sums.add(server, file, templates(outcomes, server, 0));
     }
     let first = files.iter().find(|file| file.index == counted[0].file)?;
     let limit = plan.read.config.maxmemory();
@@ -37,17 +39,41 @@ pub(super) fn section(
     Some(Instance { maxmemory, unknown, ..sums.finish(first.model.name(), used_mem) })
 }
 
-/// Returns the memory of the tables under each alternative, summed over servers.
-pub(super) fn tables_elsewhere(files: &[Arc<InputFile>], counted: &[FileInstance]) -> Vec<Bytes> {
+/// Memory of a server besides its keys, for `--what-if`.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct BesideKeys {
+    /// Tables.
+    pub tables: Bytes,
+    /// Templates of compact hashes, beyond the shares of the keys.
+    pub templates: Bytes,
+}
+
+/// Returns what all servers take besides their keys under each alternative.
+pub(super) fn elsewhere(
+    files: &[Arc<InputFile>],
+    outcomes: &[FileOutcome],
+    counted: &[FileInstance],
+) -> Vec<BesideKeys> {
     let mut sums = Vec::new();
     for server in counted {
         let Some(file) = files.iter().find(|file| file.index == server.file) else { continue };
-        sums.resize(file.alternatives.len(), Bytes(0));
-        for (sum, model) in sums.iter_mut().zip(file.alternatives.iter()) {
-            *sum += Bytes(model.instance(&server.shape).tables().sum());
+        sums.resize(file.alternatives.len(), BesideKeys::default());
+        for (at, (sum, model)) in sums.iter_mut().zip(file.alternatives.iter()).enumerate() {
+            sum.tables += Bytes(model.instance(&server.shape).tables().sum());
+            sum.templates += templates(outcomes, server, at + 1);
         }
     }
     sums
+}
+
+/// Returns the bytes of the templates of all servers beyond the shares of their keys.
+pub(super) fn all_templates(outcomes: &[FileOutcome], counted: &[FileInstance]) -> Bytes {
+    counted.iter().map(|server| templates(outcomes, server, 0)).sum()
+}
+
+/// Returns the bytes of the templates of a server beyond the shares of their keys, under the model at this position.
+fn templates(outcomes: &[FileOutcome], server: &FileInstance, at: usize) -> Bytes {
+    outcomes.get(server.file).map_or(Bytes(0), |outcome| outcome.templates.beyond_shares(at))
 }
 
 /// Sums over servers.
@@ -63,10 +89,10 @@ struct ServerSums {
 }
 
 impl ServerSums {
-    fn add(&mut self, server: &FileInstance, file: &InputFile) {
+    fn add(&mut self, server: &FileInstance, file: &InputFile, templates: Bytes) {
         let memory = file.model.instance(&server.shape);
         self.keys += server.memory;
-        self.allocated += server.allocated;
+        self.allocated += server.allocated + templates;
         add(&mut self.tables, memory.tables());
         add(&mut self.overhead, memory.overhead());
         self.after_load += Bytes(memory.after_load().sum());

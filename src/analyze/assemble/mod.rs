@@ -73,7 +73,8 @@ pub(super) fn report(
     };
     let rest = aggregates.finish(cluster || plan.slots == SlotCounts::Always, &mut report);
     name_sources(&mut report, &outcomes);
-    report.instance = instance::section(plan, files, &rest.instances, used_mem(&outcomes), report.totals.unknown);
+    report.instance =
+        instance::section(plan, files, &outcomes, &rest.instances, used_mem(&outcomes), report.totals.unknown);
     report.warnings = warnings(&report, whole.as_ref(), &outcomes, rest.patterns_strict);
     let asked = whole.as_mut().map(|whole| (whole.model.clone(), std::mem::take(&mut whole.what_if)));
     let (base, alternatives) = asked.unwrap_or_default();
@@ -87,9 +88,12 @@ pub(super) fn report(
     if templates::overflowed(&outcomes) {
         report.warnings.push(Warning::new(WarningKind::TooManyFieldSets { limit: limits::MAX_FIELD_SETS as u64 }));
     }
-    let tables =
-        report.instance.as_ref().map(|instance| (instance, instance::tables_elsewhere(files, &rest.instances)));
-    report.what_if = what_if::section(base, alternatives, rest.what_if, rest.what_if_patterns, tables);
+    let beside = report.instance.as_ref().map(|instance| what_if::WholeServer {
+        instance,
+        templates: instance::all_templates(&outcomes, &rest.instances),
+        elsewhere: instance::elsewhere(files, &outcomes, &rest.instances),
+    });
+    report.what_if = what_if::section(base, alternatives, rest.what_if, rest.what_if_patterns, beside);
     if let Some(keys) = report.what_if.as_ref().and_then(|it| it.unknown.keys.checked_sub(report.totals.unknown.keys))
         && keys > 0
     {
@@ -190,6 +194,21 @@ fn unknown_memory(report: &Report) -> Option<Warning> {
     (keys > 0).then(|| Warning::new(WarningKind::UnknownMemory { keys, stored_bytes, modules }))
 }
 
+/// Module types whose allocated bytes are not known.
+const AS_REPORTED: [&str; 4] = ["ReJSON-RL", "TSDB-TYPE", "TDIS-TYPE", "graphdata"];
+
+/// Returns a warning if module values whose allocated bytes are not known have more than a hundredth of the total.
+fn modules_as_reported(report: &Report) -> Option<Warning> {
+    let total = report.instance.as_ref()?.total;
+    let rows = report.types.iter().filter(|row| {
+        row.kind == Kind::Module && row.memory > Bytes(0) && AS_REPORTED.contains(&row.encoding.as_str())
+    });
+    let (names, memory): (BTreeSet<&str>, Vec<Bytes>) = rows.map(|row| (row.encoding.as_str(), row.memory)).unzip();
+    let bytes: Bytes = memory.into_iter().sum();
+    let modules = names.into_iter().map(str::to_owned).collect();
+    (bytes.0.saturating_mul(100) > total.0).then(|| Warning::new(WarningKind::ModulesAsReported { bytes, modules }))
+}
+
 /// Modules that build indexes on loading, by the names of their data outside keys: RediSearch and valkey-search.
 const SEARCH_MODULES: [&str; 2] = ["ft_index0", "Vk-Search"];
 
@@ -209,6 +228,7 @@ fn warnings(
 ) -> Vec<Warning> {
     let mut warnings: Vec<Warning> = outcomes.iter().flat_map(|file| file.warnings.clone()).collect();
     warnings.extend(unknown_memory(report));
+    warnings.extend(modules_as_reported(report));
     warnings.extend(search_indexes(outcomes));
     if report.options.reference_time.is_none() && report.totals.without_ttl.keys < report.totals.keys {
         warnings.push(Warning::new(WarningKind::NoReferenceTime));

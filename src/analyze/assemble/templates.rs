@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::iter;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -23,8 +24,17 @@ pub struct FileTemplates {
     used: Vec<UsedTemplate>,
     /// Sums over the templates under each alternative.
     totals: Vec<TemplateTotals>,
+    /// Bytes beyond the shares of the keys: under the model of the file, then under each alternative.
+    beyond_shares: Vec<Bytes>,
     /// True if there are more sets of field names than are told apart.
     overflowed: bool,
+}
+
+impl FileTemplates {
+    /// Returns the bytes of the templates beyond the shares of their keys, under the model at this position.
+    pub(super) fn beyond_shares(&self, at: usize) -> Bytes {
+        self.beyond_shares.get(at).copied().unwrap_or_default()
+    }
 }
 
 /// Template with its keys.
@@ -49,8 +59,11 @@ pub fn of_files(files: &[Arc<InputFile>], stats: TemplateStats) -> BTreeMap<usiz
         if let Some(held) = file.counted_templates() {
             let totals =
                 (0..file.alternatives.len()).map(|at| held.of(at + 1).map(|of| of.totals()).unwrap_or_default());
-            let (totals, overflowed) = (totals.collect(), HeldTemplates::overflowed(held));
-            all.insert(file.index, FileTemplates { used: Vec::new(), totals, overflowed });
+            let models = iter::once(&*file.model).chain(file.alternatives.iter()).enumerate();
+            let beyond = models.map(|(at, model)| Bytes(held.of(at).map_or(0, |of| of.beyond_shares(model))));
+            let (totals, beyond_shares) = (totals.collect(), beyond.collect());
+            let overflowed = HeldTemplates::overflowed(held);
+            all.insert(file.index, FileTemplates { used: Vec::new(), totals, beyond_shares, overflowed });
         }
     }
     for (file, set, weight) in stats.finish() {

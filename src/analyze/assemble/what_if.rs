@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::instance::BesideKeys;
 use crate::aggregate::what_if::WhatIfSums;
 use crate::analyze::plan::ReadPlan;
 use crate::analyze::read::file::InputFile;
@@ -55,6 +56,16 @@ fn unread(model: &Model, header: RdbHeader) -> Option<Warning> {
     })
 }
 
+/// Whole servers: the section on them, and what they take besides the keys.
+pub(super) struct WholeServer<'a> {
+    /// The section.
+    pub instance: &'a Instance,
+    /// Templates of compact hashes, beyond the shares of the keys.
+    pub templates: Bytes,
+    /// The same under each alternative, with the tables.
+    pub elsewhere: Vec<BesideKeys>,
+}
+
 /// Returns the section, or `None` if no alternative was requested. Tables and totals need the whole server: see
 /// [`instance::section`](super::instance::section).
 pub(super) fn section(
@@ -62,7 +73,7 @@ pub(super) fn section(
     mut alternatives: Vec<Alternative>,
     sums: Option<WhatIfSums>,
     patterns: Vec<WhatIfPattern>,
-    whole: Option<(&Instance, Vec<Bytes>)>,
+    whole: Option<WholeServer<'_>>,
 ) -> Option<WhatIf> {
     let WhatIfSums { memory, alternatives: all, types, allocated, allocated_now, unknown } = sums?;
     for (alternative, sum) in alternatives.iter_mut().zip(all) {
@@ -71,11 +82,13 @@ pub(super) fn section(
         alternative.share = if memory.0 == 0 { 0.0 } else { alternative.difference as f64 / memory.0 as f64 };
     }
     let mut base = WhatIfBase { model: base, memory, correction: None, tables: None, total: None };
-    if let Some((instance, tables)) = whole {
+    if let Some(WholeServer { instance, templates, elsewhere }) = whole {
+        let allocated_now = allocated_now + templates;
         let total_now = allocated_now + instance.tables.sum();
         base.correction = Some(difference(allocated_now, memory));
         (base.tables, base.total) = (Some(instance.tables.sum()), Some(total_now));
-        for ((alternative, tables), allocated) in alternatives.iter_mut().zip(tables).zip(allocated) {
+        for ((alternative, beside), allocated) in alternatives.iter_mut().zip(elsewhere).zip(allocated) {
+            let (tables, allocated) = (beside.tables, allocated + beside.templates);
             let total = allocated + tables;
             alternative.correction = Some(difference(allocated, alternative.memory));
             (alternative.tables, alternative.total) = (Some(tables), Some(total));

@@ -13,6 +13,19 @@ pub struct InstanceLayout {
     pub counted_object: u64,
     /// Structure that finds keys by cluster slot.
     pub slots: SlotForm,
+    /// Index of the hashes with expiring fields.
+    pub expiring_fields: FieldExpiryIndex,
+}
+
+/// Index of the hashes of a database with expiring fields, by the time that the first of the fields expires.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FieldExpiryIndex {
+    /// None: fields do not expire.
+    None,
+    /// Radix tree of segments of up to 16 hashes (`ebuckets.c`).
+    Buckets,
+    /// A table of their keys, grown while loading, per cluster slot.
+    Table,
 }
 
 /// Storage of an entry in a database table.
@@ -57,6 +70,23 @@ pub enum Presized {
     Always,
 }
 
+/// Sizes of the structures of a database that do not depend on its keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DatabaseStructures {
+    /// The database itself.
+    pub database: u64,
+    /// Number of dictionaries: keys that clients are blocked on or watch.
+    pub dicts: u64,
+    /// A dictionary without entries.
+    pub dict: u64,
+    /// Number of stores: keys, expiries, keys with expiring fields.
+    pub stores: u64,
+    /// Allocations of a store besides its pointers to tables and, in a cluster node, its index.
+    pub store: [u64; 3],
+    /// Index of a store in a cluster node.
+    pub index: u64,
+}
+
 /// Layout of a set of tables, one per slot (`kvstore`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoreLayout {
@@ -64,8 +94,10 @@ pub struct StoreLayout {
     pub store: u64,
     /// Reported size of the slot index, also allocated at startup.
     pub index: u64,
-    /// Per-slot memory that a cluster node allocates after recording its startup memory.
+    /// Per-slot memory of a cluster node that its startup memory leaves out.
     pub late: u64,
+    /// Structures of each database but 0, if they are allocated when it is first used.
+    pub on_demand: Option<DatabaseStructures>,
     /// Size of an expiry table's structure, with its metadata.
     pub table: u64,
     /// Size of a main table's structure, with its metadata.

@@ -155,15 +155,83 @@ fn vector_sets_are_counted_and_other_modules_named() {
         let value = [&[0x81][..], &id, items].concat();
         measure(&model, "k", false, &value, ValueType::Module2)
     };
-    // Three dimensions, an element of one byte with a vector of three and a link.
-    let items = [&[2, 3, 2, 1, 2, 0, 2, 0][..], b"\x05\x01a\x05\x03xyz\x02\x01\x02\x07\0"].concat();
+    // Three dimensions, an element of one byte with a vector of three, in one layer without links.
+    let items = [&[2, 3, 2, 1, 2, 0, 2, 0][..], b"\x05\x01a\x05\x03xyz", &node(0, &[(0, 32)])].concat();
     let measured = of(0, &items);
     assert_eq!((measured.length, measured.encoding), (Some(1), Encoding::Raw));
-    assert_eq!(measured.memory, Bytes(24 + 1784 + 312 + 32 + 3 + 24 + 16));
+    assert_eq!(measured.memory, Bytes(24 + 1784 + 312 + 32 + 3 + 24 + 16 + 256 + 42));
+    // The structures with the dictionary, an element, its links, the tree of names, and the value's type.
+    let given = 24 + (112 + 1792 + 8) + (384 + 8 + 16 + 24) + 256 + (24 + 16 + 16) + 16;
+    assert_eq!(measured.allocated, Bytes(given));
     assert_eq!(measured.module.unwrap().as_str(), "vectorset");
     // Another version, and fewer elements than announced: unknown.
     assert_eq!((of(1, &items).length, of(1, &items).memory), (None, Bytes(0)));
     assert_eq!((of(0, &[2, 3, 2, 7, 0]).length, of(0, &[2, 3, 2, 7, 0]).memory), (None, Bytes(0)));
+}
+
+/// Returns the parameters of a node of this level, with the number of its links and the room for them in each layer, as items
+/// that end the value.
+fn node(level: u8, layers: &[(u8, u8)]) -> Vec<u8> {
+    let mut parameters = vec![7, level];
+    for &(links, room) in layers {
+        parameters.extend([links, room]);
+        parameters.extend(1..=links);
+    }
+    parameters.push(0);
+    let mut items = vec![2, u8::try_from(parameters.len()).unwrap()];
+    items.extend(parameters.into_iter().flat_map(|parameter| [2, parameter]));
+    items.push(0);
+    items
+}
+
+#[test]
+fn links_beyond_the_usual_room_are_counted() {
+    let model = model("redis-8.2", Allocator::Jemalloc, &[]);
+    let of = |node: Vec<u8>| {
+        let id = 0xBDE7_2DA2_BB1E_B400u64.to_be_bytes();
+        let items = [&[2, 3, 2, 1, 2, 0, 2, 0][..], b"\x05\x01a\x05\x03xyz", &node].concat();
+        measure(&model, "k", false, &[&[0x81][..], &id, &items].concat(), ValueType::Module2)
+    };
+    let usual = of(node(0, &[(2, 32)]));
+    // The server takes the lowest layer of this node as typical, and a third of half of it as the next.
+    let larger = of(node(0, &[(2, 38)]));
+    assert_eq!(larger.memory.0 - usual.memory.0, (8 * 38 + 8 * 19 / 3) - (8 * 32 + 8 * 16 / 3));
+    assert_eq!(larger.allocated.0 - usual.allocated.0, 320 - 256);
+    let higher = of(node(1, &[(2, 32), (1, 16)]));
+    assert_eq!((higher.memory, higher.allocated.0 - usual.allocated.0), (usual.memory, 128));
+}
+
+#[test]
+fn compressed_names_are_strings_of_their_own() {
+    let model = model("redis-8.2", Allocator::Jemalloc, &[]);
+    let of = |name: &[u8]| {
+        let id = 0xBDE7_2DA2_BB1E_B400u64.to_be_bytes();
+        let items = [&[2, 3, 2, 1, 2, 0, 2, 0, 5][..], name, b"\x05\x03xyz", &node(0, &[(0, 32)])].concat();
+        measure(&model, "k", false, &[&[0x81][..], &id, &items].concat(), ValueType::Module2).memory.0
+    };
+    let plain = |len: u8| of(&[&[len][..], &vec![b'x'; len.into()]].concat());
+    // One literal, then a copy of the rest from the byte before.
+    let compressed = |len: u8| of(&[0xC3, 5, len, 0, b'x', 0xE0, len - 10, 0]);
+    // Read off servers: 24 + 1784 + 312 + 32 + 16 + 256 + 42 besides vector and name.
+    let name = |memory: u64| memory - 24 - 1784 - 312 - 32 - 16 - 256 - 42 - 3;
+    assert_eq!([21, 22, 23, 28, 29, 30, 31].map(|len| name(plain(len))), [48, 48, 48, 48, 56, 56, 56]);
+    assert_eq!([21, 22, 23, 28, 29, 30, 31].map(|len| name(compressed(len))), [40, 40, 48, 48, 48, 48, 56]);
+}
+
+#[test]
+fn allocated_bytes_of_sketches_are_those_of_their_structures() {
+    let model = model("redis-7.4", Allocator::Jemalloc, &[]);
+    let of = |id: u64, items: &[u8]| {
+        let value = [&[0x81][..], &id.to_be_bytes(), items, &[0]].concat();
+        let measured = measure(&model, "k", false, &value, ValueType::Module2);
+        // Besides the value: the name, the object, and the module's type.
+        (measured.memory.0 - 32, measured.allocated.0 - 8 - 16 - 16)
+    };
+    // A filter of nine bytes.
+    let filter = [&[2, 1, 2, 1, 2, 0, 2, 2, 2, 9][..], &[2, 7, 2, 7, 2, 7], b"\x05\x09123456789", &[2, 1]].concat();
+    assert_eq!(of(0x3016_E5A2_89BE_F804, &filter), (32 + 64 + 9, 32 + 64 + 16));
+    // Width, depth, count.
+    assert_eq!(of(0x08C4_A4F9_360F_1000, &[2, 3, 2, 5, 2, 0]), (8 + 8 * 15, 32 + 64));
 }
 
 /// Returns all layouts that can be walked over arbitrary bytes.

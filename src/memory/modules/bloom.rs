@@ -21,6 +21,7 @@ pub struct Bloom {
     integers: u64,
     filters: u64,
     bits: u64,
+    bit_allocations: u64,
     capacity: u64,
 }
 
@@ -29,7 +30,7 @@ impl ModuleValue for Bloom {
         *self = Bloom::default();
     }
 
-    fn item(&mut self, _: &mut ServerParts<'_>, item: ModuleItem<'_>) -> Result<()> {
+    fn item(&mut self, server: &mut ServerParts<'_>, item: ModuleItem<'_>) -> Result<()> {
         self.head.take(item);
         match item {
             ModuleItem::Integer(number) => {
@@ -42,6 +43,7 @@ impl ModuleValue for Bloom {
             ModuleItem::String(bits) => {
                 self.filters += 1;
                 self.bits = self.bits.saturating_add(bits.len());
+                self.bit_allocations = self.bit_allocations.saturating_add(server.usable(bits.len()));
             }
             ModuleItem::Float(_) | ModuleItem::Double(_) => {}
         }
@@ -52,6 +54,11 @@ impl ModuleValue for Bloom {
         let [_, filters] = self.head.get()?;
         (filters == self.filters)
             .then(|| FILTER.saturating_mul(filters).saturating_add(CHAIN).saturating_add(self.bits))
+    }
+
+    fn allocated(&mut self, server: &mut ServerParts<'_>) -> Option<u64> {
+        let filters = server.usable(FILTER.checked_mul(self.filters)?);
+        self.bit_allocations.checked_add(filters)?.checked_add(server.usable(CHAIN))
     }
 
     fn facts(&self) -> ModuleFacts {

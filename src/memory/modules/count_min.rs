@@ -36,6 +36,12 @@ impl ModuleValue for CountMin {
         width.checked_mul(depth)?.checked_mul(counter)?.checked_add(structure)
     }
 
+    fn allocated(&mut self, server: &mut ServerParts<'_>) -> Option<u64> {
+        let [width, depth, _] = self.head.get()?;
+        let counters = server.usable(width.checked_mul(depth)?.checked_mul(COUNTER)?);
+        counters.checked_add(server.usable(SKETCH))
+    }
+
     fn facts(&self) -> ModuleFacts {
         let [width, depth, items] = self.head.numbers.map(Some);
         ModuleFacts { width, depth, items, ..ModuleFacts::default() }

@@ -16,6 +16,7 @@ pub struct Cuckoo {
     head: Head<3>,
     filters: u64,
     buckets: u64,
+    bucket_allocations: u64,
 }
 
 impl ModuleValue for Cuckoo {
@@ -23,11 +24,12 @@ impl ModuleValue for Cuckoo {
         *self = Cuckoo::default();
     }
 
-    fn item(&mut self, _: &mut ServerParts<'_>, item: ModuleItem<'_>) -> Result<()> {
+    fn item(&mut self, server: &mut ServerParts<'_>, item: ModuleItem<'_>) -> Result<()> {
         self.head.take(item);
         if let ModuleItem::String(buckets) = item {
             self.filters += 1;
             self.buckets = self.buckets.saturating_add(buckets.len());
+            self.bucket_allocations = self.bucket_allocations.saturating_add(server.usable(buckets.len()));
         }
         Ok(())
     }
@@ -36,6 +38,11 @@ impl ModuleValue for Cuckoo {
         let [filters, ..] = self.head.get()?;
         let structs = FILTER.saturating_mul(filters).saturating_add(CHAIN);
         (filters == self.filters).then(|| structs.saturating_add(self.buckets))
+    }
+
+    fn allocated(&mut self, server: &mut ServerParts<'_>) -> Option<u64> {
+        let filters = server.usable(FILTER.checked_mul(self.filters)?);
+        self.bucket_allocations.checked_add(filters)?.checked_add(server.usable(CHAIN))
     }
 
     fn facts(&self) -> ModuleFacts {

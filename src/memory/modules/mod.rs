@@ -9,21 +9,25 @@ mod falkordb;
 mod json;
 mod json_array;
 mod json_cbor;
+mod names;
 mod t_digest;
 mod time_series;
 mod top_k;
 mod vector_set;
 
-use super::layout::ModuleLine;
-use super::rax::RaxTree;
+use super::layout::{ModuleLine, TreeCount};
+use super::rax::{RaxTree, TreeShape};
 use super::{Model, ModuleFacts};
 use crate::error::Result;
 use crate::rdb::kind::{KnownModule, ModuleName};
 use crate::rdb::scratch::Scratch;
+use crate::rdb::string::RawString;
 use crate::rdb::walk::ModuleItem;
 
 /// Longest string stored in the same allocation as its object.
 const EMBEDDED: u64 = 44;
+/// Size of a dictionary without its tree.
+const DICTIONARY: u64 = 8;
 
 /// Value of a known module, fed item by item.
 trait ModuleValue {
@@ -35,6 +39,12 @@ trait ModuleValue {
 
     /// Returns the memory that the module reports, or `None` if the items do not form such a value.
     fn memory(&mut self, server: &mut ServerParts<'_>) -> Option<u64>;
+
+    /// Returns the bytes that the allocator provides for the value, or `None` if they are not known better than
+    /// [`ModuleValue::memory`], which has accepted the items.
+    fn allocated(&mut self, _: &mut ServerParts<'_>) -> Option<u64> {
+        None
+    }
 
     /// Returns the number of elements, if the module has a notion of them.
     fn length(&self) -> Option<u64> {
@@ -55,12 +65,28 @@ struct ServerParts<'a> {
 }
 
 impl ServerParts<'_> {
-    /// Returns the allocated size of a `RedisModuleString`.
-    fn string(&self, len: u64) -> u64 {
-        if len <= EMBEDDED {
+    /// Returns the allocated size of a `RedisModuleString` that was loaded from this string.
+    ///
+    /// Compressed strings are expanded into a string of their own, never into their object.
+    fn string(&self, text: &RawString<'_>) -> u64 {
+        let len = text.len();
+        if len <= EMBEDDED && !text.is_compressed() {
             return self.model.usable(16 + 3 + len + 1);
         }
         self.model.usable(16).saturating_add(self.model.usable(self.model.sds_size(len)))
+    }
+
+    fn usable(&self, size: u64) -> u64 {
+        self.model.usable(size)
+    }
+
+    /// Returns the allocated size of a `RedisModuleDict`; unlike those of streams, its tree always has leaves.
+    fn dictionary(&self, shape: TreeShape) -> u64 {
+        let tree = match self.model.layout.stream.tree {
+            TreeCount::Estimated => 24,
+            TreeCount::Measured(structure) | TreeCount::Leafless(structure) => structure,
+        };
+        self.usable(DICTIONARY).saturating_add(self.usable(tree)).saturating_add(shape.bytes)
     }
 
     fn line(&self) -> ModuleLine {
@@ -91,6 +117,8 @@ fn is_priced(module: KnownModule, line: ModuleLine) -> bool {
 pub struct ModuleSize {
     /// Memory that the module reports; `None` if its formula is not known.
     pub memory: Option<u64>,
+    /// Bytes that the allocator provides for the value; `None` if not known better than `memory`.
+    pub allocated: Option<u64>,
     /// Number of elements, if known.
     pub length: Option<u64>,
 }
@@ -150,13 +178,12 @@ impl ModuleMeter {
     /// Returns the memory and length of the value, as far as they are known.
     pub fn finish(&mut self, model: &Model, scratch: &mut Scratch, tree: &mut RaxTree) -> ModuleSize {
         let Some(value) = self.value() else { return ModuleSize::default() };
-        let memory = value.memory(&mut ServerParts { model, scratch, tree });
+        let mut server = ServerParts { model, scratch, tree };
+        let Some(memory) = value.memory(&mut server) else { return ModuleSize::default() };
+        let allocated = value.allocated(&mut server);
         let (length, facts) = (value.length(), value.facts());
-        if memory.is_none() {
-            return ModuleSize::default();
-        }
         self.facts = facts;
-        ModuleSize { memory: memory.filter(|_| self.is_priced), length }
+        ModuleSize { memory: Some(memory).filter(|_| self.is_priced), allocated, length }
     }
 
     /// Returns what else is known of the last value.

@@ -171,7 +171,7 @@ impl ModuleValue for TimeSeries {
             }
             (Stage::Labels(left), ModuleItem::String(text)) => {
                 let stack = server.line() < ModuleLine::Redis8_0;
-                let bytes = if stack { text.len().saturating_add(1) } else { server.string(text.len()) };
+                let bytes = if stack { text.len().saturating_add(1) } else { server.string(&text) };
                 self.label_bytes = self.label_bytes.saturating_add(bytes);
                 if left <= 1 { Stage::RuleCount } else { Stage::Labels(left - 1) }
             }

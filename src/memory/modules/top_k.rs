@@ -16,6 +16,9 @@ const ITEM: u64 = 24;
 #[derive(Debug, Default)]
 pub struct TopK {
     head: Head<3>,
+    strings: u64,
+    /// Allocated bytes of the items' texts.
+    texts: u64,
 }
 
 impl ModuleValue for TopK {
@@ -23,8 +26,15 @@ impl ModuleValue for TopK {
         *self = TopK::default();
     }
 
-    fn item(&mut self, _: &mut ServerParts<'_>, item: ModuleItem<'_>) -> Result<()> {
+    fn item(&mut self, server: &mut ServerParts<'_>, item: ModuleItem<'_>) -> Result<()> {
         self.head.take(item);
+        if let ModuleItem::String(text) = item {
+            // The first two are the buckets and the list. Then come the items with a final zero; one alone is none.
+            self.strings += 1;
+            if self.strings > 2 && text.len() > 1 {
+                self.texts = self.texts.saturating_add(server.usable(text.len()));
+            }
+        }
         Ok(())
     }
 
@@ -32,6 +42,13 @@ impl ModuleValue for TopK {
         let [k, width, depth] = self.head.get()?;
         let buckets = width.checked_mul(depth)?.checked_mul(BUCKET)?;
         k.checked_mul(ITEM)?.checked_add(buckets)?.checked_add(LIST)
+    }
+
+    fn allocated(&mut self, server: &mut ServerParts<'_>) -> Option<u64> {
+        let [k, width, depth] = self.head.get()?;
+        let buckets = server.usable(width.checked_mul(depth)?.checked_mul(BUCKET)?);
+        let list = server.usable(k.checked_mul(ITEM)?).checked_add(server.usable(LIST))?;
+        buckets.checked_add(list)?.checked_add(self.texts)
     }
 
     fn facts(&self) -> ModuleFacts {

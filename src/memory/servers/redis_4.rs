@@ -59,5 +59,6 @@ pub const LAYOUT: Layout = Layout {
         counted_entry: 24,
         counted_object: 16,
         slots: SlotForm::Tree,
+        expiring_fields: FieldExpiryIndex::None,
     },
 };

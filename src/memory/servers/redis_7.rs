@@ -42,6 +42,7 @@ pub const STORE: StoreLayout = StoreLayout {
     store: 216,
     index: 131_080,
     late: 0,
+    on_demand: None,
     table: 64,
     main_table: 64,
     presized: Presized::Never,
@@ -53,6 +54,10 @@ pub const REDIS_7_4: Layout = Layout {
     frame: Frame::Entry { cluster: 0 },
     list: ListLayout { plain: PlainNodes::BeyondLimit, ..REDIS_7_2.list },
     field: FieldForm::Mstr,
-    instance: InstanceLayout { slots: SlotForm::Tables(STORE), ..REDIS_7_2.instance },
+    instance: InstanceLayout {
+        slots: SlotForm::Tables(STORE),
+        expiring_fields: FieldExpiryIndex::Buckets,
+        ..REDIS_7_2.instance
+    },
     ..REDIS_7_2
 };

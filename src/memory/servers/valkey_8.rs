@@ -11,6 +11,7 @@ pub const STORE: StoreLayout = StoreLayout {
     store: 104,
     index: 131_080,
     late: 0,
+    on_demand: None,
     table: 72,
     main_table: 72,
     presized: Presized::Never,
@@ -27,9 +28,10 @@ pub const LAYOUT: Layout = Layout {
     ..VALKEY_7_2
 };
 
-/// Tables per cluster slot from 8.1 on, created for the declared number of keys.
+/// Tables per cluster slot from 8.1 on, created for the declared number of keys. The startup memory leaves out the indexes of
+/// keys and expiries, which count as overhead.
 pub const STORE_8_1: StoreLayout =
-    StoreLayout { store: 96, table: 88, main_table: 88, presized: Presized::Always, ..STORE };
+    StoreLayout { store: 96, late: 2 * STORE.index, table: 88, main_table: 88, presized: Presized::Always, ..STORE };
 
 /// Short values from 8.1 on.
 pub const EMBEDDING_8_1: Embedding =

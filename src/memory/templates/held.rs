@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::FieldSet;
 use crate::memory::Model;
+use crate::memory::growth::{Growth, TableKind};
 use crate::memory::item::PackedItem;
 use crate::rdb::template::HashTemplate;
 use crate::units::Bytes;
@@ -17,6 +18,11 @@ use crate::units::Bytes;
 const TEMPLATE: u64 = 80;
 /// Pointer to a name.
 const POINTER: u64 = 8;
+/// Entry of the table that finds a template by its field names.
+const ENTRY: u64 = 24;
+/// Block of pointers that finds templates by their numbers, and the number of templates in one.
+const BLOCK: u64 = 1032;
+const BLOCK_TEMPLATES: u64 = 128;
 
 impl Model {
     /// Returns the bytes that a template takes.
@@ -248,6 +254,26 @@ impl<'t> ModelTemplates<'t> {
         let one = |held: &HeldTemplate| TemplateTotals { templates: 1, keys: held.users, bytes: held.bytes };
         used.map(one).fold(TemplateTotals::default(), TemplateTotals::plus)
     }
+
+    /// Returns the allocated bytes of the templates beyond the shares of their keys: what finds them, and what the shares lose
+    /// to rounding.
+    pub fn beyond_shares(self, model: &Model) -> u64 {
+        let (mut templates, mut beyond) = (0u64, 0u64);
+        for (held, names) in self.sets.held.iter().zip(&self.all.names) {
+            let Some(held) = held.filter(|held| held.users > 0) else { continue };
+            let pointers = POINTER.saturating_mul(names.len() as u64);
+            let rounding = held.bytes.0.saturating_sub(held.users.saturating_mul(held.share()));
+            templates += 1;
+            beyond = beyond.saturating_add(model.usable(pointers) - pointers).saturating_add(rounding);
+        }
+        if templates == 0 {
+            return 0;
+        }
+        let slots = Growth::rested(TableKind::Slots, templates).size();
+        let blocks = templates.div_ceil(BLOCK_TEMPLATES).saturating_mul(model.usable(BLOCK));
+        let entries = templates.saturating_mul(model.usable(ENTRY));
+        [model.usable(8 * slots), blocks, entries].into_iter().fold(beyond, u64::saturating_add)
+    }
 }
 
 /// How far users are counted.
@@ -312,5 +338,36 @@ impl LazyTemplates {
 impl fmt::Debug for LazyTemplates {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_tuple("LazyTemplates").field(&self.needed()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::{Allocator, Server, ServerConfig};
+
+    fn model(allocator: Allocator) -> Model {
+        Model::for_server(Server::parse("redis-8.10").unwrap(), allocator, &ServerConfig::default())
+    }
+
+    /// Returns this number of templates of four names of six characters, each with this number of users.
+    fn templates(model: &Model, number: u64, users: u64) -> HeldTemplates {
+        let mut template = HashTemplate::default();
+        (0..4).for_each(|name| template.push(format!("field{name}").as_bytes()));
+        let bytes = Bytes(model.template_bytes(&template));
+        let held = (0..number).map(|id| Some(HeldTemplate { id, users, bytes })).collect();
+        let names = vec![template; usize::try_from(number).unwrap()];
+        HeldTemplates { names, models: vec![ModelSets { held, ..ModelSets::default() }], ..HeldTemplates::default() }
+    }
+
+    #[test]
+    fn what_finds_templates_is_counted() {
+        let model = model(Allocator::JemallocQ16);
+        let of = |number, users| templates(&model, number, users).of(0).unwrap().beyond_shares(&model);
+        // Read off 8.10.2: 1000 and 4000 templates took 48,992 and 200,208 more than one.
+        assert_eq!((of(1000, 2) - of(1, 2), of(4000, 2) - of(1, 2)), (49_088, 200_384));
+        // 144 bytes shared by 10 keys: each counts 14.
+        assert_eq!(of(1000, 10) - of(1000, 2), 4000);
+        assert_eq!((of(0, 2), of(10, 0)), (0, 0));
     }
 }

@@ -128,6 +128,13 @@ pub enum WarningKind {
         /// Modules that left data outside keys.
         modules: Vec<String>,
     },
+    /// Module values whose allocated bytes are not known: the memory of the whole server counts what their modules report.
+    ModulesAsReported {
+        /// Memory that they report.
+        bytes: Bytes,
+        /// Types of their modules.
+        modules: Vec<String>,
+    },
     /// More sets of field names than are told apart: compact hashes with others are priced without sharing.
     TooManyFieldSets {
         /// Number of sets told apart.

@@ -135,6 +135,19 @@ impl WarningKind {
                 ),
                 format!("搜索索引（{}）不在快照中，加载时重建：如有索引，其内存未计入任何数字", modules.join("、")),
             ),
+            ModulesAsReported { bytes, modules } => filled(
+                format!(
+                    "whole server: {} bytes of the total are what the modules of {} report. What the server allocates for these \
+                     values may differ by 10 to 40 % of that, or more",
+                    grouped(bytes.0),
+                    modules.join(", ")
+                ),
+                format!(
+                    "整个实例：总量中有 {} 字节取自模块（{}）自报的内存，服务器为这些值实际分配的内存可能与此相差 10% 到 40% 甚至更多",
+                    grouped(bytes.0),
+                    modules.join("、")
+                ),
+            ),
             NoReferenceTime => fixed(
                 "the dump does not say when it was taken: give --at to compare expiries with a time",
                 "快照没有记录生成时间：请用 --at 指定判断过期的时间",
