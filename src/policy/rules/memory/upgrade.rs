@@ -76,6 +76,10 @@ pub struct UpgradeRule {
 
 impl SnapshotRule for UpgradeRule {
     fn judge(&self, report: &Report, context: &Context) -> Vec<Breach> {
+        // What a selection would save says nothing of the server.
+        if !report.options.selection.is_empty() {
+            return Vec::new();
+        }
         let now = comparable_memory(report);
         let others = upgrades(report, context);
         let Some(best) = others.iter().min_by_key(|other| (other.memory, Reverse(&other.model))) else {
@@ -107,7 +111,8 @@ impl SnapshotRule for UpgradeRule {
     fn needs(&self, known: &Known<'_>) -> Option<Need> {
         let none = |report: &Report| report.totals.keys > 0 && upgrades(report, known.context).is_empty();
         let is_unknown = |report: &Report| report.what_if.iter().any(|what_if| !what_if.unknown.is_none());
-        known.lacks(Need::NewerServer, none).or_else(|| known.lacks(Need::KnownMemory, is_unknown))
+        let newer = known.lacks(Need::NewerServer, none).or_else(|| known.lacks_keys());
+        newer.or_else(|| known.lacks(Need::KnownMemory, is_unknown))
     }
 }
 
@@ -134,6 +139,19 @@ mod tests {
         assert_eq!((breach.saves, breach.measured), (Some(Bytes(300)), Some(300)));
         assert_eq!(breach.details["best"].value, DetailValue::Text("b 9".into()));
         assert!(matches!(&breach.details["alternatives"].value, DetailValue::Parts(parts) if parts.len() == 3));
+    }
+
+    #[test]
+    fn a_selection_of_keys_is_not_judged() {
+        let mut report = empty_report();
+        report.totals.memory = Bytes(1000);
+        report.options.selection = vec!["--type stream".to_owned()];
+        let upgrades = vec![UpgradeEstimate { model: "a 8".to_owned(), memory: Bytes(100) }];
+        let context = Context { upgrades, ..Context::default() };
+        let rule = UpgradeRule { saves: 100 };
+        assert!(rule.judge(&report, &context).is_empty());
+        let known = Known { report: Some(&report), ..Known::before(&context) };
+        assert_eq!(rule.needs(&known), Some(Need::AllKeys));
     }
 
     #[test]
