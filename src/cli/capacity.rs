@@ -18,7 +18,7 @@ use crate::analyze::one_snapshot::stored::check_stored;
 use crate::analyze::{InputCheck, Plan, SlotCounts, one_snapshot};
 use crate::error::{Error, Result};
 use crate::input::nights::{NightFile, files, is_report};
-use crate::input::{Input, Location, resolve_each, shown_path};
+use crate::input::{Input, Location, drop_shards_of_summaries, resolve_each, shown_path};
 use crate::render::gate::Escapes;
 use crate::render::{DocumentForm, Format, PageNames, json, prometheus, write_capacity};
 use crate::report::capacity::capacity;
@@ -79,6 +79,10 @@ pub fn run(args: &CapacityArgs, given: &GivenFlags) -> Result<ExitStatus> {
     let mut plan = capacity(&servers, &earlier, nodes.as_ref(), asked).ok_or_else(|| {
         Error::usage("no snapshot among the inputs").with_hint("give a dump or a report for each server")
     })?;
+    if !plan.knows_memory() {
+        // Nothing is said of memory, whatever is asked.
+        asks.clear();
+    }
     asks.retain(|ask| !plan.demand.scenarios.iter().any(|scenario| scenario.what_if.as_ref() == Some(ask)));
     if !asks.is_empty() {
         plan.warnings.push(Warning::new(WarningKind::QuestionsNotStored { asks }));
@@ -86,7 +90,7 @@ pub fn run(args: &CapacityArgs, given: &GivenFlags) -> Result<ExitStatus> {
     plan.warnings.extend(shards);
     if let Some(until) = plan.options.until {
         // A damaged input is no wrong usage: the plan says that growth is not known.
-        if plan.trend.is_none() && plan.servers.iter().all(|server| server.complete) {
+        if plan.trend.is_none() && plan.knows_memory() && plan.servers.iter().all(|server| server.complete) {
             return Err(Error::usage("--until: growth is not known: the snapshots have no times, or one time")
                 .with_hint("give --earlier a report of another night"));
         }
@@ -110,6 +114,7 @@ fn earlier(
     // The folders of archives last until all of their files are read.
     let unpacked = unpacked(&args.earlier, &mut plan.read, args.input.quiet)?;
     let mut files = files(&unpacked.inputs)?;
+    drop_shards_of_summaries(&mut files, |file| &file.path);
     if are_stored(args) && files.iter().all(|file| file.dump.is_none()) {
         given.refuse_for_reports(READING, "all inputs")?;
     }
@@ -154,8 +159,8 @@ fn are_stored(args: &CapacityArgs) -> bool {
     args.input.inputs.iter().all(|input| is_report(input))
 }
 
-/// Makes one report for each server: files of a directory are servers, too. Fails if the inputs are not shards, as far as the plan
-/// demands.
+/// Makes one report for each server: files of a directory are servers, too, and the files of a Dragonfly snapshot one. Fails if the
+/// inputs are not shards, as far as the plan demands.
 fn reports(inputs: &[PathBuf], plan: &Plan, quiet: bool) -> Result<Vec<NamedReport>> {
     let (mut paths, mut dumps): (Vec<PathBuf>, Vec<Input>) = (Vec::new(), Vec::new());
     for input in inputs {
@@ -174,6 +179,7 @@ fn reports(inputs: &[PathBuf], plan: &Plan, quiet: bool) -> Result<Vec<NamedRepo
         }
     }
     one_snapshot::check_each(dumps, &plan.read)?;
+    drop_shards_of_summaries(&mut paths, |path| path);
     let reports = paths.iter().map(|path| snapshot(path, plan, quiet)).collect::<Result<Vec<_>>>()?;
     if plan.read.inputs != InputCheck::None {
         check_stored(&reports, |index| paths.get(index).is_some_and(|path| is_report(path)))?;

@@ -44,6 +44,8 @@ pub use decompress::Compression;
 pub use file_id::FileId;
 pub use mmap::Map;
 pub use object::{Object, StoreSettings, Stores, Target, as_address};
+#[cfg(feature = "cli")]
+pub use resolve::drop_shards_of_summaries;
 pub use resolve::{NoFile, Resolved, read_once, resolve, resolve_each, resolve_each_with, resolve_with};
 pub use state::OpenedFile;
 pub use stream::Window;

@@ -322,6 +322,28 @@ fn shards_of(summary: &Path) -> Vec<PathBuf> {
     shards
 }
 
+/// Removes the shards of Dragonfly snapshots whose summary is listed, too: reading a summary by itself reads them.
+#[cfg(feature = "cli")]
+pub fn drop_shards_of_summaries<T>(list: &mut Vec<T>, path: impl Fn(&T) -> &Path) {
+    let snapshot_of = |summary: &Path| {
+        let snapshot = summary.file_name()?.to_str()?.strip_suffix(SUMMARY)?;
+        Some(summary.with_file_name(snapshot))
+    };
+    // Used only for membership tests, so hash order does not matter.
+    let known: HashSet<PathBuf> = list.iter().filter_map(|it| snapshot_of(path(it))).collect();
+    if !known.is_empty() {
+        list.retain(|it| snapshot_of_shard(path(it)).is_none_or(|snapshot| !known.contains(&snapshot)));
+    }
+}
+
+/// Returns the path of the snapshot that a file is a shard of by its name: `a` of `a-0000.dfs`.
+#[cfg(feature = "cli")]
+fn snapshot_of_shard(path: &Path) -> Option<PathBuf> {
+    let name = path.file_name()?.to_str()?;
+    let (snapshot, _) = name.strip_suffix(".dfs")?.rsplit_once('-')?;
+    shard_number(name, snapshot).map(|_| path.with_file_name(snapshot))
+}
+
 /// Returns the number of a shard of a Dragonfly snapshot in its name.
 pub(super) fn shard_number<'n>(name: &'n str, snapshot: &str) -> Option<&'n str> {
     let number = name.strip_prefix(snapshot)?.strip_prefix('-')?.strip_suffix(".dfs")?;

@@ -1,9 +1,11 @@
 //! Growth since an earlier report: in all, by type and by pattern.
 
+use super::known_memory;
 use crate::render::document::{Block, Cell, Column, Forms, Scope, Section, Table, Tone, inline};
 use crate::render::words::{heads, known, nouns, say};
 use crate::render::{Lang, human};
 use crate::report::{Fate, PatternChange, PatternChanges, Report, Since, TypeChange, Weight};
+use crate::units::Bytes;
 
 /// Builds the section: growth since the baseline.
 pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
@@ -50,6 +52,16 @@ pub(super) fn sentence(
 ) -> String {
     let joined = |figure: String| figure.replace(' ', joint);
     let (bytes, keys) = (|bytes| joined(human::bytes(bytes)), |keys| joined(human::counted(keys, nouns::KEY, lang)));
+    if memory_of(before).is_none() || memory_of(after).is_none() {
+        return say!(
+            lang,
+            "Since {name}: {} before, {} now; their memory is unknown.",
+            "与 {name} 相比：此前 {}，当前 {}；内存未知。",
+            keys(before.keys),
+            keys(after.keys),
+            name = inline(name),
+        );
+    }
     let span = span.map(|span| joined(human::duration(span, lang)));
     let span = span.map(|span| say!(lang, " in {span}", "在 {span}内")).unwrap_or_default();
     let share = share([before.memory.0, after.memory.0], joined, lang);
@@ -75,6 +87,11 @@ pub(super) fn sentence(
         keys(after.keys),
         name = inline(name),
     )
+}
+
+/// Returns the memory of some keys; `None` if it is unknown for all of them.
+fn memory_of(weight: Weight) -> Option<Bytes> {
+    known_memory(weight.keys, weight.memory)
 }
 
 /// Returns ` (+7.3 %)`, or nothing if there is no change to tell.
@@ -113,21 +130,23 @@ pub(super) fn totals(before: Weight, after: Weight, types: &[TypeChange], scope:
         before: change.before,
         after: change.after,
     }));
+    let both = |line: &WeightLine| memory_of(line.before).zip(memory_of(line.after));
     let difference = |line: &WeightLine| {
-        let size = i64::try_from(line.after.memory.0.abs_diff(line.before.memory.0)).unwrap_or(i64::MAX);
-        Cell::Difference { bytes: if line.after.memory < line.before.memory { -size } else { size }, of: None }
+        both(line).map(|(before, after)| {
+            let size = i64::try_from(after.0.abs_diff(before.0)).unwrap_or(i64::MAX);
+            Cell::Difference { bytes: if after < before { -size } else { size }, of: None }
+        })
     };
     Table::of(lang.of("Growth by type", "各类型的增长"), &lines, usize::MAX)
         .tones(|line| line.tone)
         .column(Column::text(heads::WHAT), |line| line.what.clone())
         .column(Column::number(heads::KEYS_BEFORE).spare(2), |line| line.before.keys)
         .column(Column::number(heads::KEYS), |line| line.after.keys)
-        .column(Column::number(heads::MEMORY_BEFORE).spare(1), |line| line.before.memory)
-        .column(Column::number(heads::MEMORY), |line| line.after.memory)
+        .column(Column::number(heads::MEMORY_BEFORE).spare(1), |line| memory_of(line.before))
+        .column(Column::number(heads::MEMORY), |line| memory_of(line.after))
         .column(Column::number(heads::DIFFERENCE).only(Forms::HTML), difference)
-        .column(Column::number(heads::CHANGE), |line| Cell::Change {
-            from: line.before.memory.0,
-            to: line.after.memory.0,
+        .column(Column::number(heads::CHANGE), |line| {
+            both(line).map(|(before, after)| Cell::Change { from: before.0, to: after.0 })
         })
         .build()
         .in_order()
@@ -147,7 +166,7 @@ pub(super) fn pattern_columns<'t, T>(
     change: impl Fn(&'t T) -> &'t PatternChange,
 ) -> Table {
     let keys = |weight: Option<Weight>| weight.map(|weight| weight.keys);
-    let memory = |weight: Option<Weight>| weight.map(|weight| weight.memory);
+    let memory = |weight: Option<Weight>| weight.and_then(memory_of);
     table
         .column(Column::text(heads::PATTERN).shrink(20), |it| Cell::pattern(&change(it).pattern))
         .column(Column::number(heads::KEYS_BEFORE).spare(3), |it| keys(change(it).before))
@@ -156,10 +175,11 @@ pub(super) fn pattern_columns<'t, T>(
         .column(Column::number(heads::MEMORY), |it| memory(change(it).after))
         .column(Column::text(heads::CHANGE), |it| {
             let it = change(it);
-            Cell::Difference {
+            let is_known = [it.before, it.after].into_iter().flatten().all(|weight| memory_of(weight).is_some());
+            is_known.then(|| Cell::Difference {
                 bytes: it.growth.memory,
                 of: it.before.zip(it.after).map(|(before, after)| (before.memory.0, after.memory.0)),
-            }
+            })
         })
         .build()
         .in_order()

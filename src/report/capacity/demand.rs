@@ -23,7 +23,7 @@ pub struct Demand {
     /// Date at which shrinking memory would reach zero: there is no forecast from then on, and there are no later dates. Null if
     /// memory does not shrink, or not within a hundred years, or growth is not known.
     pub nothing_at: Option<Millis>,
-    /// The deployment as it is, then each what-if question in the order asked.
+    /// The deployment as it is, then each what-if question in the order asked. Empty if the memory of all keys is unknown.
     pub scenarios: Vec<Scenario>,
 }
 

@@ -86,7 +86,7 @@ pub struct Capacity {
     pub nights: Vec<Night>,
     /// Growth; null without earlier nights.
     pub trend: Option<Trend>,
-    /// Nodes needed now and later.
+    /// Nodes needed now and later. If the memory of all keys is unknown, it is empty, and so is all that follows from memory.
     pub demand: Demand,
     /// Slots by node; null if slots do not apply.
     pub slots: Option<SlotPlan>,
@@ -107,6 +107,35 @@ impl Capacity {
     pub fn is_complete(&self) -> bool {
         let is_damaged = |warning: &Warning| warning.kind == WarningKind::NightDamaged;
         self.servers.iter().all(|server| server.complete) && !self.warnings.iter().any(is_damaged)
+    }
+
+    /// Returns whether the memory of any key is known, or there are none. If not, the plan has no figures.
+    pub(crate) fn knows_memory(&self) -> bool {
+        let keys = self.servers.iter().fold(0_u64, |sum, server| sum.saturating_add(server.keys));
+        self.unknown().known(keys, ()).is_some()
+    }
+
+    /// Returns the keys whose memory is unknown.
+    pub(crate) fn unknown(&self) -> Unknown {
+        let mut unknown = Unknown::default();
+        self.servers.iter().for_each(|server| unknown.merge(server.unknown));
+        unknown
+    }
+
+    /// Removes all that follows from memory.
+    fn without_memory(mut self) -> Capacity {
+        self.demand = Demand { dates: Vec::new(), nothing_at: None, scenarios: Vec::new() };
+        (self.trend, self.slots) = (None, None);
+        self.nights.clear();
+        self.business.clear();
+        self.cold.clear();
+        self.cold_parts.clear();
+        self.freed.clear();
+        let is_of_memory = |kind: &WarningKind| {
+            matches!(kind, WarningKind::TablesNotCounted | WarningKind::SlotsNotStored | WarningKind::PresentNotCounted)
+        };
+        self.warnings.retain(|warning| !is_of_memory(&warning.kind));
+        self
     }
 }
 
@@ -210,7 +239,7 @@ pub fn capacity(
         .map(Warning::new),
     );
     warnings.extend(nodes.into_iter().flat_map(ClusterNodes::warnings));
-    Some(Capacity {
+    let planned = Capacity {
         schema: SCHEMA,
         rdblens: env!("CARGO_PKG_VERSION"),
         usable: plan.usable(),
@@ -225,7 +254,9 @@ pub fn capacity(
         trend,
         demand,
         options: plan,
-    })
+    };
+    // Zero bytes would fit on any node.
+    Some(if planned.knows_memory() { planned } else { planned.without_memory() })
 }
 
 /// Returns the earlier sizes that the reports of the servers know; none if there are earlier reports.

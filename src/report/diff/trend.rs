@@ -71,10 +71,11 @@ pub struct Reached {
     pub already: bool,
 }
 
-/// Fits the line through complete snapshots: what others lack would bend it. Returns `None` unless there are two of different
+/// Fits the line through complete snapshots of known memory: what others lack would bend it. Returns `None` unless there are two of different
 /// times.
 pub(super) fn trend(snapshots: &[Point], maxmemory: Option<Bytes>) -> Option<Trend> {
-    let whole = || snapshots.iter().map(|point| &point.row).filter(|row| row.complete);
+    let is_known = |row: &SnapshotRow| row.unknown.known(row.keys, ()).is_some();
+    let whole = || snapshots.iter().map(|point| &point.row).filter(|row| row.complete && is_known(row));
     let has_totals = whole().all(|row| row.total.is_some());
     let size = |row: &SnapshotRow| row.total.filter(|_| has_totals).unwrap_or(row.memory);
     let points = whole().filter_map(|row| Some((row.taken?, size(row)))).collect();

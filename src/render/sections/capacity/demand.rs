@@ -7,8 +7,11 @@ use crate::render::{Lang, human};
 use crate::report::{Capacity, NodeNeed, Scenario};
 use crate::units::Millis;
 
-/// Builds the section of nodes: a row for each scenario and date.
-pub(super) fn section(plan: &Capacity, lang: Lang) -> Section {
+/// Builds the section of nodes: a row for each scenario and date. None if the memory is unknown.
+pub(super) fn section(plan: &Capacity, lang: Lang) -> Option<Section> {
+    if plan.demand.scenarios.is_empty() {
+        return None;
+    }
     let rows: Vec<Row> = plan.demand.scenarios.iter().flat_map(|scenario| rows(plan, scenario, lang)).collect();
     let several = plan.demand.scenarios.len() > 1;
     let mut table = Table::of(lang.of("Nodes", "节点"), &rows, usize::MAX)
@@ -53,8 +56,8 @@ pub(super) fn section(plan: &Capacity, lang: Lang) -> Section {
     }
     let full = plan.demand.scenarios.iter().filter(|_| too_heavy.is_none());
     let full = full.filter_map(|scenario| full_at(plan, scenario, lang));
-    full.chain(shrinks(plan, lang))
-        .fold(section.with(table), |section, text| section.with(Block::Paragraph(Tone::Warning, text.into())))
+    let texts = full.chain(shrinks(plan, lang));
+    Some(texts.fold(section.with(table), |section, text| section.with(Block::Paragraph(Tone::Warning, text.into()))))
 }
 
 /// Need of a scenario at one date.

@@ -14,7 +14,7 @@ use crate::units::Bytes;
 /// Builds the document.
 pub(in crate::render) fn document(plan: &Capacity, lang: Lang) -> Document {
     let sections = [
-        Some(demand::section(plan, lang)),
+        demand::section(plan, lang),
         demand::growth(plan, lang),
         slots::section(plan, lang),
         slots::moves(plan, lang),
@@ -39,9 +39,47 @@ fn headline(plan: &Capacity, lang: Lang) -> Headline {
         let inputs = human::counted(parts as u64, nouns::INPUT, lang);
         say!(lang, "selected keys only in {inputs}: more is needed", "{inputs}只含筛选出的 key：实际需要更多")
     };
-    let problems = [(incomplete > 0).then(problem), (parts > 0).then(selected)];
+    let unknown = plan.unknown();
+    let partly_unknown = || {
+        let keys = human::counted(unknown.keys, nouns::KEY, lang);
+        say!(lang, "the memory of {keys} is unknown: more is needed", "{keys} 内存未知：实际需要更多")
+    };
+    let is_partly_unknown = !unknown.is_none() && plan.knows_memory();
+    let problems = [(incomplete > 0).then(problem), (parts > 0).then(selected), is_partly_unknown.then(partly_unknown)];
     let taken = plan.servers.iter().filter_map(|server| server.taken).max();
-    let (total, nodes) = today(plan);
+    let keys = human::counted(keys, nouns::KEY, lang);
+    let head = Headline {
+        problems: problems
+            .into_iter()
+            .flatten()
+            .map(Prose::from)
+            .chain(slots::too_heavy(plan, lang))
+            .chain(slots::out_of_order(plan, lang))
+            .collect(),
+        more_problems: 0,
+        name: match plan.servers.as_slice() {
+            [server] => Ok(Name::Plain(server.name.clone())),
+            servers => Err(human::counted(servers.len() as u64, nouns::INPUT, lang)),
+        },
+        identity: taken
+            .map(|taken| say!(lang, "snapshot of {}", "快照时间 {}", human::time(taken.0)).into())
+            .into_iter()
+            .collect(),
+        size: [keys.clone().into(), lang.of("memory unknown", "内存未知").into()],
+        facts: Vec::new(),
+        selection: None,
+        answers: None,
+        sentence: say!(
+            lang,
+            "The memory of {keys} is unknown, so the plan has no number of nodes.",
+            "{keys} 内存未知，无法计算所需节点数。"
+        )
+        .into(),
+        tiles: Vec::new(),
+        trend: None,
+        points: Vec::new(),
+    };
+    let Some((total, nodes)) = today(plan) else { return head };
     let asked = human::counted(nodes, nouns::NODE, lang);
     let node = human::bytes(plan.options.node_memory.0);
     let headroom = human::share_of(plan.options.headroom_permille, 1000);
@@ -64,29 +102,8 @@ fn headline(plan: &Capacity, lang: Lang) -> Headline {
         Some(slot) => say!(lang, "slot {slot} fits on no node of {node}", "槽 {slot} 放不进 {node} 的节点"),
     };
     Headline {
-        problems: problems
-            .into_iter()
-            .flatten()
-            .map(Prose::from)
-            .chain(slots::too_heavy(plan, lang))
-            .chain(slots::out_of_order(plan, lang))
-            .collect(),
-        more_problems: 0,
-        name: match plan.servers.as_slice() {
-            [server] => Ok(Name::Plain(server.name.clone())),
-            servers => Err(human::counted(servers.len() as u64, nouns::INPUT, lang)),
-        },
-        identity: taken
-            .map(|taken| say!(lang, "snapshot of {}", "快照时间 {}", human::time(taken.0)).into())
-            .into_iter()
-            .collect(),
-        size: [
-            human::counted(keys, nouns::KEY, lang).into(),
-            say!(lang, "{} in use", "已用 {}", human::bytes(total.0)).into(),
-        ],
+        size: [keys.into(), say!(lang, "{} in use", "已用 {}", human::bytes(total.0)).into()],
         facts: vec![fact.into()],
-        selection: None,
-        answers: None,
         sentence: needs.into(),
         tiles: tiles(plan, total, nodes, lang),
         trend: plan.trend.as_ref().map(|trend| {
@@ -95,7 +112,7 @@ fn headline(plan: &Capacity, lang: Lang) -> Headline {
             let name = lang.of("room for data", "可用容量");
             trend::chart_of(trend, points, Some((usable, name)), lang)
         }),
-        points: Vec::new(),
+        ..head
     }
 }
 
@@ -139,10 +156,10 @@ fn tiles(plan: &Capacity, total: Bytes, nodes: u64, lang: Lang) -> Vec<Tile> {
     tiles
 }
 
-/// Returns the memory in use and the nodes that it needs.
-fn today(plan: &Capacity) -> (Bytes, u64) {
-    let need = plan.demand.scenarios.first().and_then(|scenario| scenario.needs.first());
-    need.map_or((Bytes(0), 1), |need| (need.total, need.nodes))
+/// Returns the memory in use and the nodes that it needs; `None` if the memory is unknown.
+fn today(plan: &Capacity) -> Option<(Bytes, u64)> {
+    let need = plan.demand.scenarios.first()?.needs.first()?;
+    Some((need.total, need.nodes))
 }
 
 /// Returns the memory that may still be taken on that many nodes.
@@ -156,8 +173,8 @@ fn servers(plan: &Capacity, lang: Lang) -> Section {
         .column(Column::text(heads::SNAPSHOT).shrink(16), |row| Cell::plain(&row.name))
         .column(Column::text(heads::TAKEN).spare(1), |row| row.taken.map(Cell::Time))
         .column(Column::number(heads::KEYS), |row| row.keys)
-        .column(Column::number(heads::KEYS_MEMORY), |row| row.memory)
-        .column(Column::number(heads::IN_TOTAL), |row| row.total)
+        .column(Column::number(heads::KEYS_MEMORY), |row| row.unknown.known(row.keys, row.memory))
+        .column(Column::number(heads::IN_TOTAL), |row| row.unknown.known(row.keys, row.total))
         .column(Column::text(heads::NONE), |row| {
             if row.complete { Cell::Blank } else { lang.of("incomplete", "不完整").into() }
         })

@@ -2,7 +2,7 @@
 
 use super::growth;
 use crate::render::document::{Cell, Headline, Prose, Tile, TrendChart};
-use crate::render::sections::trend;
+use crate::render::sections::{known_memory, trend};
 use crate::render::words::{nouns, say};
 use crate::render::{Lang, human};
 use crate::report::{Comparison, SnapshotRow, Weight};
@@ -30,19 +30,24 @@ pub(super) fn headline(comparison: &Comparison, lang: Lang) -> Headline {
     let not_whole = comparison.left_out.len();
     let problems = [(incomplete > 0).then(|| problem(incomplete)), (not_whole > 0).then(|| without(not_whole))];
     let [before, after] = comparison.ends().map_or([Weight::default(); 2], |ends| ends.map(SnapshotRow::weight));
-    let share = if before.memory.0 == 0 { String::new() } else { human::change(before.memory.0, after.memory.0) };
+    let known = |weight: Weight| known_memory(weight.keys, weight.memory);
+    let share = match known(before).zip(known(after)) {
+        Some((before, after)) if before.0 > 0 => human::change(before.0, after.0),
+        _ => String::new(),
+    };
+    let size = known(after).map_or_else(|| lang.of("memory unknown", "内存未知").to_owned(), |it| human::bytes(it.0));
     let first = comparison.ends().map_or_else(String::new, |[first, _]| first.name.clone());
     Headline {
         problems: problems.into_iter().flatten().map(Prose::from).collect(),
         more_problems: 0,
         name: Err(human::counted(comparison.snapshots.len() as u64, nouns::SNAPSHOT, lang)),
         identity: period(comparison, lang).into_iter().collect(),
-        size: [human::counted(after.keys, nouns::KEY, lang).into(), human::bytes(after.memory.0).into()],
+        size: [human::counted(after.keys, nouns::KEY, lang).into(), size.into()],
         facts: (!share.is_empty()).then(|| say!(lang, "memory {share}", "内存 {share}").into()).into_iter().collect(),
         selection: None,
         answers: None,
         sentence: growth::sentence(&first, [before, after], comparison.span(), JOINT, lang).into(),
-        tiles: tiles(comparison, after.memory, lang),
+        tiles: tiles(comparison, [before, after], lang),
         trend: chart(comparison, lang),
         points: Vec::new(),
     }
@@ -64,7 +69,9 @@ fn period(comparison: &Comparison, lang: Lang) -> Option<Prose> {
     Some(say!(lang, "from {first} to {last}", "{first} 至 {last}").into())
 }
 
-fn tiles(comparison: &Comparison, memory: Bytes, lang: Lang) -> Vec<Tile> {
+fn tiles(comparison: &Comparison, ends: [Weight; 2], lang: Lang) -> Vec<Tile> {
+    let memory = ends[1].memory;
+    let is_known = ends.iter().all(|weight| known_memory(weight.keys, weight.memory).is_some());
     let tile = |section, label, figure, note: String, part| Tile {
         label,
         figure,
@@ -85,7 +92,7 @@ fn tiles(comparison: &Comparison, memory: Bytes, lang: Lang) -> Vec<Tile> {
         tile(
             "growth",
             lang.of("Growth", "增长"),
-            Cell::Difference { bytes: growth.memory, of: None },
+            if is_known { Cell::Difference { bytes: growth.memory, of: None } } else { Cell::Absent },
             keys,
             Bytes(growth.memory.unsigned_abs()),
         ),

@@ -54,8 +54,8 @@ fn snapshots(comparison: &Comparison, scope: &Scope) -> Section {
         .column(Column::text(heads::TAKEN), |row| row.taken.map(Cell::Time))
         .column(Column::text(heads::FILES).shrink(16).spare(2), |row| files(&row.files))
         .column(Column::number(heads::KEYS), |row| row.keys)
-        .column(Column::number(heads::MEMORY), |row| row.memory)
-        .column(Column::number(heads::IN_TOTAL).spare(1), |row| row.total)
+        .column(Column::number(heads::MEMORY), |row| row.unknown.known(row.keys, row.memory))
+        .column(Column::number(heads::IN_TOTAL).spare(1), |row| row.unknown.known(row.keys, row.total))
         .column(Column::text(heads::NONE), |row| {
             if row.complete { Cell::Blank } else { scope.lang.of("incomplete", "不完整").into() }
         })
