@@ -49,7 +49,7 @@ impl IdleTimes {
         };
         let classes = names.zip(&self.classes).zip(&self.unknown).map(class).collect();
         // Patterns and owners come from aggregates of their own.
-        (keys > 0).then(|| report::Idle { keys, classes, parts: Vec::new() })
+        (keys > 0).then(|| report::Idle { keys, classes, distinct_patterns: 0, parts: Vec::new() })
     }
 }
 

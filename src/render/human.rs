@@ -157,7 +157,7 @@ pub fn duration(millis: u64, lang: Lang) -> String {
 /// Returns the distance of `time` from `now`, both in milliseconds since the epoch: `in 12 days`, `3 minutes ago`.
 pub fn distance(time: i64, now: i64, lang: Lang) -> String {
     let apart = duration(time.abs_diff(now), lang);
-    if time > now { say!(lang, "in {apart}", "{apart}后") } else { say!(lang, "{apart} ago", "{apart}前") }
+    if time >= now { say!(lang, "in {apart}", "{apart}后") } else { say!(lang, "{apart} ago", "{apart}前") }
 }
 
 /// Returns a measured value of a rule for people, with as many digits as it takes to tell it from its limit.
@@ -222,12 +222,13 @@ fn span(millis: u64, parts: usize, lang: Lang) -> (String, u64) {
     }
 }
 
-/// Returns the time left until an expiry, or the expiry itself if there is no time to compare it with.
+/// Returns the time left until an expiry, or the expiry itself if there is no time to compare it with. As on a server, a key is not
+/// expired before its time has passed.
 pub fn left(at: Option<Millis>, now: Option<Millis>, lang: Lang) -> String {
     match (at, now) {
         (None, _) => lang.of("never", "永不过期").to_owned(),
         (Some(at), None) => time(at.0),
-        (Some(at), Some(now)) if at <= now => lang.of("expired", "已过期").to_owned(),
+        (Some(at), Some(now)) if at < now => lang.of("expired", "已过期").to_owned(),
         (Some(at), Some(now)) => duration(at.0.abs_diff(now.0), lang),
     }
 }
@@ -336,6 +337,9 @@ mod tests {
         assert_eq!(duration(3 * YEAR, Lang::En), "3 years");
         assert_eq!(duration(u64::MAX, Lang::En), "584,942,417 years");
         assert_eq!(distance(5_000, 0, Lang::En), "in 5 seconds");
+        assert_eq!(distance(5_000, 5_000, Lang::En), "in 0 seconds");
+        let left = |at, now| left(Some(Millis(at)), Some(Millis(now)), Lang::En);
+        assert_eq!((left(5_000, 5_000), left(4_999, 5_000)), ("0 seconds".into(), "expired".into()));
         assert_eq!(distance(i64::MIN, i64::MAX, Lang::En), "584,942,417 years ago");
     }
 

@@ -15,6 +15,9 @@ pub struct Idle {
     pub keys: u64,
     /// Ascending: `< 1 min`, …, `> 1 year`.
     pub classes: Vec<IdleClass>,
+    /// Number of patterns with keys not accessed for 7 days, listed or not; 0 in reports of earlier versions.
+    #[serde(default)]
+    pub distinct_patterns: u64,
     /// Patterns with keys not accessed for 7 days, then owners of such keys; each by the memory of these keys.
     #[serde(default)]
     pub parts: Vec<ColdPart>,

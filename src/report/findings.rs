@@ -118,7 +118,9 @@ pub struct NoTtl {
     /// Part of all keys.
     #[serde(deserialize_with = "share")]
     pub share: f64,
-    /// The patterns with most such memory.
+    /// Number of patterns that have such keys, listed or not; 0 in reports of earlier versions.
+    pub distinct_patterns: u64,
+    /// The patterns with most such memory; those of unknown memory by their keys.
     pub patterns: Vec<PatternWeight>,
 }
 

@@ -18,6 +18,9 @@ pub struct WhatIf {
     pub alternatives: Vec<Alternative>,
     /// By type, heaviest first.
     pub types: Vec<WhatIfType>,
+    /// Number of patterns that could be listed; 0 in reports of earlier versions.
+    #[serde(default)]
+    pub distinct_patterns: u64,
     /// The patterns with the largest difference under any of the alternatives; of equal ones the heaviest first.
     pub patterns: Vec<WhatIfPattern>,
     /// Keys whose memory is unknown under one of the models: no sum of this section includes them, not even those of the

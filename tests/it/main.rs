@@ -13,6 +13,7 @@
 
 mod common;
 
+mod agreement;
 mod architecture;
 mod bench_dumps;
 mod breaking;

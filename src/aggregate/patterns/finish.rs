@@ -47,6 +47,9 @@ pub(super) fn sections(tree: &PatternTree<PatternFacts>, plan: &PatternsPlan) ->
         BrokenPatterns { distinct, worst, list: breaking(plan, bit, best) }
     });
     PatternSections {
+        no_ttl_distinct: lists.no_ttl.offered,
+        what_if_distinct: lists.what_if.offered,
+        cold_distinct: lists.cold.offered,
         prefixes: Prefixes {
             depth: plan.depth,
             min_share: plan.min_share,
@@ -294,7 +297,9 @@ impl<'a> PatternLists<'a> {
         // Among patterns of unknown memory, those with most bytes in the file come first.
         self.patterns.offer((memory.0, unknown.stored_bytes.0), Weight { keys, memory }, text, facts);
         if without_ttl.keys > 0 {
-            self.no_ttl.offer((without_ttl.memory.0, 0), without_ttl, text, facts);
+            // Among patterns of unknown memory, those with most keys come first.
+            let keys = if without_ttl.memory == Bytes(0) { without_ttl.keys } else { 0 };
+            self.no_ttl.offer((without_ttl.memory.0, keys), without_ttl, text, facts);
         }
         if let Some((now, _)) = facts.alternatives() {
             self.what_if.offer((facts.largest_difference(), now.0), Weight { keys, memory: now }, text, facts);
@@ -353,6 +358,8 @@ struct ListedPattern<'a> {
 /// The first rows of a list. Rows beyond the limit are dropped in batches.
 struct TopPatterns<'a> {
     limit: usize,
+    /// Number of all rows, listed or not.
+    offered: u64,
     rows: Vec<ListedPattern<'a>>,
     /// Lowest rank among the first rows; lower ones are rejected at once.
     least: (u64, u64),
@@ -360,10 +367,11 @@ struct TopPatterns<'a> {
 
 impl<'a> TopPatterns<'a> {
     fn new(limit: usize) -> Self {
-        TopPatterns { limit, rows: Vec::new(), least: (0, 0) }
+        TopPatterns { limit, offered: 0, rows: Vec::new(), least: (0, 0) }
     }
 
     fn offer(&mut self, rank: (u64, u64), weight: Weight, text: &str, facts: &'a PatternFacts) {
+        self.offered += 1;
         if rank < self.least {
             return;
         }

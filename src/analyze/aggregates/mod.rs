@@ -70,7 +70,7 @@ pub struct AggregateResults {
     /// Memory under each alternative.
     pub what_if: Option<WhatIfSums>,
     /// Patterns whose memory changes most under an alternative.
-    pub what_if_patterns: Vec<report::WhatIfPattern>,
+    pub what_if_patterns: (Vec<report::WhatIfPattern>, u64),
     /// True if strict mode collapsed crowded levels below the usual limit.
     pub patterns_strict: bool,
     /// How strings are stored.
@@ -181,8 +181,19 @@ impl Aggregates {
         self.every_key.finish(report);
         self.unusual_keys.finish(report);
         let questions = &self.questions;
-        let PatternSections { prefixes, patterns, no_ttl_patterns, broken, worst, what_if, cold, strict } =
-            self.patterns.finish(&questions.patterns);
+        let PatternSections {
+            prefixes,
+            patterns,
+            no_ttl_patterns,
+            no_ttl_distinct,
+            broken,
+            worst,
+            what_if,
+            what_if_distinct,
+            cold,
+            cold_distinct,
+            strict,
+        } = self.patterns.finish(&questions.patterns);
         let forest = self.patterns.forest();
         let KeyFindings { findings, naming } = findings::found(
             &questions.checks,
@@ -193,17 +204,17 @@ impl Aggregates {
             &forest,
             questions.top,
         );
-        report.no_ttl = no_ttl(&report.totals, no_ttl_patterns);
+        report.no_ttl = no_ttl(&report.totals, no_ttl_patterns, no_ttl_distinct);
         (report.prefixes, report.patterns) = (prefixes, patterns);
         (report.findings, report.naming) = (findings, naming);
         if let Some(idle) = &mut report.idle {
-            idle.parts = cold;
+            (idle.parts, idle.distinct_patterns) = (cold, cold_distinct);
             idle.parts.extend(findings::cold_by_owner(&questions.checks, &self.violations));
         }
         AggregateResults {
             instances: instance.finish(),
             what_if: self.what_if.finish(),
-            what_if_patterns: what_if,
+            what_if_patterns: (what_if, what_if_distinct),
             patterns_strict: strict,
             strings: self.strings,
             patterns: self.patterns,
@@ -248,10 +259,10 @@ pub(super) fn id_finder(questions: &Questions) -> Option<IdFinder> {
     questions.checks.words_before_ids().map(|words| IdFinder::new(&questions.separators, words))
 }
 
-fn no_ttl(totals: &report::Totals, patterns: Vec<report::PatternWeight>) -> report::NoTtl {
+fn no_ttl(totals: &report::Totals, patterns: Vec<report::PatternWeight>, distinct_patterns: u64) -> report::NoTtl {
     let report::Weight { keys, memory } = totals.without_ttl;
     let share = if totals.keys == 0 { 0.0 } else { keys as f64 / totals.keys as f64 };
-    report::NoTtl { keys, memory, share, patterns }
+    report::NoTtl { keys, memory, share, distinct_patterns, patterns }
 }
 
 impl Aggregate for Aggregates {

@@ -72,7 +72,7 @@ pub(super) fn section(
     base: String,
     mut alternatives: Vec<Alternative>,
     sums: Option<WhatIfSums>,
-    patterns: Vec<WhatIfPattern>,
+    (patterns, distinct_patterns): (Vec<WhatIfPattern>, u64),
     whole: Option<WholeServer<'_>>,
 ) -> Option<WhatIf> {
     let WhatIfSums { memory, alternatives: all, types, allocated, allocated_now, unknown } = sums?;
@@ -95,7 +95,7 @@ pub(super) fn section(
             alternative.total_difference = Some(difference(total, total_now));
         }
     }
-    Some(WhatIf { base, alternatives, types, patterns, unknown })
+    Some(WhatIf { base, alternatives, types, distinct_patterns, patterns, unknown })
 }
 
 /// Returns `sum - base`, clamped.
@@ -142,7 +142,7 @@ mod tests {
             allocated_now: Bytes(0),
             unknown: Unknown::default(),
         };
-        let section = section(String::new(), vec![ask], Some(sums), vec![], None).unwrap();
+        let section = section(String::new(), vec![ask], Some(sums), (vec![], 0), None).unwrap();
         assert_eq!((section.alternatives[0].memory, section.alternatives[0].share), (Bytes(0), 0.0));
     }
 }

@@ -35,9 +35,12 @@ impl More {
     ///
     /// A command is taken only if the line with it `fits`, since a shortened one could not be pasted.
     pub fn line(&self, hidden: u64, shown: usize, lang: Lang, fits: impl Fn(&str) -> bool) -> Option<String> {
-        if hidden == 0 {
-            let open = self.next(shown)?;
+        // Of a list of unknown length, the rows that the report has are not all that are left out.
+        if let Some(open) = self.next(shown) {
             return Some(say!(lang, "… more with --top {open}", "… 更多请用 --top {open}"));
+        }
+        if hidden == 0 {
+            return None;
         }
         let with = |more: u64, what: &str| {
             let count = human::count(more);
@@ -62,9 +65,12 @@ impl More {
     /// has, and `unlisted` ones that it does not have either; `None` if nothing is left out.
     pub fn sentence(&self, hidden: u64, unlisted: u64, shown: usize, lang: Lang) -> Option<Prose> {
         let all = hidden.saturating_add(unlisted);
+        if let Some(open) = self.next(shown).filter(|_| unlisted == 0) {
+            let json = if hidden > 0 { "--format json " } else { "" };
+            return Some(say!(lang, "More with `{json}--top {open}`.", "更多请用 `{json}--top {open}`。").into());
+        }
         if all == 0 {
-            let open = self.next(shown)?;
-            return Some(say!(lang, "More with `--top {open}`.", "更多请用 `--top {open}`。").into());
+            return None;
         }
         let with = |more: u64, what: &str| {
             let count = human::count(more);
@@ -143,7 +149,7 @@ mod tests {
         assert_eq!(line(&More::Keys(Vec::new()), 7, 4).as_deref(), Some("… 7 more with --format json"));
         assert_eq!(line(&keys, 0, 4), None);
         assert_eq!(line(&More::Open, 0, 3).as_deref(), Some("… more with --top 20"));
-        assert_eq!(line(&More::Open, 7, 3).as_deref(), Some("… 7 more with --top 20"));
+        assert_eq!(line(&More::Open, 7, 3).as_deref(), Some("… more with --top 20"));
         assert_eq!(line(&More::Open, 0, 10_000), None);
         assert_eq!(More::Top.line(3, 10, Lang::Zh, |_| true).as_deref(), Some("… 其余 3 项见 --top 20"));
     }

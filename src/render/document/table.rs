@@ -157,6 +157,16 @@ impl Table {
         self
     }
 
+    /// Sets how many rows there are anywhere, if the report knows: `all` is 0 in reports of earlier versions. Without it, `are_others`
+    /// says whether there are rows that the report does not list.
+    pub fn out_of_known(self, all: u64, are_others: bool) -> Table {
+        match (all, are_others) {
+            (1.., _) => self.out_of(all),
+            (0, true) => Table { more: More::Open, ..self },
+            (0, false) => self,
+        }
+    }
+
     /// Returns how many rows are left out here that the way to more shows: JSON has those of the report only.
     pub fn rest(&self) -> u64 {
         if self.more == More::Json { self.hidden } else { self.hidden.saturating_add(self.unlisted) }

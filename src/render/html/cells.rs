@@ -1,8 +1,9 @@
 //! Cells of the page, formatted for the templates.
 
-use super::prose::HtmlName;
+use super::prose::{HtmlName, LONGEST};
 use super::view::tenths;
-use crate::render::document::{Cell, Form, Range, Table, TableRow, Tone};
+use crate::render::document::{Cell, Form, Name, Range, Table, TableRow, Tone};
+use crate::render::key_text::fit;
 use crate::render::words::known;
 use crate::render::{Lang, human};
 
@@ -91,6 +92,10 @@ pub(super) fn cell(table: &Table, row: &TableRow, at: usize, lang: Lang) -> Html
         Cell::Blank => HtmlCell::Text(String::new()),
         Cell::Text(text) if at == 0 && row.tone == Tone::Faint => HtmlCell::Faint(text.clone(), depth),
         Cell::Text(text) => HtmlCell::Text(text.clone()),
+        // A sentence continues on the next line, so only a name loses its middle.
+        Cell::Name(name @ Name::Words(_)) if table.columns[at].prose => {
+            HtmlCell::Text(fit(&name.visible(), LONGEST).into_owned())
+        }
         Cell::Name(name) => HtmlCell::Name(HtmlName::of(name), depth),
         Cell::Count(n) => HtmlCell::Number(human::count(*n), *n),
         Cell::Id(n) => HtmlCell::Number(n.to_string(), *n),
@@ -167,6 +172,18 @@ mod tests {
         let cells = |row: usize| [0, 1].map(|at| cell(&table, &table.rows[row], at, Lang::En));
         assert!(matches!(cells(0), [HtmlCell::Share(_, 1000), HtmlCell::Number(_, 500)]), "{:?}", cells(0));
         assert!(matches!(cells(1), [HtmlCell::Share(_, 500), HtmlCell::Number(_, 250)]), "relative to the largest");
+    }
+
+    #[test]
+    fn a_sentence_keeps_its_middle_and_a_name_does_not() {
+        let words = "add a table to the policy file of the team; another command drafts the first one of them";
+        let table = Table::of("", &[words], 1)
+            .column(Column::text(heads::REASON).prose(), |words| Cell::words(words))
+            .column(Column::text(heads::NAME), |words| Cell::words(words))
+            .build();
+        let cells = [0, 1].map(|at| cell(&table, &table.rows[0], at, Lang::En));
+        let [HtmlCell::Text(text), HtmlCell::Name(name, _)] = cells else { panic!("{cells:?}") };
+        assert!(text == words && name.shown.contains('…'), "{text} {name:?}");
     }
 
     #[test]

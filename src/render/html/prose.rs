@@ -7,8 +7,8 @@ use crate::render::key_text;
 const SHOWN: usize = 56;
 /// Width of a shortened name where the reader asks for the whole.
 const WHOLE: usize = 240;
-/// Width of the words between two names.
-const LONGEST: usize = 600;
+/// Width of the words between two names, or of a sentence in a cell.
+pub(super) const LONGEST: usize = 600;
 
 /// A name as it stands on the page.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -377,6 +377,8 @@ fn streams(report: &Report, to: &mut Exposition) {
 
 fn elsewhere(report: &Report, to: &mut Exposition) {
     let Some(what_if) = &report.what_if else { return };
+    let base = "Memory of the same keys now: those whose memory is known for every alternative of --what-if.";
+    to.one("rdblens_what_if_base_memory_bytes", base, Some(what_if.base.memory));
     let rows = what_if.alternatives.iter().map(|row| (&row.ask, row.memory.into()));
     to.each("rdblens_what_if_memory_bytes", "Memory of the keys for the alternative of --what-if.", "ask", rows);
 }

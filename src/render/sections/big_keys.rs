@@ -2,9 +2,10 @@
 
 use super::keys::{self, LENGTH, big_are_heaviest};
 use super::known_memory;
+use crate::record::Kind;
 use crate::render::document::{Scope, Section};
-use crate::render::human;
 use crate::render::words::{leads, nouns, say};
+use crate::render::{Lang, human};
 use crate::report::Report;
 
 /// Builds the section.
@@ -21,7 +22,7 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
     };
     let limits = leads::big(&big.rules, lang);
     let expiring = match big.expiring {
-        0 => lang.of("none of the collections has a TTL", "其中的集合均未设置过期时间").to_owned(),
+        0 => no_collection_expires(report, lang).to_owned(),
         n => say!(
             lang,
             "{} among them will expire, which can block the server",
@@ -46,4 +47,17 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
     };
     let table = keys::table(title, report, &big.list, scope.rows).out_of(big.keys);
     Some(Section::new("big-keys", title).lead(lead).with(table))
+}
+
+/// Says that no collection among the big keys expires, or that there is none. A list that was cut does not tell the latter.
+pub(super) fn no_collection_expires(report: &Report, lang: Lang) -> &'static str {
+    let (big, is_collection) = (&report.big_keys, |kind: Kind| kind != Kind::String);
+    let is_cut = (big.list.len() as u64) < big.keys;
+    let has_collections = big.list.iter().any(|row| is_collection(row.kind))
+        || (is_cut && report.types.iter().any(|row| is_collection(row.kind)));
+    if has_collections {
+        lang.of("none of the collections has a TTL", "其中的集合均未设置过期时间")
+    } else {
+        lang.of("all of them strings", "均为 string")
+    }
 }

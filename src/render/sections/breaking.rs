@@ -9,7 +9,9 @@ use crate::report::Report;
 /// Builds the section.
 pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
     let (lang, findings) = (scope.lang, &report.findings);
-    if findings.dictionary.is_none() || findings.by_pattern.is_empty() {
+    // Without owners, the findings say as much; by itself the list is there whenever the report has it.
+    let is_shown = scope.apart || findings.dictionary.is_some();
+    if findings.by_pattern.is_empty() || !is_shown {
         return None;
     }
     let title = lang.of("Patterns that break most", "违规最多的模式");

@@ -4,7 +4,9 @@ use super::findings::{breaking, severities};
 use super::keys::big_are_heaviest;
 use super::problems::problems;
 use super::server::is_sized;
-use super::{expiry, growth, known_memory, short, trend, what_if};
+use super::short::FillLevel;
+use super::types::HeaviestType;
+use super::{big_keys, expiry, growth, known_memory, trend, types, what_if};
 use crate::render::document::{
     Cell, Column, Headline, Highlight, Name, Prose, Scope, Table, Tile, Tone, inline, inline_key, inline_pattern,
     inline_visible,
@@ -156,9 +158,12 @@ impl Words<'_> {
         let pattern = report.patterns.list.first().map(|row| {
             answer(lang.of("heaviest pattern", "最大模式"), Cell::pattern(&row.pattern), row.keys, row.memory)
         });
-        let kind = report.types.first().map(|row| {
-            let kind = say!(lang, "{} as {}", "{}（{}）", row.kind, key_text::text(&row.encoding));
-            answer(lang.of("heaviest type", "最大类型"), kind.into(), row.keys, row.memory)
+        let kind = types::heaviest(&report.types).map(|HeaviestType { kind, weight, encoding }| {
+            let which = match encoding {
+                Some(encoding) => say!(lang, "{kind} as {}", "{kind}（{}）", key_text::text(encoding)),
+                None => kind.name().to_owned(),
+            };
+            answer(lang.of("heaviest type", "最大类型"), which.into(), weight.keys, weight.memory)
         });
         let key = report.top.by_memory.first().map(|row| {
             answer(lang.of("heaviest key", "最大的 key"), Cell::from(&row.key), 1, row.memory.unwrap_or_default())
@@ -191,7 +196,7 @@ impl Words<'_> {
         };
         let big = &report.big_keys;
         let expiring = match big.expiring {
-            0 => lang.of("none of the collections has a TTL", "其中的集合均未设置过期时间").to_owned(),
+            0 => big_keys::no_collection_expires(report, lang).to_owned(),
             n => say!(lang, "{} will expire", "{}将过期", human::counted(n, nouns::COLLECTION, lang)),
         };
         add(lang.of("! big keys", "! 大 key"), expiring, big.keys, big.memory);
@@ -239,13 +244,14 @@ impl Words<'_> {
         let (report, lang) = (self.report, self.lang);
         let totals = &report.totals;
         let mut tiles = Vec::new();
-        if let Some((used, limit)) = short::used_of_limit(report) {
+        if let Some(level @ FillLevel { used, limit, .. }) = FillLevel::of(report) {
+            let by = level.by(lang);
             let label = lang.of("Fill level of maxmemory", "maxmemory 使用率");
             let left = human::bytes(limit.0.abs_diff(used.0));
             let note = if used <= limit {
-                say!(lang, "{left} of {} free", "剩余 {left}，共 {}", human::bytes(limit.0))
+                say!(lang, "{left} of {} free{by}", "剩余 {left}，共 {}{by}", human::bytes(limit.0))
             } else {
-                say!(lang, "{left} over {}", "超出 {left}，上限 {}", human::bytes(limit.0))
+                say!(lang, "{left} over {}{by}", "超出 {left}，上限 {}{by}", human::bytes(limit.0))
             };
             tiles.push(Tile {
                 label,

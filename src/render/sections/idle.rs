@@ -15,11 +15,12 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
     let class = |class: &IdleClass| Class::new(name(class), class.keys, class.memory, class.unknown);
     let classes: Vec<Class> = idle.classes.iter().map(class).collect();
     let section = spread(Section::new("idle", title), report, heads::IDLE, title, &classes, None, scope);
-    Some(cold_tables(&idle.parts, scope.rows, lang).into_iter().fold(section, Section::with))
+    Some(cold_tables(&idle.parts, idle.distinct_patterns, scope.rows, lang).into_iter().fold(section, Section::with))
 }
 
-/// Builds the tables of patterns and of owners with keys out of use.
-pub(super) fn cold_tables(parts: &[ColdPart], rows: usize, lang: Lang) -> Vec<Table> {
+/// Builds the tables of patterns and of owners with keys out of use. `patterns` is the number of patterns, listed or not; 0 if it is
+/// not known.
+pub(super) fn cold_tables(parts: &[ColdPart], patterns: u64, rows: usize, lang: Lang) -> Vec<Table> {
     let table = |by: ColdDivision| {
         let parts: Vec<&ColdPart> = parts.iter().filter(|part| part.by == by).collect();
         let (head, title) = match by {
@@ -39,6 +40,8 @@ pub(super) fn cold_tables(parts: &[ColdPart], rows: usize, lang: Lang) -> Vec<Ta
             .column(Column::number(heads::NOT_USED_90), |part| memory(part, 2))
             .column(Column::number(heads::COLD_SHARE).bars(), |part| Cell::ShareOf(part.cold().0, part.memory.0))
             .build();
+        // All owners are listed.
+        let table = if by == ColdDivision::Pattern { table.out_of_known(patterns, false) } else { table };
         (!parts.is_empty()).then_some(table)
     };
     [ColdDivision::Pattern, ColdDivision::Owner].into_iter().filter_map(table).collect()

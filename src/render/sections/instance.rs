@@ -1,5 +1,6 @@
 //! Memory of the whole server, compared with what it said of itself.
 
+use super::short::fill;
 use crate::render::document::{Scope, Section};
 use crate::render::words::{nouns, say};
 use crate::render::{Lang, human};
@@ -44,6 +45,9 @@ fn sentences(report: &Report, instance: &Instance, lang: Lang) -> Vec<String> {
         tables(&instance.overhead, "slot-to-keys", lang).join(lang.of(", ", "、")),
         signed(instance.dataset)
     ));
+    if let Some(fill) = fill(report, lang) {
+        said.push(say!(lang, "{fill}.", "{fill}。"));
+    }
     if let (Some(used), Some(difference)) = (instance.used_mem, instance.difference) {
         said.push(say!(lang, "used-mem was {}{}.", "used-mem 为 {}{}。", bytes(used), besides(difference, lang)));
     }

@@ -138,7 +138,11 @@ pub(super) fn document(report: &Report, scope: Scope, extent: Extent, form: Form
         (Extent::Short, Form::Terminal) => short::screen(report, &scope),
         (Extent::Short, Form::Markdown) => short::page(report, &scope),
         (Extent::Short, Form::Html) | (Extent::Full, _) => {
-            of(&scope, SECTIONS.iter().filter_map(|(_, build)| build(report, &scope)).collect())
+            let mut document = of(&scope, SECTIONS.iter().filter_map(|(_, build)| build(report, &scope)).collect());
+            // On a page it is the first of the large figures.
+            let fill = short::fill(report, scope.lang).filter(|_| form != Form::Html);
+            document.headline.facts.extend(fill.map(Prose::from));
+            document
         }
         (Extent::Chosen(parts), _) => {
             let scope = Scope { apart: true, ..scope };

@@ -1,6 +1,7 @@
 //! Commands that answer the reader's next question.
 
 use super::command::{self, Command, input, inputs, policy, quoted, settings};
+use super::types;
 use crate::render::Lang;
 use crate::render::document::{Block, Hint, Scope, Section};
 use crate::report::{Checksum, Options, Report, Text};
@@ -59,9 +60,8 @@ fn steps(report: &Report) -> Vec<Step> {
         let flags = format!("--pattern {pattern} --format csv");
         steps.push(keys(&flags, selected, "the keys of the heaviest pattern, a row each", "最大模式的 key，每个一行"));
     }
-    let kind = report.types.first().filter(|row| is_known(row.memory));
-    if let (Some(row), Some(selected)) = (kind, settings_for_any_type(report)) {
-        let flags = format!("--type {}", row.kind);
+    if let (Some(heaviest), Some(selected)) = (types::heaviest(&report.types), settings_for_any_type(report)) {
+        let flags = format!("--type {}", heaviest.kind);
         steps.push(keys(&flags, selected, "the keys of the heaviest type, a row each", "最大类型的 key，每个一行"));
     }
     let cut = Text { en: "the lists with the columns left out here", zh: "各列表，包括此处省略的列" };

@@ -18,8 +18,8 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
     let table = Table::of(title, list, usize::MAX)
         .column(Column::text(heads::RULE), |row| &*row.rule)
         .column(Column::text(heads::SEVERITY), |row| Cell::Severity(row.severity))
-        .column(Column::text(heads::REASON), |row| Cell::words(lang.of(&row.reason.en, &row.reason.zh)))
-        .column(Column::text(heads::REMEDY), |row| Cell::words(lang.of(&row.remedy.en, &row.remedy.zh)))
+        .column(Column::text(heads::REASON).prose(), |row| Cell::words(lang.of(&row.reason.en, &row.reason.zh)))
+        .column(Column::text(heads::REMEDY).prose(), |row| Cell::words(lang.of(&row.remedy.en, &row.remedy.zh)))
         .build();
     let paragraph = Block::Paragraph(Tone::Plain, text(list, lang).into());
     Some(Section::new("not-evaluated", title).with_in(Forms::TEXT, paragraph).with_in(Forms::HTML, table))

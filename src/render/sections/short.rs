@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::keys::table as keys_table;
+use super::server::is_sized;
 use super::{expiry, findings, growth, headline, next, not_evaluated, notes, patterns, types, what_if, without_ttl};
 use crate::render::document::{Block, Cell, Column, Document, Form, Prose, Scope, Section, Table};
 use crate::render::words::{heads, nouns, say};
@@ -104,29 +105,50 @@ fn facts(report: &Report, lang: Lang) -> Vec<Prose> {
 }
 
 /// Returns the fill level and what is left of `maxmemory`, if it is known.
-fn fill(report: &Report, lang: Lang) -> Option<String> {
-    let (Bytes(used), Bytes(limit)) = used_of_limit(report)?;
+pub(super) fn fill(report: &Report, lang: Lang) -> Option<String> {
+    let level = FillLevel::of(report)?;
+    let FillLevel { used: Bytes(used), limit: Bytes(limit), .. } = level;
     let (share, limit_text) = (human::share_of(used, limit), human::bytes(limit));
-    let left = human::bytes(limit.abs_diff(used));
+    let (left, by) = (human::bytes(limit.abs_diff(used)), level.by(lang));
     Some(if used <= limit {
         say!(
             lang,
-            "{share} of maxmemory {limit_text} used, {left} free",
-            "maxmemory {limit_text} 已用 {share}，剩余 {left}"
+            "{share} of maxmemory {limit_text} used{by}, {left} free",
+            "maxmemory {limit_text} 已用 {share}{by}，剩余 {left}"
         )
     } else {
         say!(
             lang,
-            "{share} of maxmemory {limit_text} used, {left} over",
-            "maxmemory {limit_text} 已用 {share}，超出 {left}"
+            "{share} of maxmemory {limit_text} used{by}, {left} over",
+            "maxmemory {limit_text} 已用 {share}{by}，超出 {left}"
         )
     })
 }
 
-/// Returns the memory of the whole server and its limit, if both are known.
-pub(super) fn used_of_limit(report: &Report) -> Option<(Bytes, Bytes)> {
-    let instance = report.instance.as_ref()?;
-    Some((instance.total, instance.maxmemory.filter(|limit| limit.0 > 0)?))
+/// Memory of the whole server and its limit. The memory is the figure that the rule `memory.headroom` judges.
+#[derive(Clone, Copy)]
+pub(super) struct FillLevel {
+    pub used: Bytes,
+    pub limit: Bytes,
+    /// True if `used` is the `used-mem` of the dump, which is more than the estimate.
+    is_reported: bool,
+}
+
+impl FillLevel {
+    /// Returns the fill level, if memory and limit are known.
+    pub fn of(report: &Report) -> Option<FillLevel> {
+        let instance = report.instance.as_ref()?;
+        let limit = instance.maxmemory.filter(|limit| limit.0 > 0)?;
+        let reported = instance.used_mem.filter(|used| *used > instance.total);
+        // What the server reports includes keys of unknown memory.
+        let used = reported.or_else(|| is_sized(report).then_some(instance.total))?;
+        Some(FillLevel { used, limit, is_reported: reported.is_some() })
+    }
+
+    /// Names the figure, unless it is the estimate.
+    pub fn by(self, lang: Lang) -> &'static str {
+        if self.is_reported { lang.of(" by used-mem", "（按 used-mem）") } else { "" }
+    }
 }
 
 /// Returns the prefixes that tell most: one that holds half of the memory is replaced by those below it.
@@ -159,12 +181,15 @@ fn prefixes(report: &Report, rows: usize, lang: Lang) -> Option<Section> {
         .build();
     (table.hidden, table.dense) = (0, true);
     let covered: f64 = nodes.iter().take(shown).map(|node| node.share).sum();
-    let title = say!(
-        lang,
-        "Heaviest prefixes: {shown}, with {} of the memory",
-        "最大的前缀：{shown} 个，占内存 {}",
-        human::share(covered.min(1.0))
-    );
+    let title = match is_sized(report) {
+        true => say!(
+            lang,
+            "Heaviest prefixes: {shown}, with {} of the memory",
+            "最大的前缀：{shown} 个，占内存 {}",
+            human::share(covered.min(1.0))
+        ),
+        false => say!(lang, "Prefixes: {shown}, memory unknown", "前缀：{shown} 个，内存未知"),
+    };
     (shown > 0).then(|| Section::new("prefixes", title).with(table))
 }
 
@@ -209,12 +234,15 @@ fn keys(report: &Report, rows: usize, scope: &Scope) -> Option<Section> {
     table.push_column(Column::text(heads::FLAGS).spare(1), flags);
     table.dense = true;
     let memory = keys.iter().filter_map(|row| row.memory).fold(0, |sum: u64, of| sum.saturating_add(of.0));
-    let title = say!(
-        lang,
-        "Heaviest keys: {}, with {} of the memory",
-        "最大的 key：{} 个，占内存 {}",
-        keys.len(),
-        human::share_of(memory, report.totals.memory.0)
-    );
+    let title = match is_sized(report) {
+        true => say!(
+            lang,
+            "Heaviest keys: {}, with {} of the memory",
+            "最大的 key：{} 个，占内存 {}",
+            keys.len(),
+            human::share_of(memory, report.totals.memory.0)
+        ),
+        false => say!(lang, "Keys: {}, memory unknown", "key：{} 个，内存未知", keys.len()),
+    };
     (!keys.is_empty()).then(|| Section::new("keys", title).with(table))
 }

@@ -5,7 +5,7 @@ use crate::render::document::{Block, Cell, Column, Forms, Range, Scale, Scope, S
 use crate::render::human;
 use crate::render::words::{heads, say};
 use crate::report::Text;
-use crate::report::{Report, TypeRow};
+use crate::report::{Report, TypeRow, Weight};
 use crate::sorting::CompactSort;
 use crate::units::Bytes;
 
@@ -53,6 +53,23 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
     )
 }
 
+/// Type that takes most memory, over all its encodings.
+pub(super) struct HeaviestType<'r> {
+    pub kind: Kind,
+    pub weight: Weight,
+    /// Its encoding, if there is only one.
+    pub encoding: Option<&'r str>,
+}
+
+/// Returns the heaviest type; `None` if no memory is known.
+pub(super) fn heaviest(rows: &[TypeRow]) -> Option<HeaviestType<'_>> {
+    let (kind, memory) = by_kind(rows).into_iter().next()?;
+    let of_kind: Vec<&TypeRow> = rows.iter().filter(|row| row.kind == kind).collect();
+    let keys = of_kind.iter().fold(0_u64, |sum, row| sum.saturating_add(row.keys));
+    let encoding = if let [row] = of_kind[..] { Some(row.encoding.as_str()) } else { None };
+    Some(HeaviestType { kind, weight: Weight { keys, memory }, encoding })
+}
+
 /// Sums up encodings, heaviest first.
 fn by_kind(rows: &[TypeRow]) -> Vec<(Kind, Bytes)> {
     let sum = |kind: Kind| rows.iter().filter(|row| row.kind == kind).map(|row| row.memory).sum();
@@ -61,4 +78,37 @@ fn by_kind(rows: &[TypeRow]) -> Vec<(Kind, Bytes)> {
     // Stable: equals keep the report's order.
     kinds.compact_sort_by_key(|(_, memory)| std::cmp::Reverse(*memory));
     kinds
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::Unknown;
+
+    #[test]
+    fn the_heaviest_type_is_that_of_all_its_encodings() {
+        let row = |kind, encoding: &str, keys, memory| TypeRow {
+            kind,
+            encoding: encoding.to_owned(),
+            keys,
+            elements: 0,
+            string_bytes: None,
+            memory: Bytes(memory),
+            share: 0.0,
+            mean: Bytes(0),
+            p50: Bytes(0),
+            p99: Bytes(0),
+            max: Bytes(0),
+            unknown: Unknown::default(),
+        };
+        let rows = [
+            row(Kind::Stream, "stream", 1, 761),
+            row(Kind::Hash, "hashtable", 2, 500),
+            row(Kind::Hash, "listpack", 3, 272),
+        ];
+        let of = |rows| heaviest(rows).map(|it| (it.kind, it.weight.keys, it.weight.memory, it.encoding));
+        assert_eq!(of(&rows[..]), Some((Kind::Hash, 5, Bytes(772), None)));
+        assert_eq!(of(&rows[..2]), Some((Kind::Stream, 1, Bytes(761), Some("stream"))));
+        assert_eq!(of(&[]), None);
+    }
 }

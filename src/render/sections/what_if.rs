@@ -1,7 +1,7 @@
 //! Memory of the same keys on other servers, with other allocators and settings.
 
 use crate::limits::MAX_ALTERNATIVES;
-use crate::render::document::{Block, Cell, Column, More, Prose, Scope, Section, Table, Tone, inline};
+use crate::render::document::{Block, Cell, Column, Prose, Scope, Section, Table, Tone, inline};
 use crate::render::words::heads;
 use crate::render::{Lang, human};
 use crate::report::Text;
@@ -110,8 +110,13 @@ fn differences(label: &str, what_if: &WhatIf, scope: &Scope) -> Table {
     }
     let mut table = table.build().in_order();
     table.hidden = (what_if.patterns.len() - shown.len()) as u64;
-    if others_differ(what_if) {
-        table.more = More::Open;
+    let others_differ = others_differ(what_if);
+    if what_if.distinct_patterns == 0 {
+        return table.out_of_known(0, others_differ);
+    }
+    // Patterns that no alternative changes are no reason to ask for more.
+    if table.hidden > 0 || others_differ {
+        table.unlisted = what_if.distinct_patterns.saturating_sub(what_if.patterns.len() as u64);
     }
     table
 }

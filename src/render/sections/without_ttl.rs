@@ -1,7 +1,7 @@
 //! Keys that never expire, by pattern.
 
 use super::known_memory;
-use crate::render::document::{Cell, Column, More, Scope, Section, Table};
+use crate::render::document::{Cell, Column, Scope, Section, Table};
 use crate::render::words::{heads, leads};
 use crate::report::Report;
 
@@ -12,7 +12,7 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
         return None;
     }
     let title = scope.lang.of("Keys without TTL", "无 TTL 的 key");
-    let mut table = Table::of(title, &no_ttl.patterns, scope.rows)
+    let table = Table::of(title, &no_ttl.patterns, scope.rows)
         .column(Column::text(heads::PATTERN).shrink(24), |row| Cell::pattern(&row.pattern))
         .column(Column::number(heads::KEYS), |row| row.keys)
         .column(Column::number(heads::MEMORY), |row| known_memory(row.keys, row.memory))
@@ -21,10 +21,8 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
         })
         .column(Column::text(heads::EXAMPLE).shrink(20).spare(1), |row| row.examples.first())
         .build();
-    // How many patterns there are is not known, only that those listed do not hold all of these keys.
     let listed = no_ttl.patterns.iter().fold(0, |sum: u64, row| sum.saturating_add(row.keys));
-    if listed < no_ttl.keys {
-        table.more = More::Open;
-    }
+    let are_others = listed < no_ttl.keys;
+    let table = table.out_of_known(no_ttl.distinct_patterns, are_others);
     Some(Section::new("without-ttl", title).lead(leads::without_ttl(report, scope.lang)).with(table))
 }

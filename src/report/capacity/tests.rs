@@ -224,6 +224,7 @@ fn a_question_is_answered_if_every_server_was_asked() {
             base,
             alternatives: asks.iter().map(alternative).collect(),
             types: Vec::new(),
+            distinct_patterns: 0,
             patterns: Vec::new(),
             unknown: Unknown::default(),
         });
@@ -263,7 +264,7 @@ fn parts_cold_data_and_expiries_are_added_up() {
     };
     let classes = [Some(86_400), Some(7 * 86_400), Some(30 * 86_400), Some(90 * 86_400), None];
     let classes = classes.into_iter().zip([1, 2, 4, 8, 16]).map(|(below, memory)| idle(below, memory)).collect();
-    named.report.idle = Some(Idle { keys: 5, classes, parts: Vec::new() });
+    named.report.idle = Some(Idle { keys: 5, classes, distinct_patterns: 0, parts: Vec::new() });
     let left = |below_ms, memory| ExpiryClass {
         left: "".into(),
         below_ms,
@@ -466,7 +467,7 @@ fn cold_parts_of_servers_are_added_up_by_name() {
     };
     let server = |parts| {
         let mut named = server("s", 1, 1_000);
-        named.report.idle = Some(Idle { keys: 10, classes: Vec::new(), parts });
+        named.report.idle = Some(Idle { keys: 10, classes: Vec::new(), distinct_patterns: 0, parts });
         named
     };
     let (pattern, owner) = (ColdDivision::Pattern, ColdDivision::Owner);

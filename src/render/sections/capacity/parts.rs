@@ -53,7 +53,7 @@ pub(super) fn cold(plan: &Capacity, lang: Lang) -> Option<Section> {
         .in_order();
     let lead = lang.of("Memory that expiring or moving cold keys would free.", "让冷 key 过期或迁出后可释放的内存。");
     let section = || Section::new("cold", lang.of("Cold data", "冷数据")).lead(lead).with(table);
-    let parts = cold_tables(&plan.cold_parts, usize::MAX, lang);
+    let parts = cold_tables(&plan.cold_parts, 0, usize::MAX, lang);
     (!plan.cold.is_empty()).then(|| parts.into_iter().fold(section(), Section::with))
 }
 

@@ -90,6 +90,7 @@ pub fn sound() -> Report {
             keys: 812_345,
             memory: Bytes(1_100 * MIB),
             share: 812_345.0 / 1_234_567.0,
+            distinct_patterns: 112,
             patterns: vec![
                 weight("user:{int}:profile", 500_000, 700 * MIB, b"user:7:profile"),
                 weight("rank:{date}:{*}", 12, 180 * MIB, b"rank:2026-11-20:all"),
@@ -100,7 +101,7 @@ pub fn sound() -> Report {
         findings: Findings { baseline: Some(baseline::baseline()), ..findings::findings() },
         prefixes: prefixes(),
         patterns: patterns(),
-        idle: Some(Idle { keys: 1_234_567, classes: idle_classes(), parts: cold_parts() }),
+        idle: Some(Idle { keys: 1_234_567, classes: idle_classes(), distinct_patterns: 30, parts: cold_parts() }),
         freq: Some(Freq { keys: 3, classes: vec![freq(0, 0, 1), freq(1, 9, 0), freq(10, 255, 2)] }),
         growth: Some(baseline::growth(CTIME, 1_234_567, Bytes(TOTAL))),
         history: history(),

@@ -52,6 +52,7 @@ pub fn asked() -> Report {
             of_type(Kind::Hash, 500_000, 1_100, [80, 140, 100, 100]),
             of_type(Kind::String, 700_000, 400, [105, 93, 101, 100]),
         ],
+        distinct_patterns: 40,
         patterns: vec![
             of_pattern("user:{int}:profile", 400_000, 700, [70, 160, 100, 100]),
             of_pattern("cart:{uuid}:items:of:a:very:long:name:that:does:not:end", 100_000, 400, [97, 105, 100, 100]),
