@@ -59,7 +59,9 @@ fn the_default_report_fits_two_screens() {
             seen += 1;
             for lang in Lang::ALL {
                 let text = render(&report, Format::Table, 80, lang);
-                assert!(text.lines().count() <= MOST, "{input} has {} lines:\n{text}", text.lines().count());
+                // A long path takes a line of its own.
+                let most = MOST + usize::from(input.len() > 30);
+                assert!(text.lines().count() <= most, "{input} has {} lines:\n{text}", text.lines().count());
                 let narrow = render(&report, Format::Table, 60, lang);
                 for (line, width) in text.lines().map(|line| (line, 80)).chain(narrow.lines().map(|line| (line, 60))) {
                     assert!(key_text::width(line) <= width, "{input}: {line}");
