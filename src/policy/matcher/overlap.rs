@@ -4,7 +4,10 @@ use std::collections::HashMap;
 
 use super::{PolicyPattern, SegmentPattern};
 
-/// Patterns of one list, none of which [overlaps](PolicyPattern::overlaps) another.
+/// Patterns of one list. Two of them overlap if some key could match both and neither takes precedence.
+///
+/// A pattern without a leading `**` takes precedence over one with it. Of two with it, the leftmost match does, so they overlap only
+/// if they can match from the same segment on.
 #[derive(Debug, Clone, Default)]
 pub struct Apart {
     /// Patterns without a leading `**`.
