@@ -299,6 +299,8 @@ mod tests {
         #![proptest_config(proptest::prelude::ProptestConfig::with_cases(1_000))]
         #[test]
         fn the_regex_and_the_definition_agree(pattern in r"([ab\]\[^\\*?-]|\\x6[12]){0,8}", name in r"[ab\]\[^\\*?-]{0,5}") {
+            // As the end of a range, a backslash is itself, and no number follows.
+            proptest::prop_assume!(!pattern.contains(r"-\x"));
             let found = Glob::new(&pattern).unwrap().matches(name.as_bytes());
             proptest::prop_assert_eq!(found, matches_slowly(&without_numbers(&pattern), name.as_bytes()));
         }
