@@ -183,7 +183,9 @@ def platform_class(key: Key) -> str | None:
     """Returns the class of a key under platform: that of its leftmost word."""
     parts = b":".join(segments(key.name)).split(b":", LEVELS - 1)
     for at, part in enumerate(parts):
-        if part in (b"counter", b"config"):
+        if part in (b"counter", b"counters", b"count", b"config", b"configs"):
+            return "persistent"
+        if part in (b"sys_config", b"app_config", b"settings") and at + 1 < len(parts):
             return "persistent"
         if part in (b"cache", b"lock") and at + 1 < len(parts):
             # The class of locks takes only some types; it is still the first word that decides.
