@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use super::counts::{LeafSums, NEVER};
 use super::facts::PatternFacts;
-use super::{BrokenPatterns, PatternSections, PatternsPlan};
+use super::{BrokenPatterns, Listed, PatternSections, PatternsPlan};
 use crate::aggregate::parts::ColdKeys;
 use crate::pattern::joined::COLLAPSED;
 use crate::pattern::tree::{PatternTree, PlaceId, TreeNode};
@@ -23,14 +23,9 @@ pub(super) fn sections(tree: &PatternTree<PatternFacts>, plan: &PatternsPlan) ->
     let mut lists = PatternLists {
         total: 0,
         unknown: 0,
-        distinct: 0,
         patterns: TopPatterns::new(plan.top),
         no_ttl: TopPatterns::new(plan.top),
-        broken: plan
-            .rules
-            .iter()
-            .map(|_| BreakingPatterns { distinct: 0, worst: None, best: TopPatterns::new(plan.top) })
-            .collect(),
+        broken: plan.rules.iter().map(|_| BreakingPatterns { worst: None, best: TopPatterns::new(plan.top) }).collect(),
         worst: TopPatterns::new(plan.top),
         what_if: TopPatterns::new(plan.top),
         cold: TopPatterns::new(plan.top),
@@ -41,15 +36,12 @@ pub(super) fn sections(tree: &PatternTree<PatternFacts>, plan: &PatternsPlan) ->
     let (first, crowded) = first(tree.root(), SEGMENT_LEVELS);
     let (_, level) = PrefixCut { plan, total, unknown }.level(tree.root(), plan.depth, &mut String::new());
     let broken = lists.broken.into_iter().enumerate();
-    let broken = broken.map(|(bit, BreakingPatterns { distinct, worst, best })| {
+    let broken = broken.map(|(bit, BreakingPatterns { worst, best })| {
         let worst = worst.map(|farthest| farthest.violation).filter(|violation| has_measurement(plan, bit, violation));
         let worst = worst.map(|violation| Worst { measured: violation.measured, allowed: Some(violation.allowed) });
-        BrokenPatterns { distinct, worst, list: breaking(plan, bit, best) }
+        BrokenPatterns { distinct: best.offered, worst, list: breaking(plan, bit, best) }
     });
     PatternSections {
-        no_ttl_distinct: lists.no_ttl.offered,
-        what_if_distinct: lists.what_if.offered,
-        cold_distinct: lists.cold.offered,
         prefixes: Prefixes {
             depth: plan.depth,
             min_share: plan.min_share,
@@ -59,15 +51,15 @@ pub(super) fn sections(tree: &PatternTree<PatternFacts>, plan: &PatternsPlan) ->
             crowded,
         },
         patterns: Patterns {
-            distinct: lists.distinct,
+            distinct: lists.patterns.offered,
             level_limit: tree.limits().top as u64,
             list: lists.patterns.sorted().into_iter().map(|row| pattern_row(row, total)).collect(),
         },
-        no_ttl_patterns: weights(lists.no_ttl, PatternFacts::without_ttl),
+        no_ttl: lists.no_ttl.listed(|row| Some(no_ttl_row(row))),
         broken: broken.collect(),
         worst: lists.worst.sorted().into_iter().map(|row| pattern_findings(plan, row)).collect(),
-        what_if: lists.what_if.sorted().into_iter().map(what_if_row).collect(),
-        cold: lists.cold.sorted().into_iter().filter_map(cold_part).collect(),
+        what_if: lists.what_if.listed(|row| Some(what_if_row(row))),
+        cold: lists.cold.listed(cold_part),
         strict: tree.is_strict(),
     }
 }
@@ -149,14 +141,9 @@ fn cold_part(row: ListedPattern<'_>) -> Option<ColdPart> {
     Some(ColdPart { by: ColdDivision::Pattern, name: Some(row.text), keys, memory, steps })
 }
 
-fn weights(best: TopPatterns<'_>, examples: impl Fn(&PatternFacts) -> Vec<Example>) -> Vec<PatternWeight> {
-    let weight = |row: ListedPattern<'_>| PatternWeight {
-        pattern: row.text,
-        keys: row.weight.keys,
-        memory: row.weight.memory,
-        examples: examples(row.facts),
-    };
-    best.sorted().into_iter().map(weight).collect()
+fn no_ttl_row(row: ListedPattern<'_>) -> PatternWeight {
+    let Weight { keys, memory } = row.weight;
+    PatternWeight { pattern: row.text, keys, memory, examples: row.facts.without_ttl() }
 }
 
 /// Returns the patterns that break a rule, heaviest first.
@@ -262,7 +249,6 @@ struct PatternLists<'a> {
     total: u64,
     /// Bytes in the file of all keys of unknown memory.
     unknown: u64,
-    distinct: u64,
     patterns: TopPatterns<'a>,
     no_ttl: TopPatterns<'a>,
     /// By bit of the rule.
@@ -293,7 +279,6 @@ impl<'a> PatternLists<'a> {
         let LeafSums { keys, memory, without_ttl, unknown, .. } = facts.sums();
         self.total = self.total.saturating_add(memory.0);
         self.unknown = self.unknown.saturating_add(unknown.stored_bytes.0);
-        self.distinct += 1;
         // Among patterns of unknown memory, those with most bytes in the file come first.
         self.patterns.offer((memory.0, unknown.stored_bytes.0), Weight { keys, memory }, text, facts);
         if without_ttl.keys > 0 {
@@ -324,7 +309,6 @@ impl<'a> PatternLists<'a> {
 
 /// Patterns that break one rule.
 struct BreakingPatterns<'a> {
-    distinct: u64,
     /// Worst violation of all patterns, listed or not: the list goes by weight.
     worst: Option<WorstViolation>,
     best: TopPatterns<'a>,
@@ -338,7 +322,6 @@ struct WorstViolation {
 
 impl<'a> BreakingPatterns<'a> {
     fn add(&mut self, violation: Violation, weight: Weight, text: &str, facts: &'a PatternFacts) {
-        self.distinct += 1;
         let rank = (violation.measured.abs_diff(violation.allowed), weight.memory.0, weight.keys);
         if self.worst.as_ref().is_none_or(|worst| worst.rank < rank) {
             self.worst = Some(WorstViolation { rank, violation });
@@ -393,6 +376,10 @@ impl<'a> TopPatterns<'a> {
     fn sorted(mut self) -> Vec<ListedPattern<'a>> {
         self.trim();
         self.rows
+    }
+
+    fn listed<T>(self, row: impl FnMut(ListedPattern<'a>) -> Option<T>) -> Listed<T> {
+        Listed { distinct: self.offered, rows: self.sorted().into_iter().filter_map(row).collect() }
     }
 }
 

@@ -67,23 +67,26 @@ pub struct PatternSections {
     /// The heaviest patterns.
     pub patterns: report::Patterns,
     /// Patterns with most memory in keys without expiry.
-    pub no_ttl_patterns: Vec<report::PatternWeight>,
-    /// Number of patterns with keys without expiry.
-    pub no_ttl_distinct: u64,
+    pub no_ttl: Listed<report::PatternWeight>,
     /// Patterns that break each rule, by bit: their number and the heaviest.
     pub broken: Vec<BrokenPatterns>,
     /// Patterns with the most severe violations.
     pub worst: Vec<report::PatternFindings>,
     /// The patterns whose memory differs most under an alternative.
-    pub what_if: Vec<report::WhatIfPattern>,
-    /// Number of patterns whose memory is known under the alternatives.
-    pub what_if_distinct: u64,
+    pub what_if: Listed<report::WhatIfPattern>,
     /// The patterns with most memory out of use.
-    pub cold: Vec<report::ColdPart>,
-    /// Number of patterns with keys out of use.
-    pub cold_distinct: u64,
+    pub cold: Listed<report::ColdPart>,
     /// True if strict mode made levels narrower than [`Patterns::level_limit`](report::Patterns) says.
     pub strict: bool,
+}
+
+/// First rows of a list of patterns.
+#[derive(Debug, Clone)]
+pub struct Listed<T> {
+    /// Number of patterns, listed or not.
+    pub distinct: u64,
+    /// The first of them.
+    pub rows: Vec<T>,
 }
 
 /// Patterns that break one rule.

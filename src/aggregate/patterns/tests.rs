@@ -143,15 +143,13 @@ fn a_name_that_is_a_key_and_a_prefix_shows_as_two_rows() {
     assert_eq!(texts, ["user:{int}:name", "user", "user:{int}:mail"]);
     assert_eq!(sections.patterns.list[0].example.key.as_text(), Some("user:1:name"));
     assert_eq!((sections.broken[0].list.len(), sections.broken[1].list.len()), (0, 3));
-    assert_eq!(sections.no_ttl_patterns[0].examples.len(), 2);
+    assert_eq!(sections.no_ttl.rows[0].examples.len(), 2);
 }
 
 #[test]
 fn no_keys_give_empty_sections() {
     let sections = PatternStats::new(TreeLimits::default(), 0).finish(&plan());
-    assert!(
-        sections.prefixes.tree.is_empty() && sections.patterns.list.is_empty() && sections.no_ttl_patterns.is_empty()
-    );
+    assert!(sections.prefixes.tree.is_empty() && sections.patterns.list.is_empty() && sections.no_ttl.rows.is_empty());
     assert_eq!((sections.prefixes.hidden, sections.broken.len()), (Hidden::default(), 3));
 }
 
@@ -163,7 +161,7 @@ fn the_pattern_that_changes_most_comes_first_and_then_the_heaviest() {
         let record = Record { alternatives: &alternatives.map(Bytes), ..record(0, key.as_bytes(), memory, None) };
         patterns.observe(&record, &pattern(key), &crate::policy::testing::broken(0));
     }
-    let rows = patterns.finish(&PatternsPlan { top: 3, ..plan() }).what_if;
+    let rows = patterns.finish(&PatternsPlan { top: 3, ..plan() }).what_if.rows;
     assert_eq!(rows.iter().map(|row| row.pattern.as_str()).collect::<Vec<_>>(), ["b", "a", "d"]);
     assert_eq!((rows[0].memory, rows[0].alternatives.as_slice()), (Bytes(1), &[Bytes(40), Bytes(1)][..]));
 }
@@ -272,8 +270,8 @@ proptest! {
         // Those of unknown memory go by their keys.
         let rank = |keys: u64, memory: Bytes| (memory, if memory == Bytes(0) { keys } else { 0 });
         rows.sort_by_key(|(text, keys, memory)| (std::cmp::Reverse(rank(*keys, *memory)), text.clone()));
-        prop_assert_eq!(plain(&sections.no_ttl_patterns), rows);
-        let list: Vec<_> = sections.what_if.iter().map(|r| (r.pattern.clone(), r.keys, r.memory)).collect();
+        prop_assert_eq!(plain(&sections.no_ttl.rows), rows);
+        let list: Vec<_> = sections.what_if.rows.iter().map(|r| (r.pattern.clone(), r.keys, r.memory)).collect();
         let difference = |memory: u64| alternatives(memory)[1].0.saturating_sub(memory);
         let mut rows = sums(&|_| true);
         if rows.iter().all(|(_, _, memory)| memory.0 < 1000) {

@@ -19,7 +19,7 @@ use super::read::schedule::Schedule;
 use crate::aggregate::Aggregate;
 use crate::aggregate::breakdown::TypeStats;
 use crate::aggregate::instance::FileInstance;
-use crate::aggregate::patterns::{PatternSections, PatternStats};
+use crate::aggregate::patterns::{Listed, PatternSections, PatternStats};
 use crate::aggregate::runs::Runs;
 use crate::aggregate::slots::SlotStats;
 use crate::aggregate::sums::RunStats;
@@ -70,7 +70,7 @@ pub struct AggregateResults {
     /// Memory under each alternative.
     pub what_if: Option<WhatIfSums>,
     /// Patterns whose memory changes most under an alternative.
-    pub what_if_patterns: (Vec<report::WhatIfPattern>, u64),
+    pub what_if_patterns: Listed<report::WhatIfPattern>,
     /// True if strict mode collapsed crowded levels below the usual limit.
     pub patterns_strict: bool,
     /// How strings are stored.
@@ -181,19 +181,8 @@ impl Aggregates {
         self.every_key.finish(report);
         self.unusual_keys.finish(report);
         let questions = &self.questions;
-        let PatternSections {
-            prefixes,
-            patterns,
-            no_ttl_patterns,
-            no_ttl_distinct,
-            broken,
-            worst,
-            what_if,
-            what_if_distinct,
-            cold,
-            cold_distinct,
-            strict,
-        } = self.patterns.finish(&questions.patterns);
+        let PatternSections { prefixes, patterns, no_ttl, broken, worst, what_if, cold, strict } =
+            self.patterns.finish(&questions.patterns);
         let forest = self.patterns.forest();
         let KeyFindings { findings, naming } = findings::found(
             &questions.checks,
@@ -204,17 +193,17 @@ impl Aggregates {
             &forest,
             questions.top,
         );
-        report.no_ttl = no_ttl(&report.totals, no_ttl_patterns, no_ttl_distinct);
+        report.no_ttl = without_ttl(&report.totals, no_ttl);
         (report.prefixes, report.patterns) = (prefixes, patterns);
         (report.findings, report.naming) = (findings, naming);
         if let Some(idle) = &mut report.idle {
-            (idle.parts, idle.distinct_patterns) = (cold, cold_distinct);
+            (idle.parts, idle.distinct_patterns) = (cold.rows, cold.distinct);
             idle.parts.extend(findings::cold_by_owner(&questions.checks, &self.violations));
         }
         AggregateResults {
             instances: instance.finish(),
             what_if: self.what_if.finish(),
-            what_if_patterns: (what_if, what_if_distinct),
+            what_if_patterns: what_if,
             patterns_strict: strict,
             strings: self.strings,
             patterns: self.patterns,
@@ -259,10 +248,10 @@ pub(super) fn id_finder(questions: &Questions) -> Option<IdFinder> {
     questions.checks.words_before_ids().map(|words| IdFinder::new(&questions.separators, words))
 }
 
-fn no_ttl(totals: &report::Totals, patterns: Vec<report::PatternWeight>, distinct_patterns: u64) -> report::NoTtl {
+fn without_ttl(totals: &report::Totals, patterns: Listed<report::PatternWeight>) -> report::NoTtl {
     let report::Weight { keys, memory } = totals.without_ttl;
     let share = if totals.keys == 0 { 0.0 } else { keys as f64 / totals.keys as f64 };
-    report::NoTtl { keys, memory, share, distinct_patterns, patterns }
+    report::NoTtl { keys, memory, share, distinct_patterns: patterns.distinct, patterns: patterns.rows }
 }
 
 impl Aggregate for Aggregates {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::instance::BesideKeys;
+use crate::aggregate::patterns::Listed;
 use crate::aggregate::what_if::WhatIfSums;
 use crate::analyze::plan::ReadPlan;
 use crate::analyze::read::file::InputFile;
@@ -72,7 +73,7 @@ pub(super) fn section(
     base: String,
     mut alternatives: Vec<Alternative>,
     sums: Option<WhatIfSums>,
-    (patterns, distinct_patterns): (Vec<WhatIfPattern>, u64),
+    patterns: Listed<WhatIfPattern>,
     whole: Option<WholeServer<'_>>,
 ) -> Option<WhatIf> {
     let WhatIfSums { memory, alternatives: all, types, allocated, allocated_now, unknown } = sums?;
@@ -95,6 +96,7 @@ pub(super) fn section(
             alternative.total_difference = Some(difference(total, total_now));
         }
     }
+    let Listed { distinct: distinct_patterns, rows: patterns } = patterns;
     Some(WhatIf { base, alternatives, types, distinct_patterns, patterns, unknown })
 }
 
@@ -142,7 +144,8 @@ mod tests {
             allocated_now: Bytes(0),
             unknown: Unknown::default(),
         };
-        let section = section(String::new(), vec![ask], Some(sums), (vec![], 0), None).unwrap();
+        let section =
+            section(String::new(), vec![ask], Some(sums), Listed { distinct: 0, rows: vec![] }, None).unwrap();
         assert_eq!((section.alternatives[0].memory, section.alternatives[0].share), (Bytes(0), 0.0));
     }
 }
