@@ -401,6 +401,21 @@ pub enum TreeCount {
     Leafless(u64),
 }
 
+impl TreeCount {
+    /// Returns the size of the structure of a tree.
+    pub fn structure(self) -> u64 {
+        match self {
+            TreeCount::Estimated => 24,
+            TreeCount::Measured(structure) | TreeCount::Leafless(structure) => structure,
+        }
+    }
+
+    /// Returns whether each key has a leaf.
+    pub fn has_leaves(self) -> bool {
+        !matches!(self, TreeCount::Leafless(_))
+    }
+}
+
 /// Trees of a stream counted besides those of entries and pending entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NamesCount {

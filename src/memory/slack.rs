@@ -111,13 +111,8 @@ impl Model {
 
     /// Returns the allocated size of a radix tree.
     pub(super) fn real_tree(&self, shape: TreeShape) -> u64 {
-        match self.layout.stream.tree {
-            TreeCount::Estimated => self.usable(24) + shape.bytes,
-            TreeCount::Measured(structure) => self.usable(structure) + shape.bytes,
-            TreeCount::Leafless(structure) => {
-                let leaves = self.usable(LEAF).saturating_mul(shape.leaves);
-                self.usable(structure).saturating_add(shape.bytes.saturating_sub(leaves))
-            }
-        }
+        let tree = self.layout.stream.tree;
+        let leaves = if tree.has_leaves() { 0 } else { self.usable(LEAF).saturating_mul(shape.leaves) };
+        self.usable(tree.structure()).saturating_add(shape.bytes.saturating_sub(leaves))
     }
 }

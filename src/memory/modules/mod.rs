@@ -15,7 +15,7 @@ mod time_series;
 mod top_k;
 mod vector_set;
 
-use super::layout::{ModuleLine, TreeCount};
+use super::layout::ModuleLine;
 use super::rax::{RaxTree, TreeShape};
 use super::{Model, ModuleFacts};
 use crate::error::Result;
@@ -82,10 +82,7 @@ impl ServerParts<'_> {
 
     /// Returns the allocated size of a `RedisModuleDict`; unlike those of streams, its tree always has leaves.
     fn dictionary(&self, shape: TreeShape) -> u64 {
-        let tree = match self.model.layout.stream.tree {
-            TreeCount::Estimated => 24,
-            TreeCount::Measured(structure) | TreeCount::Leafless(structure) => structure,
-        };
+        let tree = self.model.layout.stream.tree.structure();
         self.usable(DICTIONARY).saturating_add(self.usable(tree)).saturating_add(shape.bytes)
     }
 
