@@ -196,7 +196,12 @@ pub(super) fn wrong_ending(path: &Path, format: Format) -> Option<String> {
     let ending = path.extension()?.to_str()?.to_ascii_lowercase();
     let wrong = FOREIGN.contains(&ending.as_str()) || of_name(path).is_some_and(|own| own.name() != format.name());
     let hint = if ending == "pdf" { "; to get a PDF, write HTML and print the page" } else { "" };
-    wrong.then(|| format!("{} will be {}, not {ending}{hint}", shown_path(path), format.name()))
+    wrong.then(|| will_be(path, format.name(), &ending) + hint)
+}
+
+/// Says that a file will hold another format than its name promises.
+pub(super) fn will_be(path: &Path, format: &str, promised: &str) -> String {
+    format!("{} will be {format}, not {promised}", shown_path(path))
 }
 
 /// Returns the requested formats without repetition; by default the format of the output's extension, else the table.

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use super::args::{KeysArgs, RowFormat as RowFormatArg};
-use super::delivery::bom_without_csv;
+use super::delivery::{bom_without_csv, will_be};
 use super::message::notice;
 use super::output::{Outlet, Output};
 use super::progress::ProgressLine;
@@ -13,7 +13,6 @@ use crate::analyze::first_pass::require_files;
 use crate::analyze::row_filter::NearPatterns;
 use crate::analyze::verdict::FileVerdict;
 use crate::error::{Error, Result};
-use crate::input::shown_path;
 use crate::render::gate::Escapes;
 #[cfg(feature = "parquet")]
 use crate::render::rows::{ColumnChoice, ParquetFile};
@@ -123,7 +122,7 @@ fn format_of(args: &KeysArgs) -> RowFormatArg {
 fn wrong_ending(args: &KeysArgs) -> Option<String> {
     let (path, format) = (args.output.output.as_deref()?, args.format?);
     let of_name = RowFormatArg::of_name(path).filter(|of_name| *of_name != format)?;
-    Some(format!("{} will be {}, not {}", shown_path(path), format.name(), of_name.name()))
+    Some(will_be(path, format.name(), of_name.name()))
 }
 
 /// Refuses a byte order mark of other forms than CSV, and Parquet if it is not compiled in or if the output is a terminal.

@@ -23,7 +23,7 @@ pub fn lay_over(reader: &PolicyReader<'_>, root: &TomlTable<'_>, policy: &mut Po
     for (line, table) in reader.tables(root, "ttl_class")? {
         let name = reader.needed(table, "name", line)?.trim();
         let place = *places.entry(name.to_owned()).or_insert(policy.classes.len());
-        let class = ttl_class(reader, table, line, policy.classes.get(place))?;
+        let class = ttl_class(reader, table, name, line, policy.classes.get(place))?;
         match policy.classes.get_mut(place) {
             Some(known) if known.line > 0 => {
                 let what = format!("TTL class {:?} is already defined in line {}", class.name, known.line);
@@ -46,7 +46,11 @@ pub fn lay_over(reader: &PolicyReader<'_>, root: &TomlTable<'_>, policy: &mut Po
     }
     for (line, table) in reader.tables(root, "expected")? {
         let expected = expected(reader, table, line)?;
-        policy.expected.retain(|known| known.line > 0 || known.pattern != expected.pattern);
+        // Those of the preset stand first.
+        let mut preset = policy.expected.iter().take_while(|known| known.line == 0);
+        if let Some(place) = preset.position(|known| known.pattern == expected.pattern) {
+            policy.expected.remove(place);
+        }
         policy.expected.push(expected);
     }
     for (line, table) in reader.tables(root, "exempt")? {
@@ -58,12 +62,12 @@ pub fn lay_over(reader: &PolicyReader<'_>, root: &TomlTable<'_>, policy: &mut Po
 fn ttl_class(
     reader: &PolicyReader<'_>,
     table: &TomlTable<'_>,
+    name: &str,
     line: usize,
     replaced: Option<&TtlClass>,
 ) -> Result<TtlClass, PolicyFault> {
     reader.only(table, &["name", "patterns", "types", "locks", "required", "max", "jitter", "budget"])?;
     reader.filled(table, "name", "give the class a name: entries and reports use it")?;
-    let name = reader.needed(table, "name", line)?.trim();
     let (kinds, locks, patterns) = members(reader, table, replaced)?;
     if (!kinds.is_empty() || locks) && table.contains_key("budget") {
         let line = reader.line_of(table, "budget");

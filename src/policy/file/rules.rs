@@ -45,7 +45,7 @@ pub fn lay_over(reader: &PolicyReader<'_>, root: &TomlTable<'_>, policy: &mut Po
 pub fn enable_declared(root: &TomlTable<'_>, policy: &mut Policy) -> Result<(), PolicyFault> {
     let own = policy.classes.iter().filter(|class| class.line > 0);
     let class = |has: fn(&TtlClass) -> bool| own.clone().find(|class| has(class)).map(|class| class.line);
-    let budget = policy.budgets.iter().map(|budget| budget.line).next();
+    let budget = policy.budgets.first().map(|budget| budget.line);
     let entry = policy.entries.iter().find(|entry| entry.budget.is_some()).map(|entry| entry.line);
     let expected = policy.expected.iter().find(|expected| expected.line > 0).map(|expected| expected.line);
     let declared = [

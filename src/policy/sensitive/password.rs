@@ -39,6 +39,8 @@ const LONGEST_COUNT: usize = 3;
 const LONGEST_LIFE: usize = 8;
 /// Digits of a number that is a password.
 const NUMBER: std::ops::RangeInclusive<usize> = 6..=12;
+/// Marks around the variables of a text.
+const VARIABLES: [(&str, &str); 3] = [("${", "}"), ("#{", "}"), ("{{", "}}")];
 /// Most backslashes before a quote: two encodings.
 const DEEPEST: usize = 3;
 
@@ -185,32 +187,29 @@ fn is_label(value: &[u8]) -> bool {
         || text.contains(' ') && text.to_ascii_lowercase().contains("password")
 }
 
-/// Returns a text up to its first variable, `${code}` or `{{code}}`, with what follows it, and whether it has any.
-fn without_variables(text: &str) -> (std::borrow::Cow<'_, str>, bool) {
+/// Returns a text without its variables, such as `${code}` and `{{code}}`, and whether it has any.
+fn without_variables(text: &str) -> (String, bool) {
     let (mut rest, mut kept) = (text, String::new());
-    while let Some((at, end)) = [("${", "}"), ("{{", "}}"), ("#{", "}")]
-        .iter()
-        .filter_map(|(open, close)| {
-            let at = rest.find(open)?;
-            Some((at, at + rest[at..].find(close)? + close.len()))
-        })
-        .min()
-    {
+    let variable = |text: &str| {
+        let place = |(open, close): &(&str, &str)| {
+            let at = text.find(open)?;
+            Some((at, at + text[at..].find(close)? + close.len()))
+        };
+        VARIABLES.iter().filter_map(place).min()
+    };
+    while let Some((at, end)) = variable(rest) {
         kept.push_str(&rest[..at]);
         rest = &rest[end..];
     }
-    match kept.is_empty() && rest.len() == text.len() {
-        true => (text.into(), false),
-        false => ((kept + rest).into(), true),
-    }
+    let has_variables = rest.len() < text.len();
+    (kept + rest, has_variables)
 }
 
 /// Returns whether a value stands for one that is filled in later: `${DB_PASSWORD}`, `{{ password }}`, `<password>`, `$PASSWORD`.
 ///
 /// Where the marks may as well be those of a password, only words may stand between them.
 pub(super) fn is_placeholder(value: &[u8]) -> bool {
-    const TEMPLATES: [(&[u8], &[u8]); 6] =
-        [(b"${", b"}"), (b"#{", b"}"), (b"{{", b"}}"), (b"%{", b"}"), (b"$(", b")"), (b"<%", b"%>")];
+    const TEMPLATES: [(&str, &str); 3] = [("%{", "}"), ("$(", ")"), ("<%", "%>")];
     const MARKS: [(&[u8], &[u8]); 5] = [(b"<", b">"), (b"%", b"%"), (b"@", b"@"), (b"__", b"__"), (b"[", b"]")];
     let within = |(start, end): &(&[u8], &[u8])| value.strip_prefix(*start)?.strip_suffix(*end);
     let is_word =
@@ -221,7 +220,8 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
             && (name.iter().all(|byte| byte.is_ascii_alphabetic() || *byte == b'_')
                 || name.iter().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_'))
     };
-    TEMPLATES.iter().any(|marks| within(marks).is_some())
+    let as_bytes = |(start, end): &(&'static str, &'static str)| (start.as_bytes(), end.as_bytes());
+    VARIABLES.iter().chain(&TEMPLATES).map(as_bytes).any(|marks| within(&marks).is_some())
         || MARKS.iter().filter_map(within).any(are_words)
         || value.strip_prefix(b"$").is_some_and(is_variable)
 }

@@ -49,7 +49,8 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
     Some(Section::new("big-keys", title).lead(lead).with(table))
 }
 
-/// Says that no collection among the big keys expires, or that there is none. A list that was cut does not tell the latter.
+/// Says that no collection among the big keys expires or, if all of them are strings, so. Where the list does not have all big keys, the
+/// types of the snapshot decide whether there may be others.
 pub(super) fn no_collection_expires(report: &Report, lang: Lang) -> &'static str {
     let (big, is_collection) = (&report.big_keys, |kind: Kind| kind != Kind::String);
     let is_cut = (big.list.len() as u64) < big.keys;

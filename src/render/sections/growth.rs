@@ -90,7 +90,7 @@ pub(super) fn sentence(
 }
 
 /// Returns the memory of some keys; `None` if it is unknown for all of them.
-fn memory_of(weight: Weight) -> Option<Bytes> {
+pub(super) fn memory_of(weight: Weight) -> Option<Bytes> {
     known_memory(weight.keys, weight.memory)
 }
 

@@ -71,8 +71,8 @@ pub struct Reached {
     pub already: bool,
 }
 
-/// Fits the line through complete snapshots of known memory: what others lack would bend it. Returns `None` unless there are two of different
-/// times.
+/// Fits the line through complete snapshots of known memory: what others lack would bend it. Returns `None` unless there are two of
+/// different times.
 pub(super) fn trend(snapshots: &[Point], maxmemory: Option<Bytes>) -> Option<Trend> {
     let is_known = |row: &SnapshotRow| row.unknown.known(row.keys, ()).is_some();
     let whole = || snapshots.iter().map(|point| &point.row).filter(|row| row.complete && is_known(row));

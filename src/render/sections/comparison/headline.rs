@@ -2,7 +2,8 @@
 
 use super::growth;
 use crate::render::document::{Cell, Headline, Prose, Tile, TrendChart};
-use crate::render::sections::{known_memory, trend};
+use crate::render::sections::growth::memory_of;
+use crate::render::sections::trend;
 use crate::render::words::{nouns, say};
 use crate::render::{Lang, human};
 use crate::report::{Comparison, SnapshotRow, Weight};
@@ -30,12 +31,12 @@ pub(super) fn headline(comparison: &Comparison, lang: Lang) -> Headline {
     let not_whole = comparison.left_out.len();
     let problems = [(incomplete > 0).then(|| problem(incomplete)), (not_whole > 0).then(|| without(not_whole))];
     let [before, after] = comparison.ends().map_or([Weight::default(); 2], |ends| ends.map(SnapshotRow::weight));
-    let known = |weight: Weight| known_memory(weight.keys, weight.memory);
-    let share = match known(before).zip(known(after)) {
+    let share = match memory_of(before).zip(memory_of(after)) {
         Some((before, after)) if before.0 > 0 => human::change(before.0, after.0),
         _ => String::new(),
     };
-    let size = known(after).map_or_else(|| lang.of("memory unknown", "内存未知").to_owned(), |it| human::bytes(it.0));
+    let size =
+        memory_of(after).map_or_else(|| lang.of("memory unknown", "内存未知").to_owned(), |it| human::bytes(it.0));
     let first = comparison.ends().map_or_else(String::new, |[first, _]| first.name.clone());
     Headline {
         problems: problems.into_iter().flatten().map(Prose::from).collect(),
@@ -71,7 +72,7 @@ fn period(comparison: &Comparison, lang: Lang) -> Option<Prose> {
 
 fn tiles(comparison: &Comparison, ends: [Weight; 2], lang: Lang) -> Vec<Tile> {
     let memory = ends[1].memory;
-    let is_known = ends.iter().all(|weight| known_memory(weight.keys, weight.memory).is_some());
+    let is_known = ends.into_iter().all(|weight| memory_of(weight).is_some());
     let tile = |section, label, figure, note: String, part| Tile {
         label,
         figure,
