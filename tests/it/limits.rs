@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Write;
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
@@ -206,13 +207,17 @@ fn peak(command: &mut Command) -> u64 {
 fn peak_of_one_run(command: &mut Command) -> Option<u64> {
     const LOADED: u64 = 4 << 20; // the program has begun to work
     let mut child = command.spawn().unwrap();
-    let status = format!("/proc/{}/status", child.id());
+    let process = format!("/proc/{}", child.id());
+    let program = Path::new(command.get_program()).file_name();
     let mut peak = 0;
     while child.try_wait().unwrap().is_none() {
-        let text = fs::read_to_string(&status).unwrap_or_default();
-        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        let kilobytes = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
-        peak = peak.max(kilobytes.unwrap_or_default() << 10);
+        // A child has the memory of this process until its program is loaded, which may be after `spawn` returns.
+        if fs::read_link(format!("{process}/exe")).is_ok_and(|path| path.file_name() == program) {
+            let text = fs::read_to_string(format!("{process}/status")).unwrap_or_default();
+            let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+            let kilobytes = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
+            peak = peak.max(kilobytes.unwrap_or_default() << 10);
+        }
         std::thread::sleep(Duration::from_millis(2));
     }
     (peak > LOADED).then_some(peak)
