@@ -100,8 +100,14 @@ pub struct BrokenPatterns {
     pub list: Vec<report::FindingPattern>,
 }
 
-/// Cap on the expiries kept over all patterns: 32 MiB.
+/// Cap on the expiries kept over all patterns, if there are few: 8 MiB.
+const EXPIRIES_OF_FEW: usize = 1 << 20;
+
+/// Cap on the expiries kept over all patterns, if there are many: 32 MiB.
 const EXPIRIES: usize = 4 << 20;
+
+/// Cap on the expiries of one pattern between the two: for 2,048 to 8,192 places.
+const USUAL_EXPIRIES: usize = 512;
 
 /// Cap on the expiries of one pattern in the largest tree: the number of places stays near 131,072.
 const FEWEST_EXPIRIES: usize = 32;
@@ -144,7 +150,17 @@ struct ExpiryTiming {
 impl ExpiryTiming {
     /// Returns the cap per pattern for a tree with this number of places.
     fn share(places: usize) -> usize {
-        share(MOST_EXPIRIES, FEWEST_EXPIRIES, EXPIRIES, places)
+        match share(MOST_EXPIRIES, USUAL_EXPIRIES, EXPIRIES_OF_FEW, places) {
+            USUAL_EXPIRIES => share(USUAL_EXPIRIES, FEWEST_EXPIRIES, EXPIRIES, places),
+            more => more,
+        }
+    }
+
+    /// Returns true if a tree with this number of places has too many for the cap of today.
+    #[inline]
+    fn is_too_much(self, places: usize) -> bool {
+        let all = if self.most > USUAL_EXPIRIES { EXPIRIES_OF_FEW } else { EXPIRIES };
+        self.most > FEWEST_EXPIRIES && self.most.saturating_mul(places) > all
     }
 }
 
@@ -310,7 +326,7 @@ impl PatternStats {
         }
         if let Some(timing) = self.timing {
             self.timing_bytes += facts.time(record, timing);
-            if timing.most > FEWEST_EXPIRIES && timing.most.saturating_mul(self.tree.breadth()) > EXPIRIES {
+            if timing.is_too_much(self.tree.breadth()) {
                 self.trim_samples();
             }
         }

@@ -168,10 +168,17 @@ fn the_pattern_that_changes_most_comes_first_and_then_the_heaviest() {
 
 #[test]
 fn the_more_patterns_the_fewer_expiries_each_may_keep() {
-    for places in [0, 1, 8_192, 8_193, 20_000, 131_072, usize::MAX] {
+    let mut before = MOST_EXPIRIES;
+    for places in [0, 1, 256, 257, 700, 1_024, 2_048, 2_049, 8_192, 8_193, 20_000, 131_072, usize::MAX] {
         let most = ExpiryTiming::share(places);
         assert!(most == FEWEST_EXPIRIES || most * places <= EXPIRIES, "{most} for {places}");
-        assert!((FEWEST_EXPIRIES..=MOST_EXPIRIES).contains(&most));
+        assert!(most <= USUAL_EXPIRIES || most * places <= EXPIRIES_OF_FEW, "{most} for {places}");
+        assert!((FEWEST_EXPIRIES..=before).contains(&most));
+        // What is dropped at the end is dropped on the way: the cap of today is the share of its places.
+        let is_too_much = |most| ExpiryTiming { reference: Millis(0), most }.is_too_much(places);
+        assert!(!is_too_much(most) || most == FEWEST_EXPIRIES);
+        assert!(most == MOST_EXPIRIES || is_too_much(most * 2));
+        before = most;
     }
     // With 10,000 patterns the busy one gives back expiries that it had kept.
     let mut patterns = PatternStats::new(TreeLimits::default(), 0).keeping_expiries(Millis(0));

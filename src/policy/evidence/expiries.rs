@@ -14,8 +14,8 @@ use super::bottom_k::{self, BottomK};
 use crate::report::Weight;
 use crate::units::{Bytes, Millis};
 
-/// Maximum number of sampled keys.
-pub const MOST_EXPIRIES: usize = 512;
+/// Maximum number of sampled keys: enough to show that a sixtieth of a pattern expires in one second.
+pub const MOST_EXPIRIES: usize = 4096;
 
 /// Seed of the hashes.
 const SEED: u64 = 0x243f_6a88_85a3_08d3;
@@ -141,7 +141,7 @@ mod tests {
         assert!(expiries.heap_bytes() <= MOST_EXPIRIES * 8);
         for quarter in 0..4 {
             let share = expiries.known_seconds().filter(|second| *second == quarter).count();
-            assert!((90..=166).contains(&share), "{share} of 128");
+            assert!((900..=1148).contains(&share), "{share} of 1024");
         }
     }
 
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn growth_is_reported() {
         let mut expiries = Expiries::new(MOST_EXPIRIES);
-        let grown: usize = (0..1000u16).map(|key| expiries.add(&key.to_le_bytes(), Bytes(1), Millis(0))).sum();
+        let grown: usize = (0..9000u16).map(|key| expiries.add(&key.to_le_bytes(), Bytes(1), Millis(0))).sum();
         assert_eq!(grown, expiries.heap_bytes());
     }
 

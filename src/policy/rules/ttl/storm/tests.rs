@@ -97,6 +97,17 @@ fn a_storm_in_a_spread_out_pattern_is_found() {
     assert_eq!(window, 1);
 }
 
+/// 5,000 keys expire on each whole minute of an hour.
+#[test]
+fn batches_on_whole_minutes_are_found() {
+    for seed in 1..7 {
+        let left = random(seed, 60).map(|minute| 3_600 + minute * 60).take(300_000);
+        let (window, keys, ..) = judge(left).expect("a storm");
+        assert_eq!(window, 1);
+        assert!((4_000..7_500).contains(&keys), "{keys}");
+    }
+}
+
 #[test]
 fn a_uniform_distribution_is_no_storm_however_short() {
     for span in [2, 10, 60, 300, 1_800, 3_600, 86_400, 7 * 86_400] {
