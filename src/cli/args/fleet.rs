@@ -133,7 +133,7 @@ pub struct MergeArgs {
     /// Depth of the prefix tree
     #[arg(long, value_name = "N", default_value_t = Prefixes::USUAL_DEPTH, value_parser = clap::value_parser!(u8).range(1..=16), help_heading = "Report")]
     pub depth: u8,
-    /// Omit prefixes below this share of the memory, such as 0.01 for 1 %
+    /// Omit prefixes below this share of the memory, such as 0.01 or 1%
     #[arg(long, value_name = "SHARE", default_value_t = Prefixes::USUAL_MIN_SHARE, value_parser = share, help_heading = "Report")]
     pub min_share: f64,
     /// Exit with status 1 if there are findings of this severity or higher

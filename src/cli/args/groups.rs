@@ -238,7 +238,7 @@ pub struct ReportArgs {
     /// Depth of the prefix tree
     #[arg(long, value_name = "N", default_value_t = Prefixes::USUAL_DEPTH, value_parser = clap::value_parser!(u8).range(1..=16))]
     pub depth: u8,
-    /// Omit prefixes below this share of the memory, such as 0.01 for 1 %
+    /// Omit prefixes below this share of the memory, such as 0.01 or 1%
     #[arg(long, value_name = "SHARE", default_value_t = Prefixes::USUAL_MIN_SHARE, value_parser = share)]
     pub min_share: f64,
     /// Also compute memory for another server, allocator or setting (repeatable, at most 8)

@@ -1,5 +1,6 @@
 //! Values of flags and their parsers: enums, sizes, shares, labels.
 
+use std::num::ParseFloatError;
 use std::path::Path;
 
 use clap::ValueEnum;
@@ -216,21 +217,25 @@ pub(super) fn shard_index(text: &str) -> Result<(u64, u64), String> {
     }
 }
 
-/// Parses a share between 0 and 1.
+/// Parses a share between 0 and 1, `0.01` or `1%`.
 pub(super) fn share(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
+    match fraction(text) {
         Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
-        _ => Err("expected a share between 0 and 1, such as 0.01".to_owned()),
+        _ => Err("expected a share between 0 and 1, such as 0.01 or 1%".to_owned()),
+    }
+}
+
+/// Parses a number or a percentage. The result is the number nearest to what is written: 0.7 divided by 100 is not 0.007.
+fn fraction(text: &str) -> Result<f64, ParseFloatError> {
+    match text.strip_suffix('%') {
+        Some(percent) => format!("{}e-2", percent.trim()).parse(),
+        None => text.parse(),
     }
 }
 
 /// Parses a share, `30%` or `0.3`, as thousandths below 1000.
 pub(super) fn permille(text: &str) -> Result<u64, String> {
-    let number = match text.strip_suffix('%') {
-        Some(percent) => percent.trim().parse::<f64>().map(|percent| percent * 10.0),
-        None => text.parse::<f64>().map(|share| share * 1000.0),
-    };
-    match number {
+    match fraction(text).map(|share| share * 1000.0) {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be between 0 and 1000")]
         Ok(permille) if (0.0..1000.0).contains(&permille.round()) => Ok(permille.round() as u64),
         _ => Err("expected a share below 100 %, such as 30% or 0.3".to_owned()),
@@ -253,6 +258,8 @@ mod tests {
     #[test]
     fn shares_and_prices_have_units() {
         assert_eq!((permille("30%"), permille("0.3"), permille("12.5 %")), (Ok(300), Ok(300), Ok(125)));
+        assert_eq!((share("0.7%"), share("0.01"), share("100 %")), (Ok(0.007), Ok(0.01), Ok(1.0)));
+        assert!(["7", "101%", "-1%", "%", "NaN", "1e1%"].iter().all(|text| share(text).is_err()));
         assert!(permille("100%").is_err() && permille("30").is_err() && permille("-1%").is_err());
         assert_eq!((price("9.5/GB-month"), price("9.5")), (Ok(9.5), Ok(9.5)));
         assert!(price("9.5/GB-hour").is_err() && price("-1").is_err() && price("inf").is_err());

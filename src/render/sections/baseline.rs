@@ -82,11 +82,11 @@ fn table(rows: &[FindingChange<'_>], scope: &Scope) -> Table {
         .column(Column::number(heads::KEYS_BEFORE).spare(1), |it| it.before().map(|before| before.keys))
         .column(Column::number(heads::KEYS), |it| it.now().map(|now| now.keys))
         .column(Column::number(heads::MEMORY_BEFORE).spare(3).only(Forms::HTML), |it| {
-            it.before().map(|before| before.memory)
+            it.before().and_then(|before| before.memory.known())
         })
-        .column(Column::number(heads::MEMORY).spare(2), |it| it.now().map(|now| now.memory))
+        .column(Column::number(heads::MEMORY).spare(2), |it| it.now().and_then(|now| now.memory.known()))
         .column(Column::number(heads::CHANGE).spare(4).only(Forms::HTML), |it| {
-            Some(Cell::Change { from: it.before()?.memory.0, to: it.now()?.memory.0 })
+            Some(Cell::Change { from: it.before()?.memory.known()?.0, to: it.now()?.memory.known()?.0 })
         })
         .build()
 }

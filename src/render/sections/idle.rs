@@ -30,7 +30,7 @@ pub(super) fn cold_tables(parts: &[ColdPart], patterns: u64, rows: usize, lang: 
         let memory = |part: &ColdPart, step: usize| part.steps.get(step).map(|step| step.memory);
         let table = Table::of(title, &parts, rows)
             .column(Column::text(head).shrink(16), |part| match (&part.name, by) {
-                (Some(name), ColdDivision::Pattern) => Cell::plain(name),
+                (Some(name), ColdDivision::Pattern) => Cell::pattern(name),
                 (Some(name), ColdDivision::Owner) => Cell::words(name),
                 (None, _) => lang.of("nobody", "无").into(),
             })
