@@ -1,9 +1,12 @@
 //! Inputs that a command maps into memory. The process ends when a mapped file becomes shorter, so the command line maps files only
 //! where the process is its own.
 
+#[cfg(unix)]
 use std::path::PathBuf;
 
-use super::args::{Command, InputArgs};
+use super::args::Command;
+#[cfg(unix)]
+use super::args::InputArgs;
 
 /// Returns the inputs that a command may map.
 #[cfg(unix)]
