@@ -11,6 +11,8 @@ from checks.program import Place
 DATABASES = [0, 0, 0, 1, 3, 9, 15]
 # Where encodings change: the limits of all rounds and their neighbours.
 SIZES = [1, 2, 3, 7, 20, 31, 32, 33, 63, 64, 65, 100, 127, 128, 129, 200, 300, 511, 512, 513, 1000, 2500]
+# Groups and consumers of streams. Some begin with the names of others, which takes other nodes of a radix tree.
+GROUPS = ["group", "group-1", "group-10"]
 WIDTHS = [0, 1, 3, 10, 12, 19, 20, 21, 24, 25, 43, 44, 45, 60, 63, 64, 65, 100, 300]
 
 
@@ -169,10 +171,10 @@ class Filler:
             yield ("XADD", key, f"{1_700_000_000_000 + number * 7}-{number % 3}", "field", self.value() or b"v", *extra)
         for number in rng.sample(range(1, size + 1), size // 5):
             yield ("XDEL", key, f"{1_700_000_000_000 + number * 7}-{number % 3}")
-        for group in range(rng.randrange(3)):
-            yield ("XGROUP", "CREATE", key, f"group-{group}", "0")
-            for consumer in range(rng.randrange(3)):
-                yield ("XREADGROUP", "GROUP", f"group-{group}", f"c{consumer}", "COUNT", rng.randrange(1, 30), "STREAMS", key, ">")
+        for group in GROUPS[: rng.randrange(4)]:
+            yield ("XGROUP", "CREATE", key, group, "0")
+            for consumer in GROUPS[: rng.randrange(4)]:
+                yield ("XREADGROUP", "GROUP", group, consumer, "COUNT", rng.randrange(1, 30), "STREAMS", key, ">")
 
 
 def knows(client: Client, command: str) -> bool:

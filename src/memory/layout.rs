@@ -396,8 +396,8 @@ pub enum TreeCount {
     Estimated,
     /// Allocated size of the structure, which has this size, and of each node.
     Measured(u64),
-    /// Like `Measured`, without a leaf for each key: values are stored in the parent (Redis 8.10). Keys that are a prefix of
-    /// others have a node, but it is not counted either.
+    /// Like `Measured`, less a leaf for each key (Redis 8.10): also for keys that are a prefix of others, which have a node but no
+    /// leaf.
     Leafless(u64),
 }
 

@@ -428,10 +428,27 @@ impl Model {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::rax::RaxTree;
     use crate::memory::{Allocator, Server, ServerConfig};
 
     fn model(name: &str) -> Model {
         Model::for_server(Server::parse(name).unwrap(), Allocator::Jemalloc, &ServerConfig::default())
+    }
+
+    /// Measured on Redis 8.10.2: streams with groups of such names.
+    #[test]
+    fn trees_of_8_10_take_a_leaf_less_for_each_key() {
+        let size = |keys: &[&str]| {
+            let mut tree = RaxTree::new(Allocator::JemallocQ16);
+            tree.clear(true);
+            keys.iter().for_each(|key| tree.insert(key.as_bytes()));
+            let server = Server::parse("redis-8.10").unwrap();
+            Model::for_server(server, Allocator::JemallocQ16, &ServerConfig::default()).real_tree(tree.finish())
+        };
+        // The structure, and a run and a branch.
+        assert_eq!(size(&["ca", "cb"]), 48 + 16 + 32);
+        assert_eq!(size(&["a", "ab"]), 48 + 16 + 32 - 16);
+        assert_eq!(size(&["a", "ab", "ac"]), 48 + 16 + 32 - 16);
     }
 
     const KEY: Key = Key { len: 1, expires: false };

@@ -13,8 +13,6 @@ use super::alloc::Allocator;
 pub struct TreeShape {
     /// Keys.
     pub keys: u64,
-    /// Keys at the end of a branch; others are prefixes of longer keys.
-    pub leaves: u64,
     /// Nodes.
     pub nodes: u64,
     /// Allocated bytes of all nodes.
@@ -118,10 +116,7 @@ impl RaxTree {
 
     fn count(&mut self, point: PathPoint) {
         match point.children {
-            0 => {
-                self.shape.leaves += u64::from(point.is_key);
-                self.node(0, 0, point.is_key);
-            }
+            0 => self.node(0, 0, point.is_key),
             1 => self.node(point.first.saturating_sub(point.depth) as u64, 1, point.is_key),
             children => self.node(children, children, point.is_key),
         }
@@ -148,10 +143,10 @@ mod tests {
 
     #[test]
     fn empty_tree_is_one_node_and_one_key_two() {
-        assert_eq!(shape(&[]), TreeShape { keys: 0, leaves: 0, nodes: 1, bytes: 8 });
+        assert_eq!(shape(&[]), TreeShape { keys: 0, nodes: 1, bytes: 8 });
         // A run of 16 characters: 4 + 16, padded to 24, and a pointer; a leaf: 8 and its value.
-        assert_eq!(shape(&["0123456789abcdef"]), TreeShape { keys: 1, leaves: 1, nodes: 2, bytes: 32 + 16 });
-        assert_eq!(shape(&["x"]), TreeShape { keys: 1, leaves: 1, nodes: 2, bytes: 16 + 16 });
+        assert_eq!(shape(&["0123456789abcdef"]), TreeShape { keys: 1, nodes: 2, bytes: 32 + 16 });
+        assert_eq!(shape(&["x"]), TreeShape { keys: 1, nodes: 2, bytes: 16 + 16 });
     }
 
     #[test]
@@ -165,7 +160,7 @@ mod tests {
 
     #[test]
     fn key_that_is_a_prefix_ends_the_run() {
-        assert_eq!(shape(&["foo", "foobar"]), TreeShape { keys: 2, leaves: 1, nodes: 3, bytes: 16 + 24 + 16 });
+        assert_eq!(shape(&["foo", "foobar"]), TreeShape { keys: 2, nodes: 3, bytes: 16 + 24 + 16 });
         assert_eq!(shape(&["foo", "foobar", "foox"]).nodes, 5);
         assert_eq!(shape(&["", "a"]).nodes, 2);
     }

@@ -112,7 +112,7 @@ impl Model {
     /// Returns the allocated size of a radix tree.
     pub(super) fn real_tree(&self, shape: TreeShape) -> u64 {
         let tree = self.layout.stream.tree;
-        let leaves = if tree.has_leaves() { 0 } else { self.usable(LEAF).saturating_mul(shape.leaves) };
+        let leaves = if tree.has_leaves() { 0 } else { self.usable(LEAF).saturating_mul(shape.keys) };
         self.usable(tree.structure()).saturating_add(shape.bytes.saturating_sub(leaves))
     }
 }

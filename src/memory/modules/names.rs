@@ -62,8 +62,8 @@ impl Names {
             }
             _ => count,
         };
-        let TreeShape { keys, leaves, nodes, bytes } = shape;
-        TreeShape { keys: project(keys), leaves: project(leaves), nodes: project(nodes), bytes: project(bytes) }
+        let TreeShape { keys, nodes, bytes } = shape;
+        TreeShape { keys: project(keys), nodes: project(nodes), bytes: project(bytes) }
     }
 }
 
@@ -84,7 +84,7 @@ mod tests {
         let mut tree = RaxTree::new(Allocator::Jemalloc);
         let sorted = names(&["item:1", "item:10", "item:2", "other"]).tree(&mut tree, 4);
         assert_eq!(names(&["other", "item:10", "item:2", "item:1"]).tree(&mut tree, 4), sorted);
-        assert_eq!((sorted.keys, sorted.leaves), (4, 3));
+        assert_eq!(sorted.keys, 4);
         assert_eq!(names(&[]).tree(&mut tree, 0).nodes, 1);
     }
 
