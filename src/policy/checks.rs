@@ -102,9 +102,9 @@ pub struct Checks {
     worded: [[u64; 2]; Kind::ALL.len()],
     /// Bits that all keys of a type and lifetime violate if they match no pattern of the policy.
     constant: [[u64; 2]; Kind::ALL.len()],
-    /// Those of the rules in `asked` that depend on more than type and lifetime even then.
+    /// Rules in `asked` whose verdict on such keys depends on more than type and lifetime.
     varying: [[VaryingRules; 2]; Kind::ALL.len()],
-    /// What holds for most keys of a type and lifetime; `None` if that depends on more.
+    /// Verdict on most keys of a type and lifetime; `None` if it depends on more.
     settled: [[Option<SettledRules>; 2]; Kind::ALL.len()],
     /// Bits of rules that measure a number, and those of them that are name tests.
     measuring: u64,

@@ -10,7 +10,7 @@ use crate::record::Record;
 use crate::report::Wording;
 use crate::sorting::CompactSort;
 
-/// What the policy says about one key.
+/// Verdict of the policy on one key, with measured values and reasons.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct KeyJudgement {
     /// Name of the policy.

@@ -1,8 +1,8 @@
-//! Policy columns of a key's row.
+//! Verdict of the policy on a key as columns of its row.
 
 use serde::Serialize;
 
-/// What the policy says about one key.
+/// Policy columns of the row of one key.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct KeyLabels<'a> {
     /// Ids of the rules that the key breaks, sorted.

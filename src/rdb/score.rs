@@ -5,17 +5,17 @@ const LONGEST_PACKED: usize = 127;
 /// Digits of a hexadecimal number that its value depends on; of what follows, whether it is 0.
 const HEX_DIGITS: usize = 15;
 
-/// What servers make of a text that stands for a score.
+/// How servers read the text of a score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScoreText {
     /// A number, and nothing else.
     Number,
     /// A number is at the start, which servers read; the rest is ignored.
     Prefix,
-    /// Not a number.
-    NotANumber,
-    /// No number at the start.
-    Text,
+    /// NaN.
+    Nan,
+    /// No number at the start: 0.
+    NoNumber,
 }
 
 /// Number that a text begins with.
@@ -24,7 +24,7 @@ struct Number<'t> {
     form: NumberForm,
     /// The number without its sign, empty if there is none.
     digits: &'t [u8],
-    /// What follows.
+    /// Text after the number.
     rest: &'t [u8],
     /// True if blanks precede it.
     is_indented: bool,
@@ -60,8 +60,8 @@ impl<'t> Number<'t> {
 
     fn kind(&self) -> ScoreText {
         match (self.form, self.digits, self.rest) {
-            (NumberForm::NotANumber, ..) => ScoreText::NotANumber,
-            (_, [], _) => ScoreText::Text,
+            (NumberForm::NotANumber, ..) => ScoreText::Nan,
+            (_, [], _) => ScoreText::NoNumber,
             (_, _, []) if !self.is_indented => ScoreText::Number,
             _ => ScoreText::Prefix,
         }
@@ -94,7 +94,7 @@ pub fn classify(text: &[u8]) -> ScoreText {
         (NumberForm::Infinity, digits) => digits.len() == 3 && next == Some(b'i'),
         _ => false,
     };
-    if is_broken_off { ScoreText::Text } else { number.kind() }
+    if is_broken_off { ScoreText::NoNumber } else { number.kind() }
 }
 
 /// Returns the score of a packed sorted set; a text without a number counts as 0.
@@ -105,8 +105,8 @@ pub fn packed_value(text: &[u8]) -> f64 {
 /// Returns the score that a text begins with; `None` if there is none.
 pub fn value(text: &[u8]) -> Option<f64> {
     match classify(text) {
-        ScoreText::Text => None,
-        ScoreText::Number | ScoreText::Prefix | ScoreText::NotANumber => Number::of(text).value(),
+        ScoreText::NoNumber => None,
+        ScoreText::Number | ScoreText::Prefix | ScoreText::Nan => Number::of(text).value(),
     }
 }
 
@@ -200,13 +200,13 @@ mod tests {
             assert_eq!(both(text), [ScoreText::Prefix; 2], "{text}");
         }
         for text in ["nan", "-NaN", "nan(7)"] {
-            assert_eq!(both(text), [ScoreText::NotANumber; 2], "{text}");
+            assert_eq!(both(text), [ScoreText::Nan; 2], "{text}");
         }
         for text in ["", "-", "abc", ".", "e5", "-.", " ", "x1", "in"] {
-            assert_eq!(both(text), [ScoreText::Text; 2], "{text}");
+            assert_eq!(both(text), [ScoreText::NoNumber; 2], "{text}");
         }
         for text in ["0x", "0X", "0xg", "-0x", "0xp1", "infi", "infin", "-infin", "+infi"] {
-            assert_eq!(both(text), [ScoreText::Prefix, ScoreText::Text], "{text}");
+            assert_eq!(both(text), [ScoreText::Prefix, ScoreText::NoNumber], "{text}");
         }
     }
 

@@ -84,7 +84,7 @@ pub struct IdleClass {
     pub keys: u64,
     /// Memory.
     pub memory: Bytes,
-    /// Those whose memory is unknown.
+    /// Keys of unknown memory.
     #[serde(default, skip_serializing_if = "Unknown::is_none")]
     pub unknown: Unknown,
 }
@@ -111,7 +111,7 @@ pub struct FreqClass {
     pub keys: u64,
     /// Memory.
     pub memory: Bytes,
-    /// Those whose memory is unknown.
+    /// Keys of unknown memory.
     #[serde(default, skip_serializing_if = "Unknown::is_none")]
     pub unknown: Unknown,
 }

@@ -178,7 +178,7 @@ pub struct ExpiryClass {
     pub keys: u64,
     /// Memory.
     pub memory: Bytes,
-    /// Those whose memory is unknown.
+    /// Keys of unknown memory.
     #[serde(default, skip_serializing_if = "Unknown::is_none")]
     pub unknown: Unknown,
 }
@@ -296,7 +296,7 @@ pub struct PrefixNode {
     pub children: Vec<PrefixNode>,
     /// Nodes of the next level that are left out.
     pub hidden: Hidden,
-    /// Those whose memory is unknown; absent if there are none.
+    /// Keys of unknown memory; absent if there are none.
     #[serde(default, skip_serializing_if = "Unknown::is_none")]
     pub unknown: Unknown,
 }
@@ -348,7 +348,7 @@ pub struct PatternRow {
     /// The heaviest key.
     #[serde(default)]
     pub example: Example,
-    /// Those whose memory is unknown; absent if there are none.
+    /// Keys of unknown memory; absent if there are none.
     #[serde(default, skip_serializing_if = "Unknown::is_none")]
     pub unknown: Unknown,
 }

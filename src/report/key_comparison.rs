@@ -70,7 +70,7 @@ pub struct KeySide {
     pub duplicates: u64,
     /// Keys whose value is damaged inside, or too large to be decompressed within `--max-memory`.
     pub unreadable: u64,
-    /// False if a file could not be read whole: keys may be missing.
+    /// False if a file could not be read completely: keys may be missing.
     pub complete: bool,
     /// The files.
     pub files: Vec<SourceFile>,

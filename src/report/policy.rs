@@ -316,7 +316,7 @@ pub struct BudgetRow {
     pub keys: u64,
     /// Memory used.
     pub memory: Bytes,
-    /// Those whose memory is unknown; absent if there are none.
+    /// Keys of unknown memory; absent if there are none.
     #[serde(default, skip_serializing_if = "Unknown::is_none")]
     pub unknown: Unknown,
 }

@@ -195,7 +195,7 @@ pub struct SourceFile {
     pub keys_read: u64,
     /// Memory of the selected keys.
     pub memory: Bytes,
-    /// Those whose memory is unknown; absent if there are none.
+    /// Keys of unknown memory; absent if there are none.
     #[serde(default, skip_serializing_if = "Unknown::is_none")]
     pub unknown: Unknown,
     /// When the server wrote it, seconds since the epoch.
@@ -356,7 +356,7 @@ pub struct Database {
     pub with_ttl: u64,
     /// Keys that had expired at the reference time.
     pub expired: u64,
-    /// Those whose memory is unknown; absent if there are none.
+    /// Keys of unknown memory; absent if there are none.
     #[serde(default, skip_serializing_if = "Unknown::is_none")]
     pub unknown: Unknown,
 }

@@ -52,7 +52,7 @@ pub struct SlotRow {
     /// Part of the memory of all keys.
     #[serde(deserialize_with = "share")]
     pub share: f64,
-    /// Those whose memory is unknown.
+    /// Keys of unknown memory.
     #[serde(default, skip_serializing_if = "Unknown::is_none")]
     pub unknown: Unknown,
     /// Its heaviest key.
@@ -71,7 +71,7 @@ pub struct SlotRange {
     pub keys: u64,
     /// Their memory.
     pub memory: Bytes,
-    /// Those whose memory is unknown.
+    /// Keys of unknown memory.
     #[serde(default, skip_serializing_if = "Unknown::is_none")]
     pub unknown: Unknown,
 }

@@ -290,7 +290,11 @@ fn a_side_that_is_cut_short_makes_no_claims() {
     assert_eq!(status, Some(4));
     assert!(rows.iter().all(|row| changes(row) == "added" && row["certain"] == false));
     let page = run_args(&["compare", "--keys", &before, &after]);
-    assert!(text(&page).contains("could not be read whole: keys called removed may be on it, too"), "{}", text(&page));
+    assert!(
+        text(&page).contains("could not be read completely: keys called removed may be on it, too"),
+        "{}",
+        text(&page)
+    );
 }
 
 #[test]

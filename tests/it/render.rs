@@ -304,7 +304,8 @@ fn findings_stand_below_the_overview_and_say_what_to_do() {
         assert!(at("! policy") < at("── Findings") && at("── Findings") < at("── Server"));
         assert!(text.contains("2,000,000    5,000") && text.contains("91.4 %   80.0 %"));
         assert!(text.contains("→ split it over several keys") && text.contains("leaves age, favor, name"));
-        for section in ["Owners", "Patterns that break most", "Data dictionary", "Memory budgets", "Exempted"] {
+        for section in ["Owners", "Patterns with the most violations", "Data dictionary", "Memory budgets", "Exempted"]
+        {
             at(&format!("── {section}"));
         }
         assert!(text.contains("unused: voucher:{token}"));

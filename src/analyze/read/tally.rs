@@ -22,7 +22,7 @@ pub struct FileTally {
     pub selected: u64,
     /// Memory of the selected keys.
     pub memory: Bytes,
-    /// Those whose memory is unknown.
+    /// Keys of unknown memory.
     pub unknown: Unknown,
     /// Keys whose value is damaged inside intact framing.
     pub damaged: u64,

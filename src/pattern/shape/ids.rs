@@ -18,7 +18,7 @@ use crate::pattern::word::WORD;
 /// Mark in place of the first byte of an id, plus its class; the others have the mark of numbers.
 const FIRST_MARK: u8 = 0x90;
 
-/// The same for an id that has bytes which tests count.
+/// Mark in place of the first byte of an id with bytes that name tests count, plus its class.
 const FIRST_MARK_COUNTED: u8 = 0xA0;
 
 const UUID: usize = 36;
@@ -92,7 +92,7 @@ pub(super) struct IdMarker {
     bytes: [IdByte; 256],
     /// Bitmaps of the letters and digits some of which are counted: all or none.
     pub counted: RunBits,
-    /// The same of those that no id may hold.
+    /// Bitmaps of the letters and digits some of which no id may hold: all or none.
     pub dividing: RunBits,
 }
 

@@ -5,7 +5,7 @@ use crate::rdb::string::{RawString, StringForm, short_text};
 use crate::rdb::value_type::ValueType;
 use crate::units::Millis;
 
-/// What stands before the value of most keys.
+/// Record of a key up to its value, as most are stored: type, name and perhaps an expiry in milliseconds.
 struct PlainHead<'a> {
     expires_at: Option<Millis>,
     value_type: ValueType,

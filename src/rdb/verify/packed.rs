@@ -128,11 +128,11 @@ impl PackedCheck<'_> {
         let PackedElement::Text(text) = element else { return Ok(()) };
         match score::classify_packed(text) {
             ScoreText::Number => Ok(()),
-            ScoreText::Prefix | ScoreText::Text => {
+            ScoreText::Prefix | ScoreText::NoNumber => {
                 self.notes.odd_score = true;
                 Ok(())
             }
-            ScoreText::NotANumber => Err(not_a_number(offset)),
+            ScoreText::Nan => Err(not_a_number(offset)),
         }
     }
 

@@ -286,9 +286,9 @@ fn corrupt(what: Wording) -> Error {
 enum Counts {
     /// The number of entries of a node.
     Entries,
-    /// Those marked as deleted as well.
+    /// The number of entries, and of those that are marked as deleted.
     Deleted,
-    /// Those that groups have read as well. No node is without live entries, and their number is not stored as text.
+    /// Also the number of entries that groups have read. No node is without live entries, and their number is not stored as text.
     All,
 }
 

@@ -62,8 +62,10 @@ impl Visit for Verify {
                     self.notes.odd_score = true;
                     return;
                 }
-                ScoreText::NotANumber => packed::not_a_number(member.offset),
-                ScoreText::Text => Error::corrupt(member.offset, wording!("score is not a number", "score 不是数字")),
+                ScoreText::Nan => packed::not_a_number(member.offset),
+                ScoreText::NoNumber => {
+                    Error::corrupt(member.offset, wording!("score is not a number", "score 不是数字"))
+                }
             },
         };
         self.note(Err(fault).within(Reading::Score));

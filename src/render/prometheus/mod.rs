@@ -265,7 +265,7 @@ fn patterns(list: &[PatternRow], to: &mut Exposition) {
 fn findings(report: &Report, to: &mut Exposition) {
     let findings = &report.findings;
     let rows = findings.severities.iter().map(|row| (row.severity.name(), row.findings.into()));
-    to.each("rdblens_findings", "Violated rules, by severity.", "severity", rows);
+    to.each("rdblens_findings", "Findings by severity; a rule with several limits may have several.", "severity", rows);
     let is_broken = |id: &Word| findings.list.iter().any(|finding| finding.rule == *id);
     let rows = findings.checked.iter().map(|id| (id, is_broken(id).into()));
     to.each("rdblens_rule_broken", "Whether the policy's rule is violated.", "rule", rows);

@@ -14,7 +14,7 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
     if findings.by_pattern.is_empty() || !is_shown {
         return None;
     }
-    let title = lang.of("Patterns that break most", "违规最多的模式");
+    let title = lang.of("Patterns with the most violations", "违规最多的模式");
     let table = Table::of(title, &findings.by_pattern, scope.rows)
         .column(Column::text(heads::PATTERN).shrink(24), |row| Cell::pattern(&row.pattern))
         .column(Column::text(heads::OWNER).shrink(8).spare(1), |row| Cell::maybe_words(row.owner.as_deref()))

@@ -114,13 +114,23 @@ fn headline(report: &Report, lang: Lang) -> String {
     };
     say!(
         lang,
-        "Policy {policy}{}: {} checked, {} violated ({}); {keys}. `rdblens rules ID` explains a rule.",
-        "策略 {policy}{}：检查了 {}，违反 {} 条（{}）；{keys}。`rdblens rules ID` 解释一条规则。",
+        "Policy {policy}{}: {} checked, {} violated ({}{}); {keys}. `rdblens rules ID` explains a rule.",
+        "策略 {policy}{}：检查了 {}，违反 {} 条（{}{}）；{keys}。`rdblens rules ID` 解释一条规则。",
         extends.unwrap_or_default(),
         human::counted(findings.checked.len() as u64, nouns::RULE, lang),
         human::count(violated(findings)),
+        number_of_findings(findings, lang),
         severities(findings, lang),
     )
+}
+
+/// Says how many findings there are, unless each is of a rule of its own: a rule with several limits may have several.
+fn number_of_findings(findings: &Findings, lang: Lang) -> String {
+    let all: u64 = findings.severities.iter().map(|row| row.findings).sum();
+    match all == violated(findings) {
+        true => String::new(),
+        false => say!(lang, "{} findings: ", "共 {} 项违规：", human::count(all)),
+    }
 }
 
 /// Returns how many rules are violated; a rule with several limits counts once.

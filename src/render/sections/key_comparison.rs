@@ -73,11 +73,11 @@ fn problems(comparison: &KeyComparison, lang: Lang) -> Vec<Prose> {
     let KeyComparison { before, after, .. } = comparison;
     let mut problems: Vec<Prose> = Vec::new();
     if !before.complete {
-        let said = "The old side could not be read whole: keys called added may be on it, too.";
+        let said = "The old side could not be read completely: keys called added may be on it, too.";
         problems.push(lang.of(said, "旧侧未能完整读取：标为新增的 key 可能在旧侧也存在。").into());
     }
     if !after.complete {
-        let said = "The new side could not be read whole: keys called removed may be on it, too.";
+        let said = "The new side could not be read completely: keys called removed may be on it, too.";
         problems.push(lang.of(said, "新侧未能完整读取：标为删除的 key 可能在新侧也存在。").into());
     }
     let unreadable = before.unreadable + after.unreadable;
@@ -95,7 +95,7 @@ fn problems(comparison: &KeyComparison, lang: Lang) -> Vec<Prose> {
 
 fn sides(comparison: &KeyComparison, lang: Lang) -> Section {
     let sides = [(lang.of("before", "此前"), &comparison.before), (lang.of("after", "当前"), &comparison.after)];
-    let table = Table::of(lang.of("Sides", "两侧"), &sides, usize::MAX)
+    let table = Table::of(lang.of("Sides", "对比双方"), &sides, usize::MAX)
         .tones(|(_, side)| if side.complete { Tone::Plain } else { Tone::Alarm })
         .column(Column::text(heads::NONE), |(name, _)| *name)
         .column(Column::text(heads::SNAPSHOT).shrink(16), |(_, side)| Cell::plain(&side.name))
@@ -108,7 +108,7 @@ fn sides(comparison: &KeyComparison, lang: Lang) -> Section {
             if side.complete { Cell::Blank } else { lang.of("incomplete", "不完整").into() }
         })
         .build();
-    Section::new("sides", lang.of("Sides", "两侧")).with(table.in_order())
+    Section::new("sides", lang.of("Sides", "对比双方")).with(table.in_order())
 }
 
 fn sums(comparison: &KeyComparison, lang: Lang) -> Section {

@@ -10,7 +10,7 @@ pub(super) struct Class {
     pub name: String,
     pub keys: u64,
     pub memory: Bytes,
-    /// Those whose memory is unknown.
+    /// Keys of unknown memory.
     pub unknown: Unknown,
     /// Set if it has a place on the axis of the picture.
     pub drawn: bool,

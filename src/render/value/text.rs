@@ -312,7 +312,7 @@ fn write_group(group: &Group, lang: Lang, out: &mut dyn Write) -> io::Result<()>
         let line = say!(
             lang,
             "  consumer {name}: seen {seen}, {pending} pending",
-            "  消费者 {name}：最近出现于 {seen}，{pending} 条未确认"
+            "  消费者 {name}：最近交互于 {seen}，{pending} 条未确认"
         );
         writeln!(out, "{line}")?;
     }

@@ -77,7 +77,7 @@ pub struct SnapshotRow {
     pub memory: Bytes,
     /// Memory of keys and tables, where the report has it.
     pub total: Option<Bytes>,
-    /// False when it could not be read whole.
+    /// False when it could not be read completely.
     pub complete: bool,
     /// Keys whose memory is unknown; absent if there are none.
     #[serde(default, skip_serializing_if = "Unknown::is_none")]

@@ -21,7 +21,7 @@ pub struct Since {
     pub report: String,
     /// When its snapshot was taken, in milliseconds.
     pub taken: Option<Millis>,
-    /// False when it could not be read whole: what it lacks looks like growth.
+    /// False when it could not be read completely: what it lacks looks like growth.
     pub complete: bool,
     /// All keys then.
     pub before: Weight,

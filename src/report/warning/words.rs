@@ -43,11 +43,11 @@ impl WarningKind {
             ),
             PassedOver { what } => match what {
                 NoFile::NamedPipe => fixed(
-                    "passed over: a named pipe in a directory is not read; name it to read it",
+                    "skipped: a named pipe in a directory is not read; name it to read it",
                     "已跳过：不读取目录中的命名管道；如需读取，请直接指定",
                 ),
-                NoFile::Socket => fixed("passed over: a socket, not a file", "已跳过：是套接字，不是文件"),
-                NoFile::Device => fixed("passed over: a device, not a file", "已跳过：是设备，不是文件"),
+                NoFile::Socket => fixed("skipped: a socket, not a file", "已跳过：是套接字，不是文件"),
+                NoFile::Device => fixed("skipped: a device, not a file", "已跳过：是设备，不是文件"),
             },
             StrayMetadata { places } => filled(
                 format!("key metadata (expiry, idle time) without a key: {places}"),
@@ -65,7 +65,7 @@ impl WarningKind {
             ),
             OddScores { keys } => filled(
                 format!(
-                    "sorted sets with scores that are not numbers, of which servers read the digits at the start, else 0: {keys}"
+                    "sorted sets with scores that are no numbers; servers read the number at the start of such a score, or 0: {keys}"
                 ),
                 format!("有 {keys} 个 sorted set 的 score 不是数字，服务器只读取开头的数字，没有则按 0 处理"),
             ),
@@ -165,7 +165,10 @@ impl WarningKind {
                 let (en, zh): (Vec<_>, Vec<_>) =
                     servers.iter().map(FileServer::wording).map(|Wording { en, zh }| (en, zh)).unzip();
                 filled(
-                    format!("the files are from different servers, each sized by its own: {}", en.join(", ")),
+                    format!(
+                        "the files are from different servers; the memory of each is computed as for its own: {}",
+                        en.join(", ")
+                    ),
                     format!("文件来自不同的服务器，各自按自己的版本估算内存：{}", zh.join("、")),
                 )
             }
@@ -176,7 +179,7 @@ impl WarningKind {
             ServerGuessed { rdb_version, writers, assumed } if !assumed.is_empty() => filled(
                 format!(
                     "the dump does not name its server: RDB version {rdb_version} is written by {writers}, memory is \
-                     priced as {assumed} would; --server corrects it"
+                     computed as for {assumed}; --server corrects it"
                 ),
                 format!(
                     "快照没有记录服务器版本：RDB 版本 {rdb_version} 由 {writers} 写入，内存按 {assumed} 估算；可用 --server 指定"
@@ -195,7 +198,7 @@ impl WarningKind {
             ),
             NoModel => fixed(
                 "no memory model for this server: --server computes memory as for another server",
-                "不了解该服务器的内存占用：可用 --server 按其他服务器估算",
+                "没有该服务器的内存模型：可用 --server 按其他服务器估算",
             ),
             ServerTooOld => fixed(
                 "MEMORY USAGE was introduced in Redis 4.0: memory is computed as for Redis 4.0",
@@ -203,7 +206,7 @@ impl WarningKind {
             ),
             ServerTooNew => fixed(
                 "unknown newer server version: memory is computed as for the newest known version",
-                "服务器版本比已知的都新：内存按已知的最新版本估算",
+                "服务器版本高于已知的最新版本：内存按已知的最新版本估算",
             ),
             ModelLittleChecked => fixed(
                 "the model of this server was checked against single values of a real one, not against whole dumps",
@@ -214,24 +217,24 @@ impl WarningKind {
                 "glibc 的分配大小取决于此前释放的内存：数字为近似值",
             ),
             TemplatesOnWrite => fixed(
-                "hash-min-template-entries makes hashes compact when they are next written: a server that has just loaded the \
-                 snapshot has the figures shown; hash-rdb-load-min-template-entries makes them compact while it loads",
+                "the figures are those right after loading: hash-min-template-entries applies only when a hash is next written; \
+                 hash-rdb-load-min-template-entries makes hashes compact while the server loads",
                 "hash-min-template-entries 只在下次写入时把 hash 转为紧凑形式：所示为服务器刚加载快照后的数字；\
                  加载时就转换的是 hash-rdb-load-min-template-entries",
             ),
             DoesNotLoad { server, magic, version } => filled(
                 format!(
-                    "{server} does not load {magic} version {version}: this is what the same data takes once it is there"
+                    "{server} does not load {magic} version {version}: the figure assumes that the data is moved by other means"
                 ),
                 format!("{server} 无法加载 {magic} 版本 {version}：这里是同样的数据迁入之后占用的内存"),
             ),
             BaselineIncomplete => fixed(
-                "its snapshot could not be read whole, so growth is not judged",
+                "its snapshot could not be read completely, so growth is not judged",
                 "其快照未能完整读取，因此不判断增长",
             ),
             BaselineOtherServer => fixed(
                 "computed for another server or other settings, which alone causes differences",
-                "其数字按另一种服务器或不同配置估算，仅此就会带来差异",
+                "其数字按另一种服务器或不同配置估算，这一点本身就会造成差异",
             ),
             BaselineUnknownMemory { keys } => filled(
                 format!("the memory of {keys} of its keys is unknown: growth may come from that alone"),
@@ -242,7 +245,9 @@ impl WarningKind {
                 "it has no findings, so that all of this report count as new",
                 "其中没有违规记录，因此本报告的违规全部算作新增",
             ),
-            SnapshotIncomplete => fixed("could not be read whole: its figures are too low", "未能完整读取：数字偏低"),
+            SnapshotIncomplete => {
+                fixed("could not be read completely: its figures are too low", "未能完整读取：数字偏低")
+            }
             NoTrend => fixed(
                 "no trend and no forecast: fewer than two of the snapshots are complete and of different times",
                 "没有趋势和预测：完整且时间不同的快照不足两个",
@@ -277,7 +282,7 @@ impl WarningKind {
                          reports with the same --separator"
                     ),
                     format!(
-                        "各报告的 key 名分隔符不同（{zh}），仅此就会使模式和违规不同；请用相同的 --separator 生成报告"
+                        "各报告的 key 名分隔符不同（{zh}），这一点本身就会使模式和违规不同；请用相同的 --separator 生成报告"
                     ),
                 )
             }
@@ -286,7 +291,7 @@ impl WarningKind {
                     "the figures are computed for different servers, which alone causes differences: {}",
                     models.join("; ")
                 ),
-                format!("各报告按不同的服务器估算内存，仅此就会带来差异：{}", models.join("；")),
+                format!("各报告按不同的服务器估算内存，这一点本身就会造成差异：{}", models.join("；")),
             ),
             TimesMissing => fixed(
                 "not every snapshot says when it was taken: those are left out of the trend",
@@ -301,11 +306,11 @@ impl WarningKind {
                 )
             }
             NightDamaged => fixed(
-                "could not be read whole and does not count: what it lacks would look like shrinking",
+                "could not be read completely and does not count: what it lacks would look like shrinking",
                 "未能完整读取，不计入：缺失的部分会显示为缩小",
             ),
             PresentNotCounted => fixed(
-                "an input could not be read whole and does not count for growth, as what it lacks would look like shrinking; no later \
+                "an input could not be read completely and does not count for growth, as what it lacks would look like shrinking; no later \
                  dates are planned",
                 "有输入未能完整读取，未计入增长（缺失的部分会显示为缩小），也不规划以后的日期",
             ),

@@ -30,7 +30,7 @@ static META: RuleMeta = RuleMeta {
     },
     params: &[ParamSpec {
         name: "max",
-        what: Text { en: "maximum age of a snapshot", zh: "快照的最长时间" },
+        what: Text { en: "maximum age of a snapshot", zh: "快照距今的最长时间" },
         default: ParamDefault::Span(24 * 3_600_000),
     }],
     unit: Some(Unit::Millis),

@@ -20,11 +20,11 @@ static META: RuleMeta = RuleMeta {
     },
     what: Text {
         en: "no collection exceeds {max} elements, whatever the ordinary limit is",
-        zh: "集合类、链表类元素尽量不要超过 {max} 个",
+        zh: "集合类、链表类元素不超过 {max} 个（硬上限）",
     },
     why: Text {
-        en: "From about ten thousand elements, a single O(N) command causes time-outs for all clients.",
-        zh: "元素达到上万后，一条 O(N) 命令就会让所有客户端感到超时。",
+        en: "From about ten thousand elements, a single O(N) command takes milliseconds, during which all other clients wait.",
+        zh: "元素达到上万后，一条 O(N) 命令要执行数毫秒以上，期间其他客户端都要等待。",
     },
     fix: Text {
         en: "split it over several keys, trim it on writes, and read it with HSCAN, SSCAN or ZSCAN",

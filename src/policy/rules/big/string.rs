@@ -16,9 +16,9 @@ static META: RuleMeta = RuleMeta {
     problem: Text { en: "string longer than {max}", zh: "字符串超过 {max}" },
     what: Text { en: "no string is longer than {max}", zh: "字符串不超过 {max}" },
     why: Text {
-        en: "Every read or write of a long string saturates the network and delays all other commands of the \
-             single-threaded server; the effect is noticeable from 10 KB.",
-        zh: "每次读写长字符串都会占满网卡，并让单线程的服务器上其他命令排队等待；从 10 KB 起就能看出影响。",
+        en: "Frequent reads and writes of long strings can saturate the network and delay all other commands of the \
+             single-threaded server.",
+        zh: "频繁读写长字符串容易打满网卡，并让单线程的服务器上其他命令排队等待。",
     },
     fix: Text {
         en: "split the value, store the object as a hash and read single fields, or compress it in the client",

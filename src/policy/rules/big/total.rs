@@ -19,9 +19,9 @@ static META: RuleMeta = RuleMeta {
     problem: Text { en: "value larger than {max}", zh: "value 总大小超过 {max}" },
     what: Text { en: "no value is larger than {max}", zh: "value 总大小不超过 {max}" },
     why: Text {
-        en: "A collection of few long elements can be as heavy as one with many: reading it saturates the network, freeing \
+        en: "A collection of few long elements can be as heavy as one with many: reading it can saturate the network, freeing \
              it blocks the server, and it makes one node of a cluster heavier than the others.",
-        zh: "元素不多但很长的集合同样沉重：读取时占满网卡，释放时阻塞服务器，并使集群中某个节点明显偏重。",
+        zh: "元素不多但很长的集合同样沉重：读取时容易打满网卡，释放时阻塞服务器，并使集群中某个节点明显偏重。",
     },
     fix: Text {
         en: "split it by field prefix, id or time; compress long texts; delete it with UNLINK",

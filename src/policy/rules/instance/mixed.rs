@@ -34,8 +34,8 @@ static META: RuleMeta = RuleMeta {
         zh: "同一实例上的业务超过 segments 个，或数据字典中的负责人超过 owners 个",
     },
     what: Text {
-        en: "at most `segments` businesses, or `owners` owners in the dictionary, on one instance",
-        zh: "同一实例上的业务不超过 segments 个，数据字典中的负责人不超过 owners 个",
+        en: "at most `owners` owners of the dictionary on one instance; without owners, at most `segments` businesses",
+        zh: "同一实例上，数据字典填有负责人时负责人不超过 owners 个，否则业务不超过 segments 个",
     },
     why: Text {
         en: "Businesses on one instance share its thread, its memory and its failures: one big key or exhausted memory affects \

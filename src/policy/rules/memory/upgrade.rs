@@ -26,7 +26,7 @@ static META: RuleMeta = RuleMeta {
     },
     what: Text {
         en: "no newer server would save more than `saves` of the memory",
-        zh: "升级服务器版本不能再节省超过 saves 的内存",
+        zh: "升级到更新版本可节省的内存不超过 saves",
     },
     why: Text {
         en: "Newer servers store the same data in less memory: more compact encodings, smaller entries, fewer pointers. An \

@@ -31,11 +31,11 @@ static META: RuleMeta = RuleMeta {
     why: Text {
         en: "A slot is the smallest unit that a cluster can move. Data concentrated in one slot, by a hash tag or a big key, \
              overloads its shard while others have room, and resharding does not help.",
-        zh: "哈希槽是集群迁移的最小单位。数据因 Hash Tag 或大 Key 集中到一个槽，会使该分片内存压力过大，其他分片却有余量，重新分片也无济于事。",
+        zh: "哈希槽是集群迁移的最小单位。数据因哈希标签或大 key 集中到一个槽，会使该分片内存压力过大，其他分片却有余量，重新分片也无济于事。",
     },
     fix: Text {
         en: "use the part that varies most as hash tag (`{user:1001}`, not `{user}`); split big keys; move slots off heavy shards",
-        zh: "Hash Tag 取变化最多的部分（如 `{user:1001}` 而不是 `{user}`）；拆分大 Key；把槽从偏重的分片迁走",
+        zh: "用区分度最高的部分作哈希标签（如 `{user:1001}` 而不是 `{user}`）；拆分大 key；把槽从偏重的分片迁走",
     },
     params: &[
         ParamSpec {

@@ -27,7 +27,7 @@ static META: RuleMeta = RuleMeta {
     why: Text {
         en: "A delivered but unacknowledged entry is unfinished work: its consumer has failed, is too slow, or does not call \
              XACK. The list of pending entries takes memory itself and keeps growing.",
-        zh: "已投递但未确认的条目意味着工作没有完成：消费者故障、过慢，或漏掉 XACK。Pending List 本身占用内存并持续增长。",
+        zh: "已投递但未确认的条目意味着工作没有完成：消费者故障、过慢，或漏掉 XACK。待确认列表（PEL）本身占用内存并持续增长。",
     },
     fix: Text {
         en: "inspect with XPENDING, reassign entries with XAUTOCLAIM, acknowledge with XACK, remove dead consumers with \

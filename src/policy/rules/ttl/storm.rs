@@ -95,7 +95,7 @@ static META: RuleMeta = RuleMeta {
             name: "factor",
             what: Text {
                 en: "multiple of the share under an even spread that is always allowed",
-                zh: "不超过均匀打散时比例的该倍数时始终允许",
+                zh: "占比不超过均匀打散时的该倍数则不算违规",
             },
             default: ParamDefault::Int(2),
         },

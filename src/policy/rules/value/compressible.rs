@@ -21,11 +21,11 @@ static META: RuleMeta = RuleMeta {
     severity: Severity::Should,
     problem: Text {
         en: "text of `min` bytes or more that compresses to less than `share`",
-        zh: "不小于 min 字节的文本压缩后不足 share",
+        zh: "min 字节及以上的文本可压缩到原大小的 share 以下",
     },
     what: Text {
         en: "no text of `min` bytes or more compresses to less than `share`",
-        zh: "不小于 min 字节的文本压缩后不低于 share",
+        zh: "min 字节及以上的文本压缩后不低于原大小的 share",
     },
     why: Text {
         en: "In memory and on the network a string takes its full length; only the dump is compressed. Text such as HTML, \
