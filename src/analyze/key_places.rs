@@ -97,7 +97,7 @@ impl KeyPlaces {
 
     /// Returns the number of keys that occur before in the file, and the first of them: the places of both.
     ///
-    /// Those in memory are compared on all threads of the current pool.
+    /// Places in memory are compared on all threads of the current pool.
     pub fn finish(mut self) -> Result<(u64, Vec<(u64, u64)>)> {
         if self.runs.is_empty() {
             let found = self.hashes.par_iter_mut().map(|part| {

@@ -40,7 +40,7 @@ pub struct Night {
     pub name: String,
     /// Earliest creation time of its files, or the date in their names.
     pub taken: Option<Millis>,
-    /// What to read: dumps, or one stored report.
+    /// Files to read: dumps, or one stored report.
     pub inputs: Vec<PathBuf>,
     /// Names of the files.
     pub files: Vec<String>,
@@ -50,7 +50,7 @@ pub struct Night {
     pub stored: bool,
     /// Why it is not compared, if it is not.
     pub left_out: Option<Warning>,
-    /// What the reader should know about it.
+    /// Note for the reader.
     pub note: Option<Warning>,
 }
 

@@ -36,7 +36,7 @@ pub struct KeyFacts {
     pub elements: Option<ElementLengths>,
     /// Pattern of the name.
     pub pattern: String,
-    /// What the policy says.
+    /// Verdict of the policy.
     pub judgement: KeyJudgement,
 }
 

@@ -1,4 +1,4 @@
-//! What is known of a file after it was read: all that a report says about it, besides its keys.
+//! Facts about a file after it was read: all that a report says about it, besides its keys.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 

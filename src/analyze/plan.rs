@@ -46,7 +46,7 @@ pub struct ReadPlan {
     pub division: Division,
     /// Separators of name segments.
     pub separators: Vec<String>,
-    /// What several inputs have to be, so that it makes sense to add them up.
+    /// Relation of several inputs that makes their sum meaningful.
     pub inputs: InputCheck,
     /// Settings of object stores, in place of variables of the environment.
     pub stores: StoreSettings,
@@ -68,7 +68,7 @@ pub enum InputCheck {
     None,
 }
 
-/// What to do where the framing of a file breaks.
+/// Behaviour where the framing of a file breaks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum AtDamage {
     /// Stop: only what is before the damage counts.

@@ -161,7 +161,7 @@ impl RowSetup {
     }
 }
 
-/// What the snapshot has instead of the patterns asked for.
+/// Patterns of the snapshot that resemble those asked for.
 #[derive(Debug, Default)]
 pub struct NearPatterns {
     /// True if it has one of them.

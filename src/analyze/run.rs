@@ -142,7 +142,7 @@ fn by_slot(endings: &[(usize, Result<FileEnding>)]) -> bool {
     endings.iter().filter_map(|(_, ending)| ending.as_ref().ok()).any(|ending| ending.about.by_slot)
 }
 
-/// What the first pass has read without its slots.
+/// Parts that the first pass has read without their slots.
 struct DeferredSlots<'r> {
     ranges: &'r [DeferredRange],
     starts: &'r [DeferredStart],

@@ -89,7 +89,7 @@ pub fn run(args: &KeysArgs) -> Result<ExitStatus> {
     Ok(if sound { ExitStatus::Done } else { ExitStatus::Incomplete })
 }
 
-/// What was read, and the result of writing it.
+/// Number of keys read, and the result of writing them.
 type Streamed = Result<(RowsRead, io::Result<()>)>;
 
 fn lines(reader: &mut RowReader<'_>, format: RowFormat, with: RowColumns, out: &mut Output) -> Streamed {

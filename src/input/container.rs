@@ -172,7 +172,7 @@ mod tests {
         head
     }
 
-    /// What comes out when bytes arrive one by one and nobody knows the end.
+    /// Decompresses bytes that arrive one by one, without knowing the end.
     fn one_by_one(head: &[u8]) -> Result<ContainerStep> {
         let mut len = 0;
         loop {

@@ -27,7 +27,7 @@ const LOST_AND_FOUND: &str = "lost+found";
 pub struct NightFile {
     /// The dump, unless it is a stored report.
     pub dump: Option<Input>,
-    /// What to read: the file, or the manifest of a multi-part append-only file; a folder that cannot be read.
+    /// Path to read: the file, or the manifest of a multi-part append-only file; a folder that cannot be read.
     pub path: PathBuf,
     /// Why it cannot be read, if that is known: a part that a manifest names is missing, or the folder cannot be listed.
     pub error: Option<Error>,

@@ -48,7 +48,7 @@ pub struct Resolved {
     pub inputs: Vec<Input>,
     /// Arguments that could not be resolved, with the reason.
     pub failed: Vec<(String, Error)>,
-    /// What was found in directories and by globs, but is no file.
+    /// Entries of directories and matches of globs that are no files.
     pub passed_over: Vec<(String, NoFile)>,
 }
 

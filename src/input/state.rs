@@ -1,4 +1,4 @@
-//! Whether a file stayed as it was while it was read.
+//! Detection of files that change while they are read.
 //!
 //! A file that is written in place while it is read gives a mixture of old and new bytes, which may parse. Its size and the time
 //! of its last write are compared before and after. The time of its last change (`ctime` of the inode) is not: links, renames and
@@ -43,9 +43,9 @@ impl FileState {
 pub struct OpenedFile {
     location: Location,
     state: FileState,
-    /// Whether all bytes come from one map: what is renamed onto the file is never read.
+    /// True if all bytes come from one map: a file renamed onto it is never read.
     mapped: bool,
-    /// Whether commands may be appended at any time: the snapshot before them stays as it is.
+    /// True if commands may be appended at any time: the snapshot before them stays as it is.
     grows: bool,
 }
 

@@ -23,7 +23,7 @@ pub struct ServerConfig {
     pub(crate) list_entries: u64,
     /// Up to Redis 3.0.
     pub(crate) list_value: u64,
-    /// Whether tables are rehashed in idle time.
+    /// True if tables are rehashed in idle time.
     pub(crate) active_rehashing: bool,
     /// `cluster-enabled`, if given.
     pub(crate) cluster: Option<bool>,

@@ -101,7 +101,7 @@ pub struct Meter<'m> {
     hash_form: HashForm,
     /// Templates of the file, and the position of this model among those that they are counted for.
     templates: Option<(&'m LazyTemplates, usize)>,
-    /// Those of them in the table of the file, once a hash has needed them.
+    /// Templates of the table of the file, once a hash has needed them.
     placed: &'m [Option<PlacedTemplate>],
     /// True if the settings of the server convert ordinary hashes on load.
     may_convert: bool,

@@ -138,7 +138,7 @@ struct ElementPrice {
 impl ShortPrices {
     /// Number of precomputed lengths; prices of longer strings are computed each time.
     const STRINGS: usize = 128;
-    /// The same for values that are strings: many keys have one that is a little longer.
+    /// Number of precomputed lengths of string values, of which many are a little longer than names.
     const TEXTS: usize = 512;
     /// Placeholder while the model is being built.
     const NONE: ShortPrices = ShortPrices {

@@ -1,4 +1,4 @@
-//! What-if alternatives: a base model with another server, allocator or setting.
+//! Alternatives of `--what-if`: a base model with another server, allocator or setting.
 
 use std::fmt;
 

@@ -138,7 +138,7 @@ const DEEPEST: usize = 16;
 
 struct Joining<'r, 'a> {
     separators: &'r Separators,
-    /// Whether each side is in strict mode.
+    /// Strict mode of each side.
     sides: [bool; 2],
     /// Last level in strict mode.
     last: usize,

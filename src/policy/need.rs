@@ -227,7 +227,7 @@ const fn text(en: &'static str, zh: &'static str) -> Text {
     Text { en, zh }
 }
 
-/// What a run knows, before the keys are read or after.
+/// Facts that a run has, before the keys are read or after.
 #[derive(Debug, Clone, Copy)]
 pub struct Known<'a> {
     /// Facts about run, server and policy.

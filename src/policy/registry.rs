@@ -79,7 +79,7 @@ pub fn suggestions(id: &str) -> Vec<&'static str> {
     })
 }
 
-/// Whether the keys behind a finding can be listed one by one.
+/// How the keys behind a finding can be listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyListing {
     /// They can.

@@ -361,7 +361,7 @@ pub struct Breach {
     pub allowed: Option<u64>,
     /// Memory that the remedy would save, if the rule can estimate it.
     pub saves: Option<Bytes>,
-    /// What else the rule knows, by name.
+    /// Further facts, by name.
     pub details: Details,
     /// Example keys.
     pub examples: Vec<Example>,

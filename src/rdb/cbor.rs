@@ -160,7 +160,7 @@ pub fn walk(bytes: &[u8], visit: &mut impl VisitCbor) -> Option<()> {
     walk_first(bytes, visit).is_ok_and(<[u8]>::is_empty).then_some(())
 }
 
-/// Whether a module loads a document.
+/// Verdict on a document: does the module load it?
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// It does, and ignores what is behind it.

@@ -23,7 +23,7 @@ pub type Libraries = HashMap<u64, u64>;
 /// The first of the faults since the last question.
 #[derive(Debug, Clone)]
 pub struct OpcodeCheck<'a> {
-    /// Whether anything is checked: only `check` and `salvage` need it.
+    /// True if opcodes are checked: only `check` and `salvage` need it.
     pub is_on: bool,
     family: Family,
     fault: Option<Fault<'a>>,
@@ -33,7 +33,7 @@ pub struct OpcodeCheck<'a> {
     behind_metadata: bool,
 }
 
-/// What servers refuse, and its offset.
+/// Opcode or field that servers refuse, and its offset.
 #[derive(Debug, Clone, Copy)]
 enum Fault<'a> {
     String(RawString<'a>, Reading),

@@ -139,7 +139,7 @@ pub struct Scanner<'a> {
     no_templates: &'static Templates,
     /// True if the operands of the opcode of templates are left unread.
     skips_templates: bool,
-    /// Whether a key had a prefix of Redis Enterprise.
+    /// True if a key had a prefix of Redis Enterprise.
     enterprise: bool,
     /// First RDB version that has all opcodes since it was last asked for.
     version: u32,

@@ -6,7 +6,7 @@ use super::sections;
 /// How much of a report a form for people shows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Extent {
-    /// What fits a screen or two: totals, findings, prefixes and keys at the top.
+    /// A screen or two: totals, findings, prefixes and keys at the top.
     Short,
     /// Every section.
     #[default]

@@ -142,7 +142,7 @@ fn is_plain(byte: u8) -> bool {
     matches!(byte, b' '..=b'~' | b'\n' | b'\t')
 }
 
-/// What an escape character begins.
+/// Sequence that an escape character begins.
 enum Style {
     /// A style of this length, such as `ESC [ 1 ; 31 m`.
     Whole(usize),

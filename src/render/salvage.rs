@@ -1,4 +1,4 @@
-//! What can be saved of a damaged file, in lines of text.
+//! Result of `salvage` in lines of text.
 
 use super::words::{nouns, say};
 use super::{Lang, human, key_text};

@@ -30,7 +30,7 @@ pub const COLD_DAYS: [u64; 3] = [7, 30, 90];
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct ColdPart {
-    /// What the keys are divided by.
+    /// Division of the keys.
     pub by: ColdDivision,
     /// Pattern or owner; null for keys without owner.
     pub name: Option<String>,
@@ -49,7 +49,7 @@ impl ColdPart {
     }
 }
 
-/// What cold keys are divided by.
+/// Division of cold keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]

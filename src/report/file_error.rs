@@ -20,7 +20,7 @@ pub struct FileError {
     /// Position in the decompressed file, in bytes; absent if the error is about the whole file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset: Option<u64>,
-    /// What was being read, such as `hash field`; absent if the error is about none of the format's parts.
+    /// Part of the format that was being read, such as `hash field`; absent if the error is about none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reading: Option<Word>,
     /// Wording, with offset, part and what to do about it.

@@ -413,9 +413,9 @@ pub struct HashTemplates {
     pub keys: u64,
     /// Their memory, with their shares of the templates.
     pub memory: Bytes,
-    /// What the templates take.
+    /// Memory of the templates.
     pub bytes: Bytes,
-    /// What ordinary hashes with the same pairs would take on the same server, less `memory`; negative if templates cost more.
+    /// Memory of ordinary hashes with the same pairs on the same server, less `memory`; negative if templates cost more.
     pub saved: i64,
     /// The templates with the largest saving or loss; those with equal field names are one.
     pub list: Vec<HashTemplateRow>,
@@ -433,8 +433,8 @@ pub struct HashTemplateRow {
     pub keys: u64,
     /// Their memory, with their shares of the template.
     pub memory: Bytes,
-    /// What the template takes, on all servers that have it.
+    /// Memory of the template, on all servers that have it.
     pub bytes: Bytes,
-    /// What ordinary hashes with the same pairs would take, less `memory`; negative if the template costs more.
+    /// Memory of ordinary hashes with the same pairs, less `memory`; negative if the template costs more.
     pub saved: i64,
 }

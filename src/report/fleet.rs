@@ -42,7 +42,7 @@ pub struct FleetPlan {
     pub inputs: u64,
     /// The files, in the order of the report.
     pub files: Vec<PlannedFile>,
-    /// What was found in directories and is no file.
+    /// Entries of directories that are no files.
     pub warnings: Vec<Warning>,
 }
 
@@ -120,7 +120,7 @@ pub struct FleetOptions {
     pub salvage: bool,
     /// `--separator`.
     pub separators: Vec<String>,
-    /// What the inputs have to be: `shards`, `night` (of one night), `copies` (none of another) or `any`.
+    /// Required relation of the inputs: `shards`, `night` (of one night), `copies` (none of another) or `any`.
     pub inputs: String,
     /// Rows in each list.
     pub top: u64,

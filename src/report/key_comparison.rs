@@ -22,7 +22,7 @@ pub struct KeyComparison {
     pub schema: &'static str,
     /// The program's version.
     pub rdblens: &'static str,
-    /// What counts as a difference.
+    /// Properties whose change counts as a difference.
     pub options: KeyComparisonOptions,
     /// The old side.
     pub before: KeySide,
@@ -42,7 +42,7 @@ pub struct KeyComparison {
     pub warnings: Vec<Warning>,
 }
 
-/// What counts as a difference.
+/// Properties whose change counts as a difference.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct KeyComparisonOptions {

@@ -69,7 +69,7 @@ pub struct NotEvaluated {
     pub rule: Word,
     /// Its severity, the highest if it has several limits.
     pub severity: Severity,
-    /// What was missing.
+    /// Missing fact.
     #[serde(flatten, with = "reason")]
     #[cfg_attr(feature = "internals", schemars(with = "reason::Form"))]
     pub reason: Wording,

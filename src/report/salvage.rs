@@ -1,4 +1,4 @@
-//! What can be saved of a damaged snapshot.
+//! Result of saving the sound records of a damaged snapshot.
 
 #[cfg(feature = "internals")]
 use schemars::JsonSchema;
@@ -28,7 +28,7 @@ pub struct SalvagedFile {
     pub sound: bool,
     /// Why reading stopped, or what is wrong with the whole file.
     pub errors: Vec<FileError>,
-    /// What was saved and what is missing.
+    /// Records saved and missing.
     pub salvage: Salvage,
 }
 

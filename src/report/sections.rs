@@ -331,7 +331,7 @@ pub struct Totals {
     pub elements: u64,
     /// Keys without an expiry.
     pub without_ttl: Weight,
-    /// Those of them that are hashes all of whose fields have one; absent if there are none.
+    /// Hashes among them whose fields all have one; absent if there are none.
     #[serde(default, skip_serializing_if = "Weight::is_none")]
     pub fields_expire: Weight,
     /// Keys that had expired at the reference time.

@@ -37,7 +37,7 @@ pub struct WhatIfBase {
     pub model: String,
     /// Memory of the keys.
     pub memory: Bytes,
-    /// What the allocator gives for keys and values beyond that, where it is known; negative if less.
+    /// Memory that the allocator gives for keys and values beyond that, where it is known; negative if less.
     #[serde(default)]
     pub correction: Option<i64>,
     /// Memory of the tables that hold them, where it is known.
@@ -64,7 +64,7 @@ pub struct Alternative {
     /// The difference as a part of the memory now.
     #[serde(deserialize_with = "share")]
     pub share: f64,
-    /// What the allocator gives for keys and values beyond their memory, where it is known; negative if less.
+    /// Memory that the allocator gives for keys and values beyond theirs, where it is known; negative if less.
     #[serde(default)]
     pub correction: Option<i64>,
     /// Memory of the tables that hold the keys, where it is known.
@@ -86,7 +86,7 @@ pub struct TemplateCount {
     pub templates: u64,
     /// Live keys that use them.
     pub keys: u64,
-    /// What the templates take.
+    /// Memory of the templates.
     pub bytes: Bytes,
 }
 

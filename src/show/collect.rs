@@ -120,7 +120,7 @@ type Elements<'a, 'b> = dyn Iterator<Item = Result<PackedElement<'b>>> + 'a;
 struct Unpacked<'c> {
     value: &'c mut Value,
     room: &'c mut Room,
-    /// Whether an expiry follows each field and its value.
+    /// True if an expiry follows each field and its value.
     expiries: bool,
     /// Offset of the blob.
     offset: u64,

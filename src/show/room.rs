@@ -26,7 +26,7 @@ impl Default for Extent {
     }
 }
 
-/// What is left of an [`Extent`] while a value is decoded.
+/// Rest of an [`Extent`] while a value is decoded.
 #[derive(Debug)]
 pub struct Room {
     extent: Extent,

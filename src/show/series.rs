@@ -30,9 +30,9 @@ pub struct Series {
     pub retention: u64,
     /// Size of new chunks, in bytes.
     pub chunk_bytes: u64,
-    /// Whether chunks are compressed.
+    /// True if chunks are compressed.
     pub compressed: bool,
-    /// What happens to a sample at a time that has one, if the series says so.
+    /// Policy for a sample at a time that has one, if the series has a policy.
     pub duplicate_policy: Option<&'static str>,
     /// Series that this one is compacted from.
     pub source: Option<Vec<u8>>,

@@ -20,7 +20,7 @@ use crate::units::Bytes;
 /// Templates of one file.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct FileTemplates {
-    /// Those that have keys.
+    /// Templates that have keys.
     used: Vec<UsedTemplate>,
     /// Sums over the templates under each alternative.
     totals: Vec<TemplateTotals>,

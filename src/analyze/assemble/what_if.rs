@@ -63,7 +63,7 @@ pub(super) struct WholeServer<'a> {
     pub instance: &'a Instance,
     /// Templates of compact hashes, beyond the shares of the keys.
     pub templates: Bytes,
-    /// The same under each alternative, with the tables.
+    /// Memory under each alternative, with the tables.
     pub elsewhere: Vec<BesideKeys>,
 }
 

@@ -37,7 +37,7 @@ impl JoinSums {
     }
 }
 
-/// What comparing a key takes into account.
+/// Properties that are compared.
 #[derive(Debug, Clone, Copy)]
 pub struct Comparing<'m> {
     /// Options.

@@ -47,7 +47,7 @@ use crate::units::{Bytes, Millis};
 pub struct KeyDiffPlan {
     /// Options for reading both sides.
     pub read: ReadPlan,
-    /// What counts as a difference.
+    /// Properties whose change counts as a difference.
     pub options: KeyComparisonOptions,
     /// Rows in each list.
     pub top: usize,
@@ -164,7 +164,7 @@ struct SideReader<'r> {
     progress: &'r dyn Progress,
 }
 
-/// What a thread has read.
+/// Keys that a thread has read.
 #[derive(Default)]
 struct Counted {
     tallies: Tallies,

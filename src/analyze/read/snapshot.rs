@@ -118,7 +118,7 @@ impl FileFacts {
 pub struct WholeRun {
     /// Number of inputs of the run.
     pub inputs: usize,
-    /// Those that could be opened.
+    /// Files that could be opened.
     pub opened: usize,
     /// Time that expiries are compared with.
     pub reference: Option<Millis>,

@@ -29,7 +29,7 @@ const MAX_EXTENSION: u64 = 64 << 10;
 pub struct TarEntry {
     /// Its path as stored.
     pub path: Vec<u8>,
-    /// What it is.
+    /// Kind of the entry.
     pub kind: TarKind,
     /// Bytes of its content.
     pub size: u64,

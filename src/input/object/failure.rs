@@ -17,7 +17,7 @@ use crate::wording::{Wording, wording};
 /// Longest cause of a failed connection that is quoted.
 const LONGEST_CAUSE: usize = 200;
 
-/// What a store said of a request.
+/// Answer of a store to a request that failed.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Answer {
     /// HTTP status, if there was an answer.

@@ -69,7 +69,7 @@ pub struct Facts {
 /// Failed attempt at a range.
 struct Failure {
     error: Error,
-    /// Whether another attempt may succeed.
+    /// True if another attempt may succeed.
     may_pass: bool,
 }
 

@@ -72,7 +72,7 @@ pub struct CompactMeter {
     name_lengths: Vec<u64>,
 }
 
-/// What is known of the current hash, beside the lengths of its pairs.
+/// Facts about the current hash, besides the lengths of its pairs.
 #[derive(Debug, Clone, Copy)]
 struct Sums {
     stored: StoredForm,

@@ -124,7 +124,7 @@ impl Meter<'_> {
     }
 }
 
-/// What has to hold for a server to keep a packed collection as it is stored.
+/// Conditions under which a server keeps a packed collection as it is stored.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::memory) struct KeptPacked {
     header: Header,

@@ -42,7 +42,7 @@ struct NamedSet {
     users: u64,
 }
 
-/// What the value walked last tells of its field names.
+/// Field names of the value walked last.
 #[derive(Debug, Default)]
 struct WalkedNames {
     kind: NamesKind,

@@ -85,7 +85,7 @@ pub struct PlacedTemplate {
     pub held_id: u8,
     /// Size of all names in a listpack, without its frame.
     pub names: u64,
-    /// What each key bears of it.
+    /// Share of each key.
     pub share: u64,
 }
 
@@ -121,7 +121,7 @@ pub struct TemplateUse {
 #[derive(Debug, Clone, Default)]
 pub(super) struct ModelSets {
     pub held: Vec<Option<HeldTemplate>>,
-    /// Those in the table of the file that a server holds, by position.
+    /// Templates of the table of the file that a server holds, by position.
     pub placed: Vec<Option<PlacedTemplate>>,
     /// True for templates that were made on load and taken apart at its end.
     pub apart: Vec<bool>,

@@ -70,11 +70,11 @@ pub(super) struct IdSegments {
     pub behind: u64,
     /// True if one of them has bytes that tests count.
     pub counted: bool,
-    /// The same ids one by one, if these are all segments that may be ids.
+    /// The ids one by one, if no other segment may be an id.
     pub known: Option<KnownIds>,
 }
 
-/// What a byte of an id means to the tests of a name.
+/// Meaning of a byte of an id to the tests of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IdByte {
     /// Nothing: another such byte may take its place.
@@ -96,7 +96,7 @@ pub(super) struct IdMarker {
     pub dividing: RunBits,
 }
 
-/// What a segment is that is an id.
+/// A segment that is an id.
 #[derive(Debug, Clone, Copy)]
 struct Id {
     class: SegmentClass,

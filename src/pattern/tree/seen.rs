@@ -36,7 +36,7 @@ pub(super) struct SeenPlaces {
 struct SeenBuckets {
     /// Hash of the place.
     above: u64,
-    /// What follows the names: [`NOTHING`] or [`SEPARATOR`] with what is added; 0 in an unused bitmap.
+    /// Mark of the bytes after the names: [`NOTHING`] or [`SEPARATOR`] with what is added; 0 in an unused bitmap.
     follows: u16,
     buckets: [u64; WORDS],
 }

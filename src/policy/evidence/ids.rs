@@ -36,7 +36,7 @@ pub struct IdSample {
 pub struct SharedIds {
     /// Ids in the range where both samples are complete.
     pub compared: usize,
-    /// Those that the other pattern has, too.
+    /// Ids that the other pattern has, too.
     pub shared: usize,
 }
 
@@ -143,7 +143,7 @@ impl IdPlace {
     }
 }
 
-/// What is known of the place of the id in a name.
+/// Knowledge of the place of the id in a name.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum KnownId {
     /// Not determined yet.

@@ -50,7 +50,7 @@ pub struct TokenUse {
     pub locks: Weight,
     /// Lowest and highest hash of their names: equal if all have one name, as on the instances of a Redlock.
     pub names: (u64, u64),
-    /// What the value may be.
+    /// Form of the value.
     pub form: TokenForm,
 }
 

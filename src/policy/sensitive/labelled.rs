@@ -12,7 +12,7 @@ use super::password;
 
 static LABELS: LazyLock<[Finder<'static>; 2]> = LazyLock::new(|| ["密码", "口令"].map(Finder::new));
 
-/// What may stand between a label and a password, blanks aside.
+/// Signs between a label and a password, blanks aside.
 const MARKS: [&str; 7] = ["：", ":", "=", "＝", "是", "为", "->"];
 
 /// Words before a label that make it a code which is given to everybody.

@@ -1,4 +1,4 @@
-//! What was found in one key, and whether it may be chance.
+//! Verdict on the secrets found in one key: sure, or perhaps chance.
 //!
 //! Numbers that are invalid count as near misses. They are weighed against matches twice: within a text, such as a JSON array
 //! of order numbers, and within a group of texts that hold the same kind of thing: the elements of a collection, the fields

@@ -98,7 +98,7 @@ pub(super) struct Walk<'a> {
     settled_db: u64,
     leading: Option<Leading>,
     has_expiries: bool,
-    /// Whether the checksum differs; computed when it is needed.
+    /// True if the checksum differs; computed when it is needed.
     is_changed: Option<bool>,
     zeros: ZeroedBlocks,
     /// Bytes behind templates that were searched for a record, and will be once more if one of these is damaged. Not more than

@@ -39,7 +39,7 @@ pub struct Verify {
     over_budget: Option<Error>,
     notes: Notes,
     unique: Unique,
-    /// What the elements in `unique` are.
+    /// Kind of the elements in `unique`.
     names: Option<Reading>,
     /// The first of them that occurs twice.
     repeated: Option<Error>,

@@ -33,7 +33,7 @@ const RETURNED: u32 = u32::MAX;
 pub struct StreamCheck {
     family: Family,
     counts: Counts,
-    /// Whether the servers that load the file compare the length with the entries.
+    /// True if the servers that load the file compare the length with the entries.
     compared: bool,
     /// Ids of the nodes.
     nodes: Vec<u128>,

@@ -10,7 +10,7 @@ const TOPS: [u64; 9] = [20, 50, 100, 200, 500, 1_000, 2_000, 5_000, MOST];
 /// Most rows that `--top` takes.
 const MOST: u64 = 10_000;
 
-/// What shows the rows that a list leaves out.
+/// Flags that show the rows that a list leaves out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum More {
     /// A larger `--top`.

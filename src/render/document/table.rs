@@ -30,7 +30,7 @@ pub struct Column {
     pub least: Option<usize>,
     /// Order in which columns give way on a narrow page, the highest first; those with 0 stay.
     pub spare: u8,
-    /// Whether the column holds sentences, which continue on the next line instead of losing their middle.
+    /// True if the column holds sentences, which continue on the next line instead of losing their middle.
     pub prose: bool,
     /// Least number of units that the largest value should have.
     pub units: u64,
@@ -118,7 +118,7 @@ pub struct Table {
     pub rows: Vec<TableRow>,
     /// Rows of the report that are left out here.
     pub hidden: u64,
-    /// What shows the hidden rows.
+    /// Flags that show the hidden rows.
     pub more: More,
     /// Rows that not even the report has.
     pub unlisted: u64,

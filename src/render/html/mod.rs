@@ -77,7 +77,7 @@ pub struct HtmlRenderer {
     rows: usize,
 }
 
-/// What a review calls the page and the place that the snapshot is from.
+/// Title of the page, and the place that the snapshot is from.
 #[derive(Debug, Clone, Default)]
 pub struct PageNames {
     /// Title instead of the name of the file.

@@ -1,4 +1,4 @@
-//! What breaks the policy: the rules by severity, then where each is broken and what to do.
+//! Findings: the rules by severity, then where each is broken and what to do.
 
 use serde_json::Value as Json;
 

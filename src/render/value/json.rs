@@ -98,7 +98,7 @@ struct ValueDocument<'a> {
     value: Option<As<&'a Value>>,
 }
 
-/// What the policy says about the key.
+/// Verdict of the policy on the key.
 #[derive(Serialize)]
 struct JudgementForm<'a> {
     policy: &'a str,

@@ -1,5 +1,5 @@
 //! Words that a report holds in English, because they are part of its JSON form, as people of either language read them.
-//! What is not known here is shown as it is.
+//! Unknown words are shown as they are.
 
 use std::borrow::Cow;
 
@@ -57,7 +57,7 @@ pub fn verdict(word: CheckVerdict, lang: Lang) -> &'static str {
     lang.of(word.text(), zh)
 }
 
-/// What became of a pattern.
+/// Fate of a pattern.
 pub fn fate(fate: Fate, lang: Lang) -> &'static str {
     let zh = match fate {
         Fate::Grown => "增长",

@@ -29,13 +29,13 @@ pub struct ClusterNode {
     pub address: String,
     /// Its slots, ascending.
     pub slots: Vec<SlotSpan>,
-    /// Whether the cluster can reach it.
+    /// State of the connection to it.
     pub state: NodeState,
     /// Slots that it is giving or taking. A node knows those of itself only.
     pub open: Vec<OpenSlot>,
 }
 
-/// Whether a cluster can reach a node.
+/// State of the connection of a cluster to a node.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum NodeState {
     /// Nothing is known against it.

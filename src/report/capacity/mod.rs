@@ -30,7 +30,7 @@ use crate::units::{Bytes, Millis};
 /// Name and version of the JSON form.
 pub const SCHEMA: &str = "rdblens.capacity/1";
 
-/// What is asked of a capacity plan.
+/// Questions to a capacity plan.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct CapacityPlan {
@@ -76,7 +76,7 @@ pub struct Capacity {
     pub schema: &'static str,
     /// The program's version.
     pub rdblens: &'static str,
-    /// What was asked.
+    /// The questions.
     pub options: CapacityPlan,
     /// Memory of one node that data may take.
     pub usable: Bytes,
@@ -94,7 +94,7 @@ pub struct Capacity {
     pub business: Vec<BusinessPart>,
     /// Memory not accessed for some time; empty if the snapshots do not record it.
     pub cold: Vec<ColdStep>,
-    /// The same by pattern, then by owner, those first that would free most.
+    /// Division by pattern, then by owner; parts that would free most come first.
     pub cold_parts: Vec<ColdPart>,
     /// Memory that present keys free by expiring.
     pub freed: Vec<FreedStep>,

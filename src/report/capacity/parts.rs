@@ -14,7 +14,7 @@ use crate::report::{COLD_DAYS, ColdDivision, ColdPart, ColdStep, NamedReport, Re
 use crate::sorting::CompactSort;
 use crate::units::Bytes;
 
-/// What instances are divided by.
+/// Division of instances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -29,7 +29,7 @@ pub enum Division {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct BusinessPart {
-    /// What it is divided by.
+    /// Division of the instance.
     pub by: Division,
     /// First segment or owner; null for all others together.
     pub name: Option<String>,

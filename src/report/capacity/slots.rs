@@ -20,7 +20,7 @@ const HEAVY_PERMILLE: u128 = 20;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct SlotPlan {
-    /// What the assignment starts from.
+    /// Start of the assignment.
     pub layout: SlotLayout,
     /// Number of nodes planned for.
     pub target_nodes: u64,
@@ -44,7 +44,7 @@ pub struct SlotPlan {
     pub owners_guessed: bool,
 }
 
-/// What an assignment starts from.
+/// Start of an assignment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -71,7 +71,7 @@ pub struct NodeLoad {
     pub slots: u64,
     /// Memory of their keys after the moves.
     pub memory: Bytes,
-    /// Whether that, with a share of the tables, is within what data on a node may take.
+    /// True if that, with a share of the tables, is within the memory for data of a node.
     pub fits: bool,
     /// Slots after the moves, as ranges.
     pub ranges: Vec<SlotSpan>,
@@ -149,7 +149,7 @@ pub struct HeavySlot {
     pub total: Bytes,
     /// The memory as a part of a node's share.
     pub of_share: f64,
-    /// Whether the total is within what data on a node may take. If not, no number of nodes suffices.
+    /// True if the total is within the memory for data of a node. If not, no number of nodes suffices.
     pub fits: bool,
     /// Its heaviest key, where the report lists it.
     pub example: Option<Example>,

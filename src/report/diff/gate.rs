@@ -80,7 +80,7 @@ fn share(text: &str) -> Option<ConditionKind> {
 pub struct GateRow {
     /// The condition as given.
     pub condition: String,
-    /// Whether it is kept.
+    /// Verdict on it.
     pub verdict: GateVerdict,
     /// The greatest growth as a fraction, per period if the condition names one; for findings, their number.
     pub measured: Option<f64>,
@@ -94,7 +94,7 @@ pub struct GateRow {
     pub rules: Vec<String>,
 }
 
-/// Whether a condition is kept.
+/// Verdict on a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -107,7 +107,7 @@ pub enum GateVerdict {
     NotEvaluated,
 }
 
-/// What an evaluation lacks.
+/// Facts that an evaluation lacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]

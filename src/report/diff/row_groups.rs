@@ -11,7 +11,7 @@ use crate::report::{FindingPattern, Weight};
 /// Settings by which rows of two reports are put together.
 #[derive(Debug)]
 pub(super) struct RowMatching {
-    /// Whether the patterns of each report are in strict mode.
+    /// Strict mode of the patterns of each report.
     strict: [bool; 2],
     separators: Separators,
 }

@@ -19,9 +19,9 @@ pub struct TemplateSums {
     pub keys: u64,
     /// Their memory, with their shares of the templates.
     pub memory: Bytes,
-    /// What the templates take.
+    /// Memory of the templates.
     pub bytes: Bytes,
-    /// What ordinary hashes with the same pairs would take, less `memory`; negative if templates cost more.
+    /// Memory of ordinary hashes with the same pairs, less `memory`; negative if templates cost more.
     pub saved: i64,
 }
 

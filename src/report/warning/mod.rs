@@ -64,7 +64,7 @@ pub enum WarningKind {
     },
     /// Something in a directory that is no file was passed over.
     PassedOver {
-        /// What it is.
+        /// Kind of entry.
         what: NoFile,
     },
     /// Key metadata (expiry, idle time) without a key behind it.

@@ -63,11 +63,11 @@ const USED_MEM: DetailField = DetailField::new("used_mem", "used-mem", "used-mem
 struct Load {
     /// File that it comes from, if there are several.
     file: Option<String>,
-    /// What a finding counts: keys, as all findings do.
+    /// Weight that a finding has: that of the keys, as in all findings.
     weight: Weight,
     /// Memory of keys and tables.
     estimated: Bytes,
-    /// What the server said it used, which is about all keys.
+    /// The `used-mem` of the dump, which is about all keys.
     used: Option<Bytes>,
 }
 

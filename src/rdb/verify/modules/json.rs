@@ -24,7 +24,7 @@ pub enum DocumentForm {
 #[derive(Debug, Default)]
 pub struct Json {
     is_cbor: bool,
-    /// Whether text has to be UTF-8.
+    /// True if text has to be UTF-8.
     pub text_is_utf8: bool,
 }
 

@@ -65,7 +65,7 @@ const LONGEST_PART: usize = 11;
 /// The end of a value.
 const END: Part = &[];
 
-/// What a string is checked for besides its length.
+/// Check of a string besides its length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TextUse {
     /// Nothing.
