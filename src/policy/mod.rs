@@ -18,6 +18,7 @@ pub mod context;
 pub mod dictionary;
 pub mod digest;
 pub mod earlier;
+mod environments;
 pub mod evidence;
 mod explain;
 pub mod file;

@@ -10,6 +10,9 @@
 //!   state or property of what stands before it: a flag that says no, a flag or number beside a word such as `login` or `device`, or
 //!   behind `user`, a number behind `stock` or `seat`, one without expiry in a name with such a word, a property such as
 //!   `lock:status` or `lock:screen`, one plain word without expiry that says nothing of a holder (`shop:lock:theme` is `dark`).
+//!   A whole number of up to six digits other than 1 is an amount, a version or a count wherever its subject stands before `lock`
+//!   (`ad:budget:lock:7`, `skin:lock:7`); only behind the name of a system, and before a word (`shop:lock:order:7`), may it be
+//!   the number of a process or thread. Longer ones may be times.
 //!
 //! As the **last** segment (`order:7:lock`) the word is mostly a property of the segment before it. There, two values are evidence of
 //! a lock: a string with a UUID, and a hash with a random holder and its count, as Redisson writes it. A string in a name with a
@@ -20,6 +23,7 @@
 use super::is_one_of;
 use super::random::{has_random, has_uuid};
 use super::serialized::unwrapped;
+use crate::policy::environments::is_environment;
 use crate::rdb::peek::{PeekBuffers, RawValue, ValuePart};
 use crate::record::{Kind, Record};
 
@@ -64,6 +68,8 @@ const EXAMINED: usize = 256;
 const MOST_FIELDS: u64 = 8;
 /// Digits of the shortest time, in seconds.
 const TIME_DIGITS: usize = 10;
+/// Most digits of a number that is no holder's, whatever it counts. Longer ones may be times or random.
+const FIGURE_DIGITS: usize = 6;
 
 /// Parts of field names that name the holder of a lock.
 const HOLDERS: [&[u8]; 11] =
@@ -309,7 +315,8 @@ fn string_may_be_lock(record: &Record<'_>, raw: RawValue<'_>, place: LockPlace) 
         return false;
     }
     let Some(value) = raw.short_string(LONGEST) else { return !place.is_last };
-    let value = unwrapped(&value).trim_ascii();
+    let scalar = unwrapped(&value);
+    let value = scalar.trim_ascii();
     if place.is_last && (place.of_thing || !has_uuid(value)) {
         return false;
     }
@@ -329,7 +336,8 @@ fn string_may_be_lock(record: &Record<'_>, raw: RawValue<'_>, place: LockPlace) 
     }
     let (is_small, says_no) = (is_number(value) && value.len() < TIME_DIGITS, is_one_of(value, &NO));
     let (is_flag, expires) = (says_no || is_one_of(value, &YES), record.expires_at.is_some());
-    let is_count = is_small && !is_flag && (place.of_stock || place.of_counted && !expires);
+    let is_count = is_small && !is_flag && (place.of_stock || place.of_counted && !expires)
+        || place.has_subject && is_figure(value);
     let can_be_locked = place.of_lockable || place.of_person || place.of_thing && !expires;
     let is_state = says_no || (is_small || is_flag) && can_be_locked;
     let is_property = place.is_property && !(is_flag && expires) || !is_flag && !expires && is_setting(value);
@@ -343,6 +351,12 @@ fn is_decimal(value: &[u8]) -> bool {
         None => return false,
     };
     is_number(whole) && decimals.get(1..).is_some_and(is_number) && value.len() < TIME_DIGITS
+}
+
+/// Returns whether a value is a short whole number, perhaps below zero, that is not the 1 of a plain lock.
+fn is_figure(value: &[u8]) -> bool {
+    let digits = value.strip_prefix(b"-").unwrap_or(value);
+    is_number(digits) && digits.len() <= FIGURE_DIGITS && value != b"1"
 }
 
 /// Returns whether a value consists of numbers with commas between them, such as coordinates.
@@ -401,6 +415,8 @@ fn beginning(text: &[u8]) -> &[u8] {
 struct LockPlace {
     /// True if a segment stands before it. As the first segment it is a prefix that the standards agree on.
     is_inner: bool,
+    /// True if what it is the lock of stands before it, rather than only an environment and the name of a system.
+    has_subject: bool,
     /// True if the segment before or after it names something that can be locked.
     of_lockable: bool,
     /// True if the segment before it names a person.
@@ -426,15 +442,19 @@ impl LockPlace {
                 .map(|piece| piece.strip_suffix(b"}").unwrap_or(piece))
         };
         let mut before: Option<&[u8]> = None;
+        let mut names = 0;
         let mut rest = segments();
         while let Some(segment) = rest.next() {
             if segment.eq_ignore_ascii_case(b"lock")
                 && let Some(after) = rest.next()
             {
                 let Some(before) = before else { return LockPlace::default() };
-                let follows = |segment: &[u8]| segment.iter().any(u8::is_ascii_digit) || is_one_of(segment, &PEOPLE);
+                let is_id = |segment: &[u8]| segment.iter().any(u8::is_ascii_digit);
+                let has_subject = names > 1 || is_id(after) && rest.clone().all(is_id);
+                let follows = |segment: &[u8]| is_id(segment) || is_one_of(segment, &PEOPLE);
                 return LockPlace {
                     is_inner: true,
+                    has_subject,
                     of_lockable: is_one_of(before, &LOCKABLE) || is_one_of(after, &LOCKABLE),
                     of_person: is_one_of(before, &PEOPLE),
                     of_thing: is_one_of(before, &THINGS),
@@ -449,6 +469,7 @@ impl LockPlace {
             if is_lock_name(segment) && rest.clone().next().is_some() {
                 return LockPlace::default();
             }
+            names += usize::from(before.is_some() || !is_environment(segment));
             before = Some(segment);
         }
         let of_thing = |segment: &[u8]| is_one_of(segment, &LOCKABLE) || is_one_of(segment, &THINGS);

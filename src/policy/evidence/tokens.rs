@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::bottom_k;
 use crate::pattern::kept_name;
 use crate::policy::content::random;
-use crate::policy::content::serialized::unwrapped;
+use crate::policy::content::serialized::{unboxed, unwrapped};
 use crate::rdb::peek::{MAX_PARTS, PeekBuffers, ValuePart};
 use crate::record::{Kind, Record};
 use crate::report::{Example, Key, Weight};
@@ -125,10 +125,10 @@ impl LockValue {
             _ => raw.peek(room, |part| match part {
                 ValuePart::String(text) => {
                     let scalar = unwrapped(text);
-                    let form = form(text);
+                    let form = form(&unboxed(text));
                     // A part of the name is the same for all who want the lock.
                     let is_of_name = || memchr::memmem::find(record.key, scalar.trim_ascii()).is_some();
-                    has_token = is_token(&scalar) && !(form == TokenForm::Constant && is_of_name());
+                    has_token = is_token(&&*scalar) && !(form == TokenForm::Constant && is_of_name());
                     value = LockValue::Token { hash: hash(VALUE_SEED ^ length, text), form };
                 }
                 ValuePart::Pair(field, text) => [field, text].into_iter().filter(is_token).for_each(|token| {
@@ -325,8 +325,24 @@ mod tests {
         assert!(missing("lock:order:20251126000001", "20251126000001") && missing("lock:shop:order", "shop:order"));
         assert!(missing("lock:a", "[\"java.lang.Long\",1]") && missing("lock:a", "s:6:\"locked\";"));
         assert!(!missing("lock:a", "[\"java.lang.String\",\"host-7:12\"]"));
+        // `1` and a random number, as Java serializes a `Long`.
+        let long = |value: u64| {
+            let class = b"\xac\xed\0\x05sr\0\x0ejava.lang.Long;\x8b\xe4\x90\xcc\x8f#\xdf\x02\0\x01J\0\x05valuexr\0\x10\
+                java.lang.Number\x86\xac\x95\x1d\x0b\x94\xe0\x8b\x02\0\0xp";
+            lock_value(&[&class[..], &value.to_be_bytes()].concat())
+        };
+        assert_eq!(long(1), LockValue::NoToken);
+        let LockValue::Token { form, .. } = long(7_261_548_390_215_467_382) else { panic!() };
+        assert_eq!(form, TokenForm::Random);
         let uuid = "8d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f";
         assert!(!missing(&format!("lock:{uuid}"), uuid), "perhaps the holder is in the name");
+    }
+
+    fn lock_value(value: &[u8]) -> LockValue {
+        let bytes = [&[0x40, u8::try_from(value.len()).unwrap()], value].concat();
+        let raw = Some(RawValue { value_type: ValueType::String, bytes: &bytes, templates: Templates::NONE });
+        let record = Record { raw, length: Some(value.len() as u64), ..record(b"lock:a") };
+        LockValue::of(&record, 8, &mut PeekBuffers::default())
     }
 
     #[test]

@@ -32,7 +32,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use crate::pattern::segment::Separators;
-use crate::policy::content::serialized::unwrapped;
+use crate::policy::content::serialized::{unboxed, unwrapped};
 use crate::rdb::peek::{MAX_TEXT_BYTES, PeekBuffers, ValuePart};
 use crate::record::{Kind, Record};
 use crate::report::{Text, Wording};
@@ -153,12 +153,12 @@ impl Inspection {
                 self.text(text, TextGroup::Elements, named, tally);
             }
             ValuePart::Pair(field, value) => {
-                let field = unwrapped(field);
+                let field = &*unwrapped(field);
                 self.text(field, TextGroup::Fields, None, tally);
                 let of_id = named::is_id(field);
                 let group = if of_id { TextGroup::ValuesOfIds } else { TextGroup::Values(hash(field)) };
                 if self.kinds.has(SensitiveKind::Password)
-                    && let secret = unwrapped(value)
+                    && let secret = &*unwrapped(value)
                     && let Some(word) = password::word(field, secret, &self.fields)
                 {
                     tally.add(MatchStrength::Found, SensitiveKind::Password, group, secret, word);
@@ -202,6 +202,7 @@ impl Inspection {
 
     /// Inspects a text of a value, including members of JSON objects in it.
     fn text(&self, text: &[u8], group: TextGroup, named: Option<PasswordName<'_>>, tally: &mut MatchTally) {
+        let text = &*unboxed(text);
         self.scan(text, &mut |seen, kind, secret, _| tally.add(seen, kind, group, secret, ""));
         if self.kinds.has(SensitiveKind::Password) {
             password::scan(text, &self.fields, |word, range| {
@@ -209,7 +210,7 @@ impl Inspection {
                 tally.add(MatchStrength::Found, SensitiveKind::Password, group, secret, word);
             });
             if let Some(named) = named.filter(|named| named.is_told_by(text)) {
-                tally.add(MatchStrength::Found, SensitiveKind::Password, group, unwrapped(text), named.word);
+                tally.add(MatchStrength::Found, SensitiveKind::Password, group, &unwrapped(text), named.word);
             }
         }
         tally.end_text(group);
@@ -356,6 +357,14 @@ mod tests {
             Wording { en: "phone 138****5678 in the name".into(), zh: "手机号 138****5678（key 名中）".into() };
         assert_eq!((evidence.kind, evidence.wording()), (SensitiveKind::Phone, words));
         assert!(verdict.found.has(SensitiveKind::Phone) && verdict.near.is_empty());
+    }
+
+    #[test]
+    fn numbers_that_java_serialized_are_read() {
+        let class = b"\xac\xed\0\x05sr\0\x0ejava.lang.Long;\x8b\xe4\x90\xcc\x8f#\xdf\x02\0\x01J\0\x05valuexr\0\x10\
+            java.lang.Number\x86\xac\x95\x1d\x0b\x94\xe0\x8b\x02\0\0xp";
+        let long = |value: u64| verdict(&[&class[..], &value.to_be_bytes()].concat());
+        assert!(long(13_812_345_678).found.has(SensitiveKind::Phone) && long(1_700_000_000_123).found.is_empty());
     }
 
     #[test]

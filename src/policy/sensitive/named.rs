@@ -111,7 +111,8 @@ impl PasswordName<'_> {
     /// Returns whether a value under this name is a password in plain text.
     pub fn is_told_by(&self, value: &[u8]) -> bool {
         let value = value.trim_ascii();
-        let bare = password::without_scheme(unwrapped(value));
+        let scalar = unwrapped(value);
+        let bare = password::without_scheme(&scalar);
         let sure = can_be_password(bare) && !password::is_harmless(self.word, bare);
         sure && (self.is_last || looks_like_password(bare))
     }

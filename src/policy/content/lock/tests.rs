@@ -7,8 +7,12 @@ use crate::rdb::value_type::ValueType;
 use crate::units::Millis;
 
 fn string(name: &str, value: &str, expires: bool) -> bool {
+    bytes(name, value.as_bytes(), expires)
+}
+
+fn bytes(name: &str, value: &[u8], expires: bool) -> bool {
     let length = u32::try_from(value.len()).unwrap();
-    let bytes = [&[0x80], &length.to_be_bytes()[..], value.as_bytes()].concat();
+    let bytes = [&[0x80], &length.to_be_bytes()[..], value].concat();
     let raw = Some(RawValue { value_type: ValueType::String, bytes: &bytes, templates: Templates::NONE });
     let expires_at = expires.then_some(Millis(30_000));
     may_be_lock(&Record { raw, length: Some(u64::from(length)), expires_at, ..record(name.as_bytes()) })
@@ -49,6 +53,42 @@ fn serialized_values_are_locks_as_plain_ones_are() {
         assert!(string("shop:lock:order:1", value, false), "{value}");
     }
     assert!(!string("user:lock:1001", "[\"java.lang.Integer\",1]", false), "a state");
+    let integer = |name: &str, value: u8| {
+        let class =
+            b"\xac\xed\0\x05sr\0\x11java.lang.Integer\x12\xe2\xa0\xa4\xf7\x81\x878\x02\0\x01I\0\x05valuexr\0\x10\
+            java.lang.Number\x86\xac\x95\x1d\x0b\x94\xe0\x8b\x02\0\0xp\0\0\0";
+        bytes(name, &[&class[..], &[value]].concat(), false)
+    };
+    assert!(integer("mall:lock:order:1", 1) && integer("lock:order:1", 5));
+    assert!(!integer("mall:user:login:lock:1", 5) && !integer("mall:stock:lock:sku:1", 12));
+}
+
+#[test]
+fn short_numbers_behind_their_subject_are_no_holders() {
+    for name in [
+        "pwd:error:lock:1",
+        "mall:pwd:error:lock:1",
+        "ad:budget:lock:1",
+        "wms:warehouse:lock:1",
+        "mall:version:lock:1",
+        "mall:optimistic:lock:order:1",
+        "game:skin:lock:1",
+        "charger:gun:lock:1",
+        "skin:lock:7",
+        "prod:mall:bin:lock:x",
+    ] {
+        for value in ["5", "12", "100000", "-3", "2", "[\"java.lang.Integer\",5]"] {
+            assert!(!string(name, value, false) && !string(name, value, true), "{name} {value}");
+        }
+        for value in ["1", "1700000000", "1700000000000", "8d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f", "host-7"] {
+            assert!(string(name, value, false) && string(name, value, true), "{name} {value}");
+        }
+    }
+    // The subject follows: the number may be that of a thread.
+    for name in ["lock:order:7", "lock:7", "mall:lock:order:7", "prod:mall:lock:order:7", "{tag}:lock:x"] {
+        assert!(string(name, "47", false) && string(name, "1", true), "{name}");
+    }
+    assert!(string("order:lock:1", "1", false) && string("mall:order:redis_lock:1", "47", false));
 }
 
 #[test]

@@ -13,6 +13,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use crate::policy::Context;
+use crate::policy::environments::{ENVIRONMENTS, is_environment};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{
     Breach, BuiltRule, DetailField, DetailValue, Known, Need, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit,
@@ -126,32 +127,9 @@ const SEGMENT_LIST: DetailField = DetailField::new("segments", "businesses", "�
 /// First segments that say what a key is for, not whose it is: those of 常用前缀约定.
 pub const INFRASTRUCTURE: [&str; 7] = ["cache", "session", "lock", "queue", "counter", "rate", "tmp"];
 
-/// First segments that name an environment, where several share an instance or names are made for that.
-const ENVIRONMENTS: [&str; 19] = [
-    "prod",
-    "prd",
-    "production",
-    "online",
-    "pre",
-    "preprod",
-    "stage",
-    "staging",
-    "stg",
-    "gray",
-    "grey",
-    "uat",
-    "sit",
-    "test",
-    "testing",
-    "qa",
-    "dev",
-    "develop",
-    "local",
-];
-
 /// Returns whether a first segment is usually no business, in whatever case: the next one is.
 pub fn is_usual_prefix(segment: &str) -> bool {
-    INFRASTRUCTURE.iter().chain(&ENVIRONMENTS).any(|word| segment.eq_ignore_ascii_case(word))
+    is_environment(segment.as_bytes()) || INFRASTRUCTURE.iter().any(|word| segment.eq_ignore_ascii_case(word))
 }
 
 /// Largest level of a business.
