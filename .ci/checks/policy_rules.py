@@ -179,17 +179,27 @@ def lock_missing(key: Key) -> bool:
     return not key.ends and key.type in LOCK_TYPES and any(part in spellings for part in parts[:-1])
 
 
+# Words of persistent data, which may be the last segment, too, and of caches.
+PERSISTENT = (
+    *(b"counter", b"counters", b"count", b"config", b"configs", b"conf", b"setting", b"settings"),
+    *("配置".encode(), "配置项".encode()),
+)
+CACHES = (b"cache", b"caches", b"cached", "缓存".encode())
+
+
 def platform_class(key: Key) -> str | None:
     """Returns the class of a key under platform: that of its leftmost word."""
     parts = b":".join(segments(key.name)).split(b":", LEVELS - 1)
     for at, part in enumerate(parts):
-        if part in (b"counter", b"counters", b"count", b"config", b"configs"):
+        if part in PERSISTENT:
             return "persistent"
-        if part in (b"sys_config", b"app_config", b"settings") and at + 1 < len(parts):
+        if part in (b"sys_config", b"app_config") and at + 1 < len(parts):
             return "persistent"
-        if part in (b"cache", b"lock") and at + 1 < len(parts):
+        if part in CACHES and at + 1 < len(parts):
+            return "cache"
+        if part == b"lock" and at + 1 < len(parts):
             # The class of locks takes only some types; it is still the first word that decides.
-            return part.decode() if part == b"cache" or key.type in LOCK_TYPES else None
+            return "lock" if key.type in LOCK_TYPES else None
     return None
 
 
@@ -210,6 +220,8 @@ TYPES_ANYWHERE = {
     b"lock": ("string", "hash"),
     b"counter": ("string", "hash", "zset"),
     b"leaderboard": ("zset",),
+    b"ranking": ("zset",),
+    "排行榜".encode(): ("zset",),
 }
 TYPES_FIRST = {
     b"rate": ("string", "hash", "zset"),
@@ -220,6 +232,10 @@ TYPES_FIRST = {
 }
 
 
+# What stands beside queues, with this word behind theirs.
+SIDE_DATA = (b"size", b"length", b"count", b"config", b"lock", b"status", b"stats")
+
+
 def unexpected_type(key: Key) -> bool:
     """Returns whether the type is none of those of the leftmost word that has any."""
     parts = b":".join(segments(key.name)).split(b":", LEVELS - 1)
@@ -227,6 +243,8 @@ def unexpected_type(key: Key) -> bool:
         table = {**TYPES_ANYWHERE, **TYPES_FIRST} if at == 0 else TYPES_ANYWHERE
         if part in table:
             types = table[part]
+            if part == b"queue" and parts[at + 1] in SIDE_DATA:
+                return False
             return types is not None and key.type not in types
     return False
 

@@ -46,7 +46,8 @@ fn declarations(policy: &Policy, rule: &str, to: &mut Facts) {
         "key.registered" => entries.iter().for_each(|entry| to.fact("entry", registration(entry))),
         "type.expected" => {
             for expected in &policy.expected {
-                to.fact("expected", [expected.pattern.text.clone(), kinds(&expected.kinds)]);
+                let facts = [expected.pattern.text.clone(), kinds(&expected.kinds)];
+                to.fact("expected", facts.into_iter().chain(expected.except.iter().cloned()));
             }
             entries.iter().filter(|entry| entry.kind.is_some()).for_each(|entry| to.fact("entry", registration(entry)));
         }

@@ -5,9 +5,9 @@ use std::borrow::Cow;
 
 use super::content::lock::may_be_lock;
 use super::context::Context;
-use super::dictionary::{DictionaryEntry, Matched, TtlClass};
+use super::dictionary::{DictionaryEntry, ExpectedTypes, Matched, TtlClass};
 use crate::pattern::slot::untagged;
-use crate::record::{Kind, Record};
+use crate::record::Record;
 use crate::units::Millis;
 
 /// Key as seen by rules.
@@ -57,10 +57,9 @@ impl<'a> KeyView<'a> {
         (suits && (!class.locks || may_be_lock(self.record))).then_some(class)
     }
 
-    /// Returns the types that the policy expects; empty for any, `None` if it says nothing about the key.
-    pub fn expected_kinds(&self) -> Option<&'a [Kind]> {
-        let expected = self.context.expected.get(usize::from(self.matched.expected?))?;
-        Some(&expected.kinds)
+    /// Returns the types that the policy expects; `None` if it says nothing about the key.
+    pub fn expected(&self) -> Option<&'a ExpectedTypes> {
+        self.context.expected.get(usize::from(self.matched.expected?))
     }
 
     /// Returns the remaining time to live at the reference time in milliseconds, negative if expired; `None` without expiry

@@ -177,7 +177,7 @@ fn unknown_class(name: &str, classes: &[TtlClass], line: usize) -> PolicyFault {
 }
 
 fn expected(reader: &PolicyReader<'_>, table: &TomlTable<'_>, line: usize) -> Result<ExpectedTypes, PolicyFault> {
-    reader.only(table, &["pattern", "types"])?;
+    reader.only(table, &["pattern", "types", "except"])?;
     let types = reader.texts(table, "types")?.unwrap_or_default();
     if types.is_empty() {
         let line = if table.contains_key("types") { reader.line_of(table, "types") } else { line };
@@ -189,6 +189,7 @@ fn expected(reader: &PolicyReader<'_>, table: &TomlTable<'_>, line: usize) -> Re
     Ok(ExpectedTypes {
         pattern: reader.pattern(reader.needed(table, "pattern", line)?, reader.line_of(table, "pattern"))?,
         kinds: kinds.collect::<Result<_, _>>()?,
+        except: reader.some_texts(table, "except", "name segments, or leave it out")?.unwrap_or_default(),
         line,
     })
 }

@@ -1,10 +1,12 @@
 //! `type.expected`: keys have the types that the policy expects of their pattern.
 //!
 //! The types are those of the `[[expected]]` entry that a key matches; entries of a preset also match their word in capitals. Keys
-//! that match none are not judged, nor are those whose entry of the data dictionary states a type and an owner: `key.registered` judges
+//! that match none are not judged, nor are those with a segment of `except` behind the first name of the pattern (`queue:size:mail` beside
+//! queues), and those whose entry of the data dictionary states a type and an owner: `key.registered` judges
 //! them. A draft without owners excuses nothing.
 
 use crate::policy::KeyView;
+use crate::policy::dictionary::ExpectedTypes;
 use crate::policy::need::{Known, Need};
 use crate::policy::params::Params;
 use crate::policy::rule::{BuiltRule, KeyRule, Rule, RuleMeta, Severity, Text, Violation};
@@ -52,9 +54,10 @@ pub struct ExpectedType;
 
 impl KeyRule for ExpectedType {
     fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
-        let kinds = key.expected_kinds().filter(|kinds| !kinds.is_empty())?;
+        let expected = key.expected().filter(|expected| !expected.kinds.is_empty())?;
         let registered = key.entry().is_some_and(|entry| entry.kind.is_some() && entry.owner.is_some());
-        (!registered && !kinds.contains(&key.record.kind)).then_some(Violation { measured: 0, allowed: 0 })
+        let breaks = !registered && !expected.kinds.contains(&key.record.kind) && !is_excepted(key, expected);
+        breaks.then_some(Violation { measured: 0, allowed: 0 })
     }
 
     fn is_about_expected_types(&self) -> bool {
@@ -64,6 +67,16 @@ impl KeyRule for ExpectedType {
     fn needs(&self, known: &Known<'_>) -> Option<Need> {
         known.context.expected.is_empty().then_some(Need::ExpectedTypes)
     }
+}
+
+/// Returns whether the segment behind the first name of the pattern says that a key is something else.
+fn is_excepted(key: &KeyView<'_>, expected: &ExpectedTypes) -> bool {
+    let is = |segment: &[u8], word: &str| segment.eq_ignore_ascii_case(word.as_bytes());
+    let (Some(first), name) = (expected.pattern.first_name(), key.untagged()) else { return false };
+    let mut segments = key.context.separators.split(&name);
+    // The leftmost match counts.
+    let found = !expected.except.is_empty() && segments.any(|segment| is(segment, first));
+    found && segments.next().is_some_and(|segment| expected.except.iter().any(|word| is(segment, word)))
 }
 
 #[cfg(test)]
@@ -121,6 +134,16 @@ mod tests {
         for name in ["queue:a:b", "QUEUE:a:b", "shop:QUEUE:a", "LOCK:a:b", "RATE:a:b", "REDISSON_LOCK_QUEUE:{a}:b"] {
             assert!(judged(&preset, name), "{name}");
         }
+        for name in ["ranking:a:b", "shop:排行榜:a", "RANKING:a:b"] {
+            assert!(judged(&preset, name), "{name}");
+        }
+        // Beside a queue.
+        for name in ["queue:size:a", "shop:queue:config:a", "QUEUE:lock:a", "{queue:status}:a", "queue:size"] {
+            assert!(!judged(&preset, name), "{name}");
+        }
+        assert!(
+            judged(&preset, "queue:a:size") && judged(&preset, "size:queue:a") && judged(&preset, "lock:queue:size:a")
+        );
         // Prefixes of what may be anything, and names of classes.
         for name in
             ["CACHE:queue:a", "Cache:queue:a", "Session:QUEUE:a", "Queue:all", "Counter:all", "qUEUE:a:b", "QUEUES:a:b"]
