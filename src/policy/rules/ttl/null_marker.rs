@@ -2,13 +2,15 @@
 //!
 //! A marker is a string whose whole value is one of `markers`, byte by byte: blanks around it make it another value. Numbers
 //! and flags such as `0` or `false` are none, nor are collections, which are never empty. The object by which Spring caches null
-//! (`NullValue`) is a marker however it is serialized. As Java writes it, it cannot be written in a policy and always counts, and so
-//! do a marker that Java serialized as a string and the `None` that Python pickles.
+//! (`NullValue`) is a marker however it is serialized. What cannot be written in a policy always counts: that object, `null`, an
+//! `ArrayList` and an `EmptyList` of no elements as Java writes them, a marker that Java serialized as a string, and the `None`, `[]`
+//! and `{}` that Python pickles.
 //!
 //! The standards speak of cached results, so keys do not count whose TTL class holds something else: classes of `except`, and those
 //! that may live forever, such as counters and configuration. Keys without a class count, since not every cache is named so,
-//! unless a segment of their name is a word of `except`: a policy need not have a class for each of them, and the key of a list of
-//! those who are blocked or present says all by being there. Nor do the empty strings by which Spring Session is told that a session
+//! unless a segment of their name is a word of `except`: a policy need not have a class for each of them, and the key of one who is
+//! blocked or present, of a timer or of something done once says all by being there. Words that also name results that are cached, such
+//! as `used` (`coupon:used:7` is a list), are none of these. Nor do the empty strings by which Spring Session is told that a session
 //! expires: their names have a form of their own in any namespace.
 //!
 //! Measured: remaining milliseconds at the reference time. The snapshot does not contain the original TTL, which was at least
@@ -39,15 +41,26 @@ const SPRING: &[u8; 64] = b"\xac\xed\0\x05sr\0+org.springframework.cache.support
 /// Spring's marker as one of its serializers of JSON writes it.
 const SPRING_NULL: &str = "{\"@class\":\"org.springframework.cache.support.NullValue\"}";
 
-/// Pickled `None` of Python, by the protocols that its versions write.
-const PICKLED: [&[u8]; 4] = [b"\x80\x02N.", b"\x80\x03N.", b"\x80\x04N.", b"\x80\x05N."];
+/// `null` as Java serializes it.
+const JAVA_NULL: &[u8; 5] = b"\xac\xed\0\x05p";
+
+/// List of no elements as Java serializes it.
+const EMPTY_LIST: &[u8; 52] =
+    b"\xac\xed\0\x05sr\0\x1fjava.util.Collections$EmptyList\x7a\xb8\x17\xb4\x3c\xa7\x9e\xde\x02\0\0xp";
+
+/// The same as an `ArrayList`.
+const ARRAY_LIST: &[u8; 58] = b"\xac\xed\0\x05sr\0\x13java.util.ArrayList\x78\x81\xd2\x1d\x99\xc7\x61\x9d\x03\0\x01I\0\x04sizexp\0\0\0\0w\x04\0\0\0\0x";
+
+/// Lengths of what [`is_pickled`] accepts and of the values of Java, as bits.
+const BINARY_LENGTHS: u64 =
+    0b111 << 4 | 1 << JAVA_NULL.len() | 1 << EMPTY_LIST.len() | 1 << ARRAY_LIST.len() | 1 << LONGEST;
 
 /// End of the names of Spring Session's empty strings, before the id of the session.
 const SPRING_SESSION: &[u8] = b":sessions:expires:";
 
-/// Default markers: of databases, JSON, Lua, Python and PHP, and the empty values of JSON and PHP; behind them, those that Jackson writes
-/// with their class, and Spring's.
-const MARKERS: [&str; 22] = [
+/// Default markers: of databases, JSON, Lua, Python, PHP and JavaScript, and the empty values of JSON and PHP; behind them, those that
+/// Jackson and Fastjson write with their class, and Spring's.
+const MARKERS: [&str; 37] = [
     "",
     "NULL",
     "null",
@@ -63,10 +76,25 @@ const MARKERS: [&str; 22] = [
     "<null>",
     "N;",
     "a:0:{}",
+    "undefined",
     "[\"java.util.ArrayList\",[]]",
+    "[\"java.util.LinkedList\",[]]",
+    "[\"java.util.HashSet\",[]]",
+    "[\"java.util.LinkedHashSet\",[]]",
+    "[\"java.util.TreeSet\",[]]",
     "[\"java.util.Collections$EmptyList\",[]]",
+    "[\"java.util.Collections$EmptySet\",[]]",
+    "[\"java.util.ImmutableCollections$ListN\",[]]",
+    "[\"java.util.ImmutableCollections$SetN\",[]]",
     "{\"@class\":\"java.util.HashMap\"}",
     "{\"@class\":\"java.util.LinkedHashMap\"}",
+    "{\"@class\":\"java.util.TreeMap\"}",
+    "{\"@class\":\"java.util.concurrent.ConcurrentHashMap\"}",
+    "{\"@class\":\"java.util.Collections$EmptyMap\"}",
+    "{\"@class\":\"java.util.ImmutableCollections$MapN\"}",
+    "{\"@type\":\"java.util.HashMap\"}",
+    "{\"@type\":\"java.util.LinkedHashMap\"}",
+    "{\"@type\":\"java.util.TreeMap\"}",
     SPRING_NULL,
     "{\"@type\":\"org.springframework.cache.support.NullValue\"}",
     "[\"org.springframework.cache.support.NullValue\",{}]",
@@ -131,6 +159,21 @@ static META: RuleMeta = RuleMeta {
                 "dedup",
                 "idempotent",
                 "idempotency",
+                "expire",
+                "expired",
+                "delay",
+                "timer",
+                "timeout",
+                "nonce",
+                "revoke",
+                "revoked",
+                "sent",
+                "passed",
+                "verified",
+                "processed",
+                "handled",
+                "seen",
+                "kicked",
                 "黑名单",
                 "白名单",
                 "封禁",
@@ -156,7 +199,7 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
     if markers.is_empty() || markers.iter().any(|marker| marker.len() > LONGEST) {
         return Err(format!("\"markers\" must hold one or more values of at most {LONGEST} bytes"));
     }
-    let lengths = markers.iter().fold(1 << LONGEST | 1 << PICKLED[0].len(), |lengths, marker| {
+    let lengths = markers.iter().fold(BINARY_LENGTHS, |lengths, marker| {
         let serialized = if marker.len() <= LONGEST_WORD { 1 << (marker.len() + JAVA_HEAD) } else { 0 };
         lengths | 1 << marker.len() | serialized
     });
@@ -225,8 +268,24 @@ impl NullMarker {
         let value = key.record.raw.and_then(|raw| raw.short_string(SPRING.len()));
         value.is_some_and(|value| {
             let text = java_string(&value).unwrap_or(&value);
-            *value == SPRING[..] || PICKLED.contains(&&*value) || self.markers.iter().any(|marker| **marker == *text)
+            self.markers.iter().any(|marker| **marker == *text) || is_of_java(&value) || is_pickled(&value)
         })
+    }
+}
+
+fn is_of_java(value: &[u8]) -> bool {
+    [&SPRING[..], JAVA_NULL, EMPTY_LIST, ARRAY_LIST].contains(&value)
+}
+
+/// Returns whether a value is the `None`, `[]` or `{}` of Python, as its versions pickle them: with the number of the protocol from 2 on,
+/// and with that of the object for later use unless it was optimized.
+fn is_pickled(value: &[u8]) -> bool {
+    match value {
+        [0x80, 2..=5, b'N' | b']' | b'}', b'.'] => true,
+        [0x80, 2..=5, b']' | b'}', b'q', 0 | 1, b'.'] | [b']' | b'}', b'q', 0 | 1, b'.'] => true,
+        [0x80, 4 | 5, b']' | b'}', 0x94, b'.'] => true,
+        [b'(', b'l' | b'd', b'p', b'0' | b'1', b'\n', b'.'] => true,
+        _ => false,
     }
 }
 
@@ -291,12 +350,22 @@ mod tests {
     #[test]
     fn words_that_no_class_bears_except_keys_by_a_segment() {
         let checks = rule("max = \"60s\"");
-        for name in
-            ["session:car:1", "shop:queue:1", "{shop:tmp}:1", "shop:Counter:1", "auth:blacklist:1", "shop:黑名单:1"]
-        {
+        for name in [
+            "session:car:1",
+            "shop:queue:1",
+            "{shop:tmp}:1",
+            "shop:Counter:1",
+            "auth:blacklist:1",
+            "shop:黑名单:1",
+            "order:expire:1",
+            "nonce:api:1",
+            "jwt:revoked:1",
+        ] {
             assert_eq!(plain(&checks, name, "{}", Some(60_001)), None, "{name}");
         }
-        for name in ["sessions:car:1", "shop:car:1", "cache:session:1"] {
+        for name in
+            ["sessions:car:1", "shop:car:1", "cache:session:1", "cache:expire:1", "coupon:used:1", "user:read:1"]
+        {
             assert_eq!(plain(&checks, name, "{}", Some(60_001)), Some((60_001, 60_000)), "{name}");
         }
     }
@@ -312,7 +381,7 @@ mod tests {
         for (name, value) in [
             (format!("shop:sessions:expires:{id}"), "null"),
             (format!("shop:sessions:{id}"), ""),
-            (format!("shop:sessions:expired:{id}"), ""),
+            (format!("shop:sessions:expiring:{id}"), ""),
             (format!("sessions:expires:{id}"), ""),
             (format!("shop:mysessions:expires:{id}"), ""),
             (format!("shop:sessions:expires:{id}:x"), ""),
@@ -348,10 +417,33 @@ mod tests {
     }
 
     #[test]
-    fn the_none_of_python_is_a_marker_as_it_is_pickled() {
+    fn empty_values_are_markers_as_java_and_python_write_them() {
         let checks = rule("markers = [\"-\"]");
-        assert!(stored(&checks, "cache:user:1", b"\x04\x80\x04N.", 4, Some(300_001)).is_some());
-        assert!(stored(&checks, "cache:user:1", b"\x04\x80\x04K.", 4, None).is_none());
+        let breaks = |value: &[u8]| {
+            let bytes = [&[value.len() as u8], value].concat();
+            stored(&checks, "cache:user:1", &bytes, value.len() as u64, Some(300_001)).is_some()
+        };
+        for value in [
+            &b"\x80\x04N."[..],
+            b"(lp0\n.",
+            b"(dp1\n.",
+            b"]q\0.",
+            b"\x80\x02}q\0.",
+            b"\x80\x03]q\x01.",
+            b"\x80\x05]\x94.",
+            b"\x80\x04}.",
+            super::JAVA_NULL,
+            super::EMPTY_LIST,
+            super::ARRAY_LIST,
+        ] {
+            assert!(breaks(value), "{}", value.escape_ascii());
+        }
+        for value in
+            [&b"\x80\x04K."[..], b"\x80\x06N.", b"N.", b"].", b"\x80\x03]\x94.", b"(lp2\n.", b"\xac\xed\0\x05q"]
+        {
+            assert!(!breaks(value), "{}", value.escape_ascii());
+        }
+        assert!(!breaks(&[&super::ARRAY_LIST[..57], b"y"].concat()));
     }
 
     #[test]
