@@ -21,8 +21,9 @@ static META: RuleMeta = RuleMeta {
         zh: "读取或删除整个集合的命令耗时随元素个数增长，期间其他客户端都要等待：200 万个元素的 list 会阻塞服务器数秒。",
     },
     fix: Text {
-        en: "split it over several keys by id or time; read it incrementally with HSCAN, SSCAN or ZSCAN; delete it with UNLINK",
-        zh: "按 id 或时间拆成多个 key；用 HSCAN、SSCAN、ZSCAN 渐进读取；用 UNLINK 删除",
+        en: "split it over several keys by id or time; read it incrementally with HSCAN, SSCAN or ZSCAN; delete it with UNLINK \
+             (before 4.0 in steps)",
+        zh: "按 id 或时间拆成多个 key；用 HSCAN、SSCAN、ZSCAN 渐进读取；用 UNLINK 删除（4.0 之前分批删除）",
     },
     params: &[ParamSpec {
         name: "max",

@@ -31,8 +31,8 @@ static META: RuleMeta = RuleMeta {
     },
     fix: Text {
         en: "reduce its size first: split it, or delete it in steps (HSCAN and HDEL, SSCAN and SREM, ZREMRANGEBYRANK, \
-             LTRIM); set lazyfree-lazy-expire yes",
-        zh: "先缩小：拆分，或分批删除（HSCAN+HDEL、SSCAN+SREM、ZREMRANGEBYRANK、LTRIM）；并设置 lazyfree-lazy-expire yes",
+             LTRIM); set lazyfree-lazy-expire yes (only from 4.0 on)",
+        zh: "先缩小：拆分，或分批删除（HSCAN+HDEL、SSCAN+SREM、ZREMRANGEBYRANK、LTRIM）；并设置 lazyfree-lazy-expire yes（4.0 起才有）",
     },
     params: &[ParamSpec {
         name: "elements",

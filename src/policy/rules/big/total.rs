@@ -24,8 +24,9 @@ static META: RuleMeta = RuleMeta {
         zh: "元素不多但很长的集合同样沉重：读取时容易打满网卡，释放时阻塞服务器，并使集群中某个节点明显偏重。",
     },
     fix: Text {
-        en: "split it by field prefix, id or time; compress long texts; delete it with UNLINK",
-        zh: "按字段前缀、id 或时间拆分；长文本压缩存储；用 UNLINK 删除",
+        en: "split it by field prefix, id or time; compress long texts; delete it with UNLINK (before 4.0 in \
+             steps)",
+        zh: "按字段前缀、id 或时间拆分；长文本压缩存储；用 UNLINK 删除（4.0 之前分批删除）",
     },
     params: &[
         ParamSpec {

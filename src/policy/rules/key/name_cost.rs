@@ -42,7 +42,7 @@ static META: RuleMeta = RuleMeta {
     },
     what: Text {
         en: "names take at most `share` of the bytes of names and values, in patterns of `keys` keys or more",
-        zh: "key 数不少于 keys 的模式中，key 名字节数不超过 key 名与值总字节数的 share",
+        zh: "key 数不少于 keys 的模式中，key 名字节数不超过 key 名与 value 总字节数的 share",
     },
     why: Text {
         en: "Every name is kept in memory along with its value. If values are numbers or flags, names take most of the \

@@ -30,9 +30,9 @@ static META: RuleMeta = RuleMeta {
         zh: "已投递但未确认的条目意味着工作没有完成：消费者故障、过慢，或漏掉 XACK。待确认列表（PEL）本身占用内存并持续增长。",
     },
     fix: Text {
-        en: "inspect with XPENDING, reassign entries with XAUTOCLAIM, acknowledge with XACK, remove dead consumers with \
+        en: "inspect with XPENDING, reassign entries with XAUTOCLAIM (before 6.2: XCLAIM), acknowledge with XACK, remove dead consumers with \
              XGROUP DELCONSUMER",
-        zh: "用 XPENDING 查看，用 XAUTOCLAIM 转移，处理后 XACK 确认，用 XGROUP DELCONSUMER 移除失效消费者",
+        zh: "用 XPENDING 查看，用 XAUTOCLAIM（6.2 之前为 XCLAIM）转移，处理后 XACK 确认，用 XGROUP DELCONSUMER 移除失效消费者",
     },
     params: &[
         ParamSpec {

@@ -33,8 +33,8 @@ static META: RuleMeta = RuleMeta {
         zh: "读取和确认都不会删除条目：不修剪的 stream 会保留全部历史条目，最终成为大 Key。",
     },
     fix: Text {
-        en: "add entries with XADD … MAXLEN ~ 1000 or MINID ~ …, and trim existing ones with XTRIM",
-        zh: "写入时使用 XADD … MAXLEN ~ 1000 或 MINID ~ …，并用 XTRIM 修剪一次",
+        en: "add entries with XADD … MAXLEN ~ 1000 or MINID ~ … (only from 6.2 on), and trim existing ones with XTRIM",
+        zh: "写入时使用 XADD … MAXLEN ~ 1000 或 MINID ~ …（6.2 起才有），并用 XTRIM 修剪一次",
     },
     params: &[
         ParamSpec {

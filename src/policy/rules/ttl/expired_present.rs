@@ -22,8 +22,8 @@ static META: RuleMeta = RuleMeta {
         zh: "服务器在访问时惰性删除过期 key，并在后台定期少量清理：残留很多说明过期速度超过清理速度，在回收之前它们仍占用内存。",
     },
     fix: Text {
-        en: "spread expiries, raise active-expire-effort, and watch expired_keys and expired_stale_perc",
-        zh: "打散过期时间，调高 active-expire-effort，并关注 expired_keys 与 expired_stale_perc",
+        en: "spread expiries, raise active-expire-effort (only from 6.0 on), and watch expired_keys and expired_stale_perc",
+        zh: "打散过期时间，调高 active-expire-effort（6.0 起才有），并关注 expired_keys 与 expired_stale_perc",
     },
     params: &[],
     unit: Some(Unit::Millis),
