@@ -48,13 +48,13 @@ pub(super) fn for_each_key(
 
 /// Returns the positions of keys that occur more than once in a database, but for the first of equal records.
 ///
-/// Of records that differ one is false, and nothing tells which.
+/// Of records that differ one is false, and nothing tells which. Records without elements do not count: servers skip them.
 /// Memory is bounded: hashes are collected in as many passes as needed.
 pub(super) fn duplicates(bytes: &[u8], about: &FileInfo, stretches: &[Stretch]) -> Vec<usize> {
     let records: u64 = stretches.iter().map(|stretch| stretch.records).sum();
     let passes = records / limits::HASHED_KEYS + 1;
     let mut found = Vec::new();
-    let mut scratch = Scratch::new(LONG_NAME);
+    let (mut scratch, mut verify) = (Scratch::new(LONG_NAME), Verify::lenient());
     for pass in 0..passes {
         let mut hashes: Vec<(u64, usize, usize)> = Vec::new();
         for stretch in stretches {
@@ -77,6 +77,11 @@ pub(super) fn duplicates(bytes: &[u8], about: &FileInfo, stretches: &[Stretch]) 
         }
         hashes.sort_unstable();
         for group in hashes.chunk_by(|one, other| one.0 == other.0).filter(|group| group.len() > 1) {
+            let has_elements = |place: &&(u64, usize, usize)| !is_empty(bytes, about, place.1..place.2, &mut verify);
+            let group: Vec<_> = group.iter().filter(has_elements).collect();
+            if group.len() < 2 {
+                continue;
+            }
             let record = |place: &(u64, usize, usize)| bytes.get(place.1..place.2);
             let are_equal = group.iter().all(|place| record(place) == record(&group[0]));
             found.extend(group.iter().skip(usize::from(are_equal)).map(|place| place.1));
@@ -84,6 +89,14 @@ pub(super) fn duplicates(bytes: &[u8], about: &FileInfo, stretches: &[Stretch]) 
     }
     found.sort_unstable();
     found
+}
+
+/// Returns whether the record at a range has no elements, so that servers skip it.
+fn is_empty(bytes: &[u8], about: &FileInfo, range: Range<usize>, verify: &mut Verify) -> bool {
+    let mut scanner = scanner(bytes, about, &Stretch { range, ..Stretch::default() });
+    let Ok(FileItem::Key(entry)) = scanner.next_item() else { return false };
+    let is_sound = verify_value(&mut scanner, &entry, verify).is_ok();
+    verify.finish().is_ok_and(|notes| is_sound && notes.empty)
 }
 
 /// Cuts the keys at these positions out of the stretches and records them as gaps.

@@ -51,7 +51,7 @@ pub struct Survey {
 }
 
 /// Contiguous sound records of one database.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Stretch {
     /// Position in the bytes of the file.
     pub range: Range<usize>,

@@ -419,6 +419,28 @@ fn records_without_elements_are_saved_and_are_no_keys() {
 }
 
 #[test]
+fn odd_records_are_sound_where_the_checksum_proves_them() {
+    let noise: String =
+        (0..2000u32).map(|number| char::from(33 + (number.wrapping_mul(2_654_435_761) >> 26) as u8)).collect();
+    let compressed = b"\x00\x04lzf1\xc3\x05\x0a\x00a\xe0\x00\x00";
+    let zeros = [&b"\x00\x06bitmap\x60\x00"[..], &[0; 8192]].concat();
+    let long = [&b"\x00\x05noise\x47\xd0"[..], noise.as_bytes()].concat();
+    let aux = b"\xfa\x06\xe7\x89\x88\xe6\x9c\xac\x01y";
+    let empty_twin = b"\x01\x06user:5\x00";
+    let items = [&strings(0, "user", 20)[..], aux, compressed, &zeros, &long, empty_twin].concat();
+    let mut bytes = [b"REDIS0011", &items[..], b"\xff"].concat();
+    let checksum = crate::rdb::crc64::checksum(&bytes);
+    bytes.extend_from_slice(&checksum.to_le_bytes());
+    let survey = survey(&bytes, 0).unwrap();
+    assert!(survey.is_sound(), "{:?}", survey.gaps);
+    assert_eq!(survey.keys(), 23);
+    // Without it they are likely to be damage.
+    let end = bytes.len() - 8;
+    bytes[end..].fill(0);
+    assert!(!super::survey(&bytes, 0).unwrap().is_sound());
+}
+
+#[test]
 fn a_name_may_end_one_database_and_begin_the_next() {
     let items = [&string("config", "1")[..], &[0xfe, 1], &string("config", "2")].concat();
     let (survey, _) = saved(&file(&items));

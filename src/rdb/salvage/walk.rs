@@ -98,6 +98,8 @@ pub(super) struct Walk<'a> {
     settled_db: u64,
     leading: Option<Leading>,
     has_expiries: bool,
+    /// True if the checksum at the end of the file is right: then no record is false, however odd it is.
+    is_proven: bool,
     /// True if the checksum differs; computed when it is needed.
     is_changed: Option<bool>,
     zeros: ZeroedBlocks,
@@ -140,6 +142,7 @@ impl<'a> Walk<'a> {
             settled_db: FIRST_DATABASE,
             leading: None,
             has_expiries: false,
+            is_proven: access::checksum_is_right(bytes, start, header),
             is_changed: None,
             zeros: ZeroedBlocks::default(),
             unknown_templates: 0,
@@ -231,18 +234,18 @@ impl<'a> Walk<'a> {
                 Err(error) => {
                     // A file that is cut off says nothing about the records before.
                     let is_cut = error.needed().is_some() && self.bytes.len() - boundary < CUT_OFF;
-                    break failed(error, is_cut);
+                    break failed(error, is_cut || self.is_proven);
                 }
             };
             if let Err(error) = self.header.check_knows(scanner.take_first_version(&item), boundary as u64) {
-                break failed(error, false);
+                break failed(error, self.is_proven);
             }
             match item {
                 FileItem::Key(entry) => {
-                    if let Err(error) = is_new(&entry, last.as_ref()) {
-                        break failed(error, false);
-                    }
-                    if let Err(error) = self.may_be_written(&entry, &scanner) {
+                    if !self.is_proven
+                        && let Err(error) =
+                            is_new(&entry, last.as_ref()).and_then(|()| self.may_be_written(&entry, &scanner))
+                    {
                         break failed(error, false);
                     }
                     let facts = KeyFacts::of(&entry);
@@ -261,7 +264,7 @@ impl<'a> Walk<'a> {
                         if let Some(id) = lost_template(&entry, &mut value, scanner.templates()) {
                             break Stop::LostTemplate { at: boundary, id, values: at + value.consumed(), error };
                         }
-                        break failed(error, self.profile.trusts(&facts));
+                        break failed(error, self.is_proven || self.profile.trusts(&facts));
                     }
                     last = Some((entry.db, entry.key));
                     let end = at + scanner.cursor().consumed();
@@ -278,13 +281,13 @@ impl<'a> Walk<'a> {
                     self.end = at + scanner.cursor().consumed();
                     break Stop::End;
                 }
-                FileItem::SlotNumber(_) if self.has_no_enterprise() => {
+                FileItem::SlotNumber(_) if !self.is_proven && self.has_no_enterprise() => {
                     break failed(foreign_record(boundary as u64), false);
                 }
-                FileItem::Aux(name, value) if is_false_aux(&name, &value) => {
+                FileItem::Aux(name, value) if !self.is_proven && is_false_aux(&name, &value) => {
                     break failed(false_aux(boundary as u64), false);
                 }
-                FileItem::Database(1..) if self.has_one_database() => {
+                FileItem::Database(1..) if !self.is_proven && self.has_one_database() => {
                     break failed(foreign_database(boundary as u64), false);
                 }
                 other => {
@@ -373,11 +376,15 @@ impl<'a> Walk<'a> {
             StringForm::Lzf { .. } => entry.key.check().within(Reading::Key),
             StringForm::Plain(_) | StringForm::Int(_) => Ok(()),
         });
-        let fault = fault.and_then(|()| self.zeros.check(entry, self.bytes.get(range.clone()).unwrap_or_default()));
+        let fault = fault.and_then(|()| match self.is_proven {
+            true => Ok(()),
+            false => self.zeros.check(entry, self.bytes.get(range.clone()).unwrap_or_default()),
+        });
         self.has_expiries |= entry.expires_at.is_some();
         // The last bytes of an expiry read as an empty list without a name, and the pairs of a hash as keys without an idle time or
         // access counter.
-        if (is_empty && entry.key.is_empty() || self.has_no_access(range.start, &facts))
+        if !self.is_proven
+            && (is_empty && entry.key.is_empty() || self.has_no_access(range.start, &facts))
             && let Some(Mark { range: damaged, kind: MarkKind::Damaged { .. }, .. }) = self.marks.back_mut()
             && damaged.end == range.start
         {

@@ -9,6 +9,7 @@ use super::Walk;
 use super::marks::{Mark, MarkKind};
 use crate::error::{Error, Result};
 use crate::rdb::cursor::Cursor;
+use crate::rdb::header::RdbHeader;
 use crate::rdb::resync::KeyFacts;
 use crate::rdb::salvage::prefix;
 use crate::wording::wording;
@@ -34,14 +35,7 @@ impl Walk<'_> {
     /// Returns whether the checksum shows that the file is not as it was written.
     fn is_changed(&mut self) -> bool {
         let (bytes, start) = (self.bytes, self.start);
-        *self.is_changed.get_or_insert_with(|| {
-            let end = bytes.len().saturating_sub(CHECKSUM);
-            let stored = Cursor::new(bytes.get(end..).unwrap_or_default(), 0).u64_le();
-            // Zero means that none was computed.
-            stored.is_ok_and(|stored| {
-                stored != 0 && stored != crate::rdb::crc64::checksum(bytes.get(start..end).unwrap_or_default())
-            })
-        })
+        *self.is_changed.get_or_insert_with(|| checksum_of(bytes, start) == Some(false))
     }
 
     /// Returns whether the key at `at`, behind damage, has no access metadata although nearly all others have, and none in the damage.
@@ -58,4 +52,16 @@ impl Walk<'_> {
             _ => None,
         }
     }
+}
+
+/// Returns true if a snapshot from `start` to the end of the file has the checksum that is stored there.
+pub(super) fn checksum_is_right(bytes: &[u8], start: usize, header: RdbHeader) -> bool {
+    header.has_checksum() && checksum_of(bytes, start) == Some(true)
+}
+
+/// Compares the last bytes of a file with its checksum; `None` if none was computed.
+fn checksum_of(bytes: &[u8], start: usize) -> Option<bool> {
+    let end = bytes.len().checked_sub(CHECKSUM)?;
+    let stored = Cursor::new(bytes.get(end..)?, 0).u64_le().ok().filter(|stored| *stored != 0)?;
+    Some(stored == crate::rdb::crc64::checksum(bytes.get(start..end)?))
 }
