@@ -280,13 +280,14 @@ fn is_of_java(value: &[u8]) -> bool {
 /// Returns whether a value is the `None`, `[]` or `{}` of Python, as its versions pickle them: with the number of the protocol from 2 on,
 /// and with that of the object for later use unless it was optimized.
 fn is_pickled(value: &[u8]) -> bool {
-    match value {
-        [0x80, 2..=5, b'N' | b']' | b'}', b'.'] => true,
-        [0x80, 2..=5, b']' | b'}', b'q', 0 | 1, b'.'] | [b']' | b'}', b'q', 0 | 1, b'.'] => true,
-        [0x80, 4 | 5, b']' | b'}', 0x94, b'.'] => true,
-        [b'(', b'l' | b'd', b'p', b'0' | b'1', b'\n', b'.'] => true,
-        _ => false,
-    }
+    matches!(
+        value,
+        [0x80, 2..=5, b'N' | b']' | b'}', b'.']
+            | [0x80, 2..=5, b']' | b'}', b'q', 0 | 1, b'.']
+            | [0x80, 4 | 5, b']' | b'}', 0x94, b'.']
+            | [b']' | b'}', b'q', 0 | 1, b'.']
+            | [b'(', b'l' | b'd', b'p', b'0' | b'1', b'\n', b'.']
+    )
 }
 
 /// Returns whether a key is the empty string by which Spring Session learns that a session expires:
