@@ -12,7 +12,9 @@ use crate::error::{Error, ErrorKind, Reading, Result, Within};
 use crate::input::{self, Compression, Container, Input, Mapped, OpenOptions, OpenedFile};
 use crate::rdb::crc64;
 use crate::rdb::cursor::Cursor;
-use crate::rdb::salvage::{Gap, GapKind, Survey, survey};
+use crate::rdb::dragonfly::{UnfoldedWhole, unfold_whole};
+use crate::rdb::header::Family;
+use crate::rdb::salvage::{Gap, GapKind, Survey, survey, survey_unfolded};
 use crate::rdb::writer::{ChecksumForm, write};
 use crate::report::{
     DamageExtent, DamagedRange, FileError, Key, RestoredBytes, Salvage, SalvagedDatabase, SalvagedFile,
@@ -62,11 +64,19 @@ impl ExaminedFile {
     /// Opens an input and surveys it.
     pub fn open(input: &Input, options: &OpenOptions) -> Result<ExaminedFile> {
         let mut whole = input.open_whole(options)?;
+        let mut lost = Vec::new();
+        let unfolded = unfold_whole(&whole.map, options).map_err(|error| error.in_file(&input.name))?;
+        if let Some(unfolded) = unfolded {
+            let UnfoldedWhole { map, lost: parts, failure } = unfolded;
+            (whole.map, lost) = (map, parts);
+            whole.failure = whole.failure.or(failure);
+        }
         // What was not read for lack of room is not lost.
         if let Some(failure) = whole.failure.take_if(|failure| matches!(failure.kind(), ErrorKind::OverBudget(_))) {
             return Err(failure.in_file(&input.name));
         }
-        let found = survey(&whole.map.bytes, whole.map.start()).map_err(|error| error.in_file(&input.name))?;
+        let found = survey_unfolded(&whole.map.bytes, whole.map.start(), lost);
+        let found = found.map_err(|error| error.in_file(&input.name))?;
         let checksum = checksum(&found, &whole.map, whole.container);
         let mut file = ExaminedFile {
             map: whole.map,
@@ -79,7 +89,10 @@ impl ExaminedFile {
             checksum: checksum.1,
             failure: whole.failure.map(|error| error.in_file(&input.name)),
         };
-        if let ChecksumState::Wrong { stored, computed } = checksum.1 {
+        // Dragonfly computes no checksum.
+        if let ChecksumState::Wrong { stored, computed } = checksum.1
+            && file.survey.about.header.family != Family::Dragonfly
+        {
             file.restore(stored, computed, checksum.0, options)?;
         }
         Ok(file)
@@ -215,7 +228,9 @@ fn checksum(found: &Survey, map: &Mapped, container: Container) -> (Range<usize>
         false => map.bytes.len().saturating_sub(size_of::<u64>()),
     };
     let range = start..end.max(start);
-    let is_likely = found.ended || container == Container::Plain;
+    let is_dragonfly = found.about.header.family == Family::Dragonfly;
+    // What stands at the end of a file of Dragonfly is none of its records.
+    let is_likely = found.ended || container == Container::Plain && !is_dragonfly;
     if !found.about.header.has_checksum() || !is_likely {
         return (range, ChecksumState::Unknown);
     }
@@ -255,6 +270,7 @@ pub fn salvage(input: impl AsRef<Path>, plan: &ReadPlan, out: Option<&mut dyn Wr
         Some(mut out) if file.survey.keys() > 0 || sound => {
             let checksum = match file.checksum {
                 ChecksumState::Zero => ChecksumForm::Zero,
+                _ if file.survey.about.header.family == Family::Dragonfly => ChecksumForm::Zero,
                 ChecksumState::Right | ChecksumState::Wrong { .. } | ChecksumState::CutOff | ChecksumState::Unknown => {
                     ChecksumForm::Computed
                 }
@@ -272,7 +288,7 @@ pub fn salvage(input: impl AsRef<Path>, plan: &ReadPlan, out: Option<&mut dyn Wr
         container: container_of(file.container, file.compression),
         bytes: Bytes(file.survey.bytes),
         written: Bytes(written),
-        behind: Bytes(file.behind()),
+        behind: Bytes(file.behind().saturating_add(input.following_bytes.unwrap_or_default())),
         sound,
         salvage: file.summary(usize::MAX),
         errors: file.fault().iter().map(FileError::from).collect(),
@@ -284,8 +300,11 @@ fn one_input(path: &Path, plan: &ReadPlan) -> Result<Input> {
     let mut inputs = input::resolve_with(&[path], &plan.stores)?;
     match inputs.len() {
         1 => Ok(inputs.remove(0)),
-        found => Err(Error::usage(format!("{found} inputs given, salvage takes one"))
-            .with_hint("name the damaged file; salvage several one after the other")),
+        found => {
+            let path = input::shown_path(path);
+            Err(Error::usage(format!("{path} stands for {found} files, salvage takes one"))
+                .with_hint("name the damaged file; salvage several one after the other"))
+        }
     }
 }
 

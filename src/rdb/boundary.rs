@@ -54,7 +54,11 @@ pub struct FileFormat<'t> {
 
 impl FileFormat<'_> {
     pub(super) fn last_type(self) -> u8 {
-        if self.templates.is_some() { LAST_TEMPLATE_TYPE } else { LAST_TYPE }
+        match (self.family, self.templates) {
+            (Family::Dragonfly, _) => LAST_DRAGONFLY_TYPE,
+            (Family::Redis | Family::Valkey, Some(_)) => LAST_TEMPLATE_TYPE,
+            (Family::Redis | Family::Valkey, None) => LAST_TYPE,
+        }
     }
 }
 
@@ -96,6 +100,8 @@ const JAVA_MAGIC: &[u8] = b"\xac\xed\0\x05";
 const LAST_TYPE: u8 = 28;
 /// Highest value type byte in files with hash templates. It is a space, which texts are full of.
 const LAST_TEMPLATE_TYPE: u8 = 32;
+/// Highest value type byte in files of Dragonfly.
+const LAST_DRAGONFLY_TYPE: u8 = 37;
 const IDLE: u8 = 0xF8;
 const FREQ: u8 = 0xF9;
 const EXPIRY_MS: u8 = 0xFC;

@@ -8,6 +8,7 @@
 //! Work is bounded by a budget per byte searched, so that a file full of plausible starts takes linear time.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::boundary::{
@@ -51,7 +52,7 @@ const FEW_KEYS: u64 = 16;
 /// Bytes of an expiry in milliseconds, with its opcode.
 const EXPIRY_BYTES: usize = 9;
 /// Expiries outside of these milliseconds, the years 2001 and 2286, are no evidence of a record.
-const USUAL_EXPIRY: std::ops::Range<i64> = 1_000_000_000_000..10_000_000_000_000;
+const USUAL_EXPIRY: Range<i64> = 1_000_000_000_000..10_000_000_000_000;
 
 /// Facts about the sound keys of a file, which tell other keys from invented ones.
 #[derive(Debug, Default)]
@@ -212,6 +213,10 @@ pub(super) fn expiry_ms(bytes: &[u8]) -> Option<i64> {
 fn is_written(header: RdbHeader, value_type: ValueType) -> bool {
     let version = header.version;
     match value_type {
+        // Its files are of version 9, whatever types are in them.
+        _ if header.family == Family::Dragonfly => {
+            !matches!(value_type, ValueType::ModulePreGa | ValueType::Module2 | ValueType::HashZipmap)
+        }
         ValueType::String | ValueType::Set | ValueType::Hash | ValueType::SetIntset => true,
         ValueType::HashZipmap => version <= 3,
         ValueType::List | ValueType::ListZiplist => version <= 6,
@@ -234,9 +239,7 @@ fn is_written(header: RdbHeader, value_type: ValueType) -> bool {
         | ValueType::HashTemplateArray
         | ValueType::HashTemplateArrayRef => version >= 15,
         ValueType::Hash2 => header.family == Family::Valkey,
-        ValueType::DragonflyHash | ValueType::DragonflySet | ValueType::DragonflyModule(_) => {
-            header.family == Family::Dragonfly
-        }
+        ValueType::DragonflyHash | ValueType::DragonflySet | ValueType::DragonflyModule(_) => false,
     }
 }
 
@@ -262,10 +265,10 @@ impl<'a> Resync<'a> {
         Resync { bytes, base, header, work: FIRST_WORK, verify: Verify::new(header), enterprise: false }
     }
 
-    /// Returns the first certain boundary at or after `from` whose chain of records passes `failed`.
+    /// Returns the first certain boundary in `range` whose chain of records passes `failed`.
     pub fn find(
         &mut self,
-        from: usize,
+        range: Range<usize>,
         failed: usize,
         templates: Option<&Arc<Templates>>,
         profile: &Profile,
@@ -273,9 +276,9 @@ impl<'a> Resync<'a> {
         let enterprise = self.enterprise;
         let format = FileFormat { family: self.header.family, templates, enterprise };
         let last_type = format.last_type();
-        let mut next = from;
+        let (mut next, end) = (range.start, range.end);
         while let Some(passed) =
-            self.bytes.get(next..)?.iter().position(|&byte| can_start_record(byte, last_type, enterprise))
+            self.bytes.get(next..end)?.iter().position(|&byte| can_start_record(byte, last_type, enterprise))
         {
             let at = next + passed;
             let granted = i64::try_from(passed + 1).unwrap_or(i64::MAX).saturating_mul(WORK_PER_BYTE);

@@ -22,7 +22,8 @@ pub struct SalvagedFile {
     pub bytes: Bytes,
     /// Bytes of the new snapshot.
     pub written: Bytes,
-    /// Bytes after the snapshot, such as the commands of an append-only file: they are not part of the new one.
+    /// Bytes after the snapshot, such as the commands of an append-only file, which a multi-part one has in files of their own: they
+    /// are not part of the new one.
     pub behind: Bytes,
     /// True if nothing is wrong with the file.
     pub sound: bool,

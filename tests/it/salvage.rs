@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use serde_json::{Value, json};
@@ -226,4 +226,138 @@ fn keys_behind_the_damage_have_rows() {
         output.stdout.iter().filter(|&&byte| byte == b'\n').count()
     };
     assert!(rows(&["--salvage"]) > rows(&[]));
+}
+
+/// Returns the snapshots of Dragonfly: files, and a folder of shards.
+fn dragonfly() -> Vec<PathBuf> {
+    let folder = testdata().join("servers");
+    let names = ["dragonfly.rdb", "dragonfly-shard.dfs", "dragonfly-shard.dfs.gz", "dragonfly"];
+    names.into_iter().map(|name| folder.join(name)).collect()
+}
+
+/// Returns the rows of `keys`, sorted, and the exit status.
+fn key_rows(input: &Path, more: &[&str]) -> (Vec<String>, i32) {
+    let output = run(rdblens().arg("keys").arg(input).args(more).arg("--quiet"));
+    let mut rows: Vec<_> = String::from_utf8(output.stdout.clone()).unwrap().lines().map(str::to_owned).collect();
+    rows.sort();
+    (rows, status(&output))
+}
+
+#[test]
+fn sound_snapshots_of_dragonfly_are_salvaged_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    for input in dragonfly() {
+        let (rows, status) = key_rows(&input, &[]);
+        assert!(status == 0 && !rows.is_empty());
+        assert_eq!(key_rows(&input, &["--salvage"]), (rows.clone(), 0), "{}", input.display());
+        assert_eq!(key_rows(&input, &["--salvage", "--threads", "1", "--no-mmap"]), (rows.clone(), 0));
+        if input.is_dir() {
+            continue;
+        }
+        let (output, saved) = salvage(input.to_str().unwrap(), &folder);
+        let said = json(&output);
+        assert_eq!((output.status.code(), &said["sound"]), (Some(0), &json!(true)), "{said}");
+        assert_eq!(said["salvage"]["keys"], rows.len());
+        let names = |rows: Vec<String>| {
+            let row = |row: String| serde_json::from_str::<Value>(&row).unwrap();
+            rows.into_iter()
+                .map(row)
+                .map(|row| [&row["db"], &row["key"], &row["type"], &row["length"]].map(Value::clone))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(names(key_rows(&saved, &[]).0), names(rows), "{}", input.display());
+        let check = run_args(&["check", saved.to_str().unwrap()]);
+        assert_eq!(check.status.code(), Some(0));
+        fs::remove_file(saved).unwrap();
+    }
+    let summary = testdata().join("servers/dragonfly/dump-summary.dfs");
+    let refused = run(rdblens().arg("salvage").arg(summary));
+    let said = String::from_utf8(refused.stderr.clone()).unwrap();
+    assert!(status(&refused) == 2 && said.contains("dump-summary.dfs stands for 3 files, salvage takes one"), "{said}");
+}
+
+#[test]
+fn damaged_snapshots_of_dragonfly_give_at_least_what_is_read_without_salvage() {
+    let mut damaged = 0;
+    for entry in fs::read_dir(testdata().join("hostile")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        if !name.starts_with("dragonfly-") || !name.ends_with(".rdb") {
+            continue;
+        }
+        let (read, _) = key_rows(&path, &[]);
+        let (saved, status) = key_rows(&path, &["--salvage"]);
+        assert!(read.iter().all(|row| saved.contains(row)), "{name}: {read:?} {saved:?}");
+        assert_eq!(status, 4, "{name}");
+        damaged += 1;
+    }
+    assert!(damaged > 10);
+}
+
+#[test]
+fn a_damaged_block_of_dragonfly_is_lost_alone() {
+    const ZSTD: &[u8] = &[0x28, 0xB5, 0x2F, 0xFD];
+    const LZ4: &[u8] = &[0x04, 0x22, 0x4D, 0x18];
+    let folder = tempfile::tempdir().unwrap();
+    let shard = testdata().join("servers/dragonfly-shard.dfs");
+    let bytes = fs::read(&shard).unwrap();
+    let (all, _) = key_rows(&shard, &[]);
+    let path = folder.path().join("dump.dfs");
+    let frames: Vec<usize> = (0..bytes.len() - 4).filter(|&at| [ZSTD, LZ4].contains(&&bytes[at..at + 4])).collect();
+    assert!(!frames.is_empty());
+    for frame in frames {
+        // The magic of the frame, and a byte inside of it.
+        for at in [frame, frame + 20] {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 0xFF;
+            fs::write(&path, &damaged).unwrap();
+            let ((read, _), (saved, status)) = (key_rows(&path, &[]), key_rows(&path, &["--salvage"]));
+            assert!(status == 4 && read.len() < all.len(), "{at}");
+            assert!(read.len() < saved.len() && saved.len() < all.len(), "{at}: {} of {}", saved.len(), all.len());
+            assert!(saved.iter().all(|row| all.contains(row)) && read.iter().all(|row| saved.contains(row)), "{at}");
+            let said = json(&run_args(&["salvage", path.to_str().unwrap(), "--format", "json"]));
+            assert!(said["salvage"]["bytes_lost"].as_u64() > Some(0), "{said}");
+            assert!(
+                said["salvage"]["damaged"][0]["error"]["text"].as_str().unwrap().contains("compressed block"),
+                "{said}"
+            );
+        }
+    }
+}
+
+#[test]
+fn records_behind_a_damaged_one_of_dragonfly_are_found() {
+    let folder = tempfile::tempdir().unwrap();
+    // Without blocks: the records are those of the shard.
+    let (_, plain) = salvage(testdata().join("servers/dragonfly-shard.dfs").to_str().unwrap(), &folder);
+    let bytes = fs::read(&plain).unwrap();
+    let (all, _) = key_rows(&plain, &[]);
+    let path = folder.path().join("dump.rdb");
+    for start in [2000, 3000, 5000] {
+        let mut damaged = bytes.clone();
+        damaged[start..start + 40].fill(0xFF);
+        fs::write(&path, &damaged).unwrap();
+        let ((read, _), (saved, status)) = (key_rows(&path, &[]), key_rows(&path, &["--salvage"]));
+        assert!(status == 4 && saved.len() > read.len() && saved.len() + 20 > all.len(), "{start}: {}", saved.len());
+        assert!(saved.iter().all(|row| all.contains(row)), "{start}");
+    }
+}
+
+#[test]
+fn commands_in_other_files_of_an_append_only_file_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    fs::copy(SOUND, at("a.aof.1.base.rdb")).unwrap();
+    fs::write(at("a.aof.1.incr.aof"), "*1\r\n$4\r\nPING\r\n").unwrap();
+    let manifest = "file a.aof.1.base.rdb seq 1 type b\nfile a.aof.1.incr.aof seq 1 type i\n";
+    fs::write(at("a.aof.manifest"), manifest).unwrap();
+    let input = at("a.aof.manifest");
+    let said = json(&run_args(&["salvage", input.to_str().unwrap(), "--format", "json"]));
+    assert_eq!((&said["behind"], &said["sound"]), (&json!(14), &json!(true)), "{said}");
+    let text = run_args(&["salvage", input.to_str().unwrap()]);
+    let text = String::from_utf8(text.stdout).unwrap();
+    assert!(
+        text.contains("14 B after the snapshot, such as commands of an append-only file, are not copied"),
+        "{text}"
+    );
 }

@@ -17,6 +17,7 @@ use crate::input::{Body, Compression, Container, Input, Mapped, OpenOptions, Ope
 use crate::rdb::batch::{Batch, Batches, FileEnding};
 use crate::rdb::dragonfly::{self, Unwrapped};
 use crate::rdb::file_info::FileInfo;
+use crate::rdb::header::Family;
 use crate::rdb::salvage::Survey;
 use crate::report::Salvage;
 use crate::sorting::CompactSort;
@@ -162,7 +163,9 @@ impl PreparedInput {
         let (container, compression, size) = (file.container, file.compression, file.size);
         let opened = file.opened.take();
         let (batches, salvage) = if file.is_sound() {
-            (Batches::open(Body::Mapped(file.map))?, None)
+            let batches = Batches::open(Body::Mapped(file.map))?;
+            let is_dragonfly = file.survey.about.header.family == Family::Dragonfly;
+            (if is_dragonfly { batches.of_dragonfly() } else { batches }, None)
         } else {
             let salvage = file.report();
             let fault = file.fault();
@@ -231,6 +234,8 @@ impl PreparedInput {
         if let Some((map, survey)) = batches.and_then(Batches::salvaged_parts) {
             return Some(ReadAgain::Salvaged(map, survey));
         }
+        // The header of a map does not tell Dragonfly.
+        let batches = batches.filter(|batches| batches.header().family != Family::Dragonfly);
         match batches.and_then(Batches::mapped) {
             Some(mapped) => Some(ReadAgain::Mapped(mapped)),
             None if self.input.is_reopenable() => Some(ReadAgain::Open(self.input.clone(), self.options.clone())),

@@ -14,16 +14,18 @@
 mod chunks;
 mod unfold;
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, PoisonError};
 
 use super::cursor::Cursor;
 use super::header::{Family, RdbHeader};
 use super::scan::{FileItem, ScanState, Scanner};
 use super::string::RawString;
-use crate::error::Result;
-use crate::input::{Body, OpenOptions, Window};
+use crate::error::{Error, Result};
+use crate::input::{Body, Mapped, OpenOptions, Window};
 use unfold::Unfolded;
+
+pub use unfold::LostPart;
 
 /// Number of bytes in which the field that names Dragonfly is looked for; it is one of the first three.
 const HEAD: u64 = 4096;
@@ -33,7 +35,7 @@ const FIELDS: usize = 8;
 const VERSION_FIELD: &[u8] = b"df-ver";
 
 /// Returns whether Dragonfly wrote the snapshot at the start of `bytes`.
-fn is_dragonfly(bytes: &[u8]) -> bool {
+pub fn is_dragonfly(bytes: &[u8]) -> bool {
     let mut cursor = Cursor::new(bytes, 0);
     match RdbHeader::read(&mut cursor) {
         Ok(header) if header.family == Family::Redis => {}
@@ -76,4 +78,28 @@ pub fn unfold(mut body: Body, options: &OpenOptions) -> Result<Unwrapped> {
     let consumed = Some(unfolded.consumed());
     let window = Window::new(Box::new(unfolded), options);
     Ok(Unwrapped { body: Body::Stream(window), consumed })
+}
+
+/// Plain records of a file that may be damaged.
+#[derive(Debug)]
+pub struct UnfoldedWhole {
+    /// The records, with the bytes of the file where it cannot be unfolded.
+    pub map: Mapped,
+    /// Parts that cannot be unfolded, in order.
+    pub lost: Vec<LostPart>,
+    /// Error that ended the copy early.
+    pub failure: Option<Error>,
+}
+
+/// Copies the records of a snapshot of Dragonfly to a temporary file, past all damage; returns `None` for other servers' files.
+pub fn unfold_whole(map: &Mapped, options: &OpenOptions) -> Result<Option<UnfoldedWhole>> {
+    if !is_dragonfly(map.bytes.get(map.start()..).unwrap_or_default()) {
+        return Ok(None);
+    }
+    let (unfolded, lost) = Unfolded::past_damage(map.clone(), options.budget);
+    let mut body = Body::Stream(Window::new(Box::new(unfolded), options));
+    let failure = body.spool(options)?;
+    let Body::Mapped(map) = body else { return Ok(None) };
+    let lost = std::mem::take(&mut *lost.lock().unwrap_or_else(PoisonError::into_inner));
+    Ok(Some(UnfoldedWhole { map, lost, failure }))
 }

@@ -1,12 +1,14 @@
 //! Source of the plain records of a Dragonfly file.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::chunks::{Chunks, Whole};
 use crate::error::{Error, ErrorKind, Reading, Result, Within};
 use crate::input::source::Source;
-use crate::input::{Body, Compression};
+use crate::input::{Body, Compression, Mapped};
 use crate::limits;
 use crate::rdb::cursor::Cursor;
 use crate::rdb::header::{Family, RdbHeader};
@@ -29,6 +31,11 @@ const EIGHT: u64 = 8;
 /// Size to which Dragonfly pads its files, as it writes them past the page cache.
 const PAGE: u64 = 4096;
 
+/// Bytes that may be read in vain per byte of a damaged file.
+const WORK_PER_BYTE: u64 = 16;
+/// Bytes that may be read in vain of any file: some damaged blocks, each of which may have been expanded to its limit.
+const FIRST_WORK: u64 = 16 * limits::MAX_BLOCK_BYTES as u64;
+
 /// Source of the records of a Dragonfly file, without blocks, chunks and search indexes.
 pub struct Unfolded {
     body: Body,
@@ -42,6 +49,52 @@ pub struct Unfolded {
     /// Number of bytes at the front of `body` that are plain records.
     plain: usize,
     state: State,
+    /// What is done about damage; `None` to fail.
+    salvage: Option<PassDamage>,
+}
+
+/// Part of a damaged file that cannot be unfolded.
+#[derive(Debug)]
+pub struct LostPart {
+    /// Its place among the unfolded records, where the bytes of the file are. A record, a block or the end follows it.
+    pub range: Range<usize>,
+    /// What is wrong at its start; `None` if that is a record, which the reader of the records finds damaged.
+    pub error: Option<Error>,
+    /// True if it is one block or chunk, so that no record begins in it.
+    pub is_one_item: bool,
+}
+
+/// Damaged parts, shared with the one who reads past them.
+type LostParts = Arc<Mutex<Vec<LostPart>>>;
+
+/// Reading past damage.
+struct PassDamage {
+    lost: LostParts,
+    /// Records of which a chunk was lost.
+    incomplete: BTreeSet<u32>,
+    /// Bytes that may still be read in vain: time must not grow with the square of the size.
+    work: u64,
+}
+
+impl PassDamage {
+    fn charge(&mut self, bytes: usize) {
+        self.work = self.work.saturating_sub(bytes as u64);
+    }
+
+    /// Notes a lost part, or returns its error if it is not to be passed.
+    fn lose(&self, part: LostPart) -> Result<()> {
+        let mut lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_full = lost.len() >= limits::MAX_GAPS;
+        match part.error {
+            // What is not read for lack of room is not lost.
+            Some(error) if is_full || matches!(error.kind(), ErrorKind::OverBudget(_)) => Err(error),
+            None if is_full => Ok(()),
+            _ => {
+                lost.push(part);
+                Ok(())
+            }
+        }
+    }
 }
 
 enum State {
@@ -72,6 +125,8 @@ enum Special<'a> {
 /// Run of plain records at the front of a sequence, and why it ended.
 struct Run {
     bytes: usize,
+    /// Bytes read, those of a record that failed included.
+    reached: usize,
     db: Option<u64>,
     end: RunEnd,
 }
@@ -97,7 +152,16 @@ impl Unfolded {
             taken: 0,
             plain: 0,
             state: State::Header,
+            salvage: None,
         }
+    }
+
+    /// Creates a source that goes on behind damage, and the list of what it passes.
+    pub fn past_damage(map: Mapped, budget: limits::Budget) -> (Unfolded, LostParts) {
+        let work = (map.bytes.len() as u64).saturating_mul(WORK_PER_BYTE).saturating_add(FIRST_WORK);
+        let lost = LostParts::default();
+        let salvage = PassDamage { lost: Arc::clone(&lost), incomplete: BTreeSet::new(), work };
+        (Unfolded { salvage: Some(salvage), ..Unfolded::new(Body::Mapped(map), budget) }, lost)
     }
 
     /// Returns the counter of bytes read from the file.
@@ -151,9 +215,7 @@ impl Unfolded {
                     Some(needed) => wanted = reach(&error, needed, self.body.offset()).max(2 * bytes.len() as u64),
                     None => {
                         // The reader of the records meets the same bytes and reports the error.
-                        self.plain = bytes.len();
-                        self.state = State::Ended;
-                        return Ok(());
+                        return self.pass_on(offset, run.reached, None);
                     }
                 },
                 RunEnd::Enough if bytes.is_empty() => {
@@ -163,12 +225,15 @@ impl Unfolded {
                 RunEnd::Special | RunEnd::Enough => match special(bytes, self.body.offset()) {
                     Ok((item, len)) => {
                         let (body_offset, mut unfolding) = (self.body.offset(), Unfolding::of(self.db));
+                        let mut reached = len;
+                        unfolding.incomplete = self.salvage.as_mut().map(|salvage| &mut salvage.incomplete);
                         let result = match item {
                             Special::End => Ok(true),
                             Special::Skipped => Ok(false),
                             Special::Block(compression, block) => unfolding
                                 .block(compression, block, &mut self.chunks)
                                 .map_err(|error| in_block(&error, body_offset, offset))
+                                .inspect_err(|_| reached = limits::MAX_BLOCK_BYTES)
                                 .map(|()| false),
                             Special::Chunk(id, chunk) => unfolding
                                 .chunk(id, chunk, body_offset, &mut self.chunks)
@@ -176,12 +241,15 @@ impl Unfolded {
                                 .map(|()| false),
                         };
                         (self.ready, self.db) = (unfolding.ready, unfolding.db);
-                        if result? {
-                            self.chunks.finish(offset)?;
-                            self.plain = len;
-                            self.state = State::After;
-                        } else {
-                            self.skip(len);
+                        match result {
+                            Ok(true) => {
+                                let finished = self.chunks.finish(offset);
+                                finished.or_else(|error| self.lose_item(offset, 0, error))?;
+                                self.plain = len;
+                                self.state = State::After;
+                            }
+                            Ok(false) => self.skip(len),
+                            Err(error) => return self.pass_item(offset, len, reached, error),
                         }
                         return Ok(());
                     }
@@ -189,11 +257,63 @@ impl Unfolded {
                         Some(needed) if more => {
                             wanted = reach(&error, needed, self.body.offset()).max(2 * bytes.len() as u64);
                         }
-                        Some(_) | None => return Err(error.moved_to(offset)),
+                        Some(_) | None => {
+                            let base = self.body.offset();
+                            let reached = position(error.offset().unwrap_or(base).saturating_sub(base));
+                            return self.pass_on(offset, reached, Some(error.moved_to(offset)));
+                        }
                     },
                 },
             }
         }
+    }
+
+    /// Notes a lost block or chunk of `len` bytes behind what is ready, or returns its error.
+    fn lose_item(&self, offset: u64, len: usize, error: Error) -> Result<()> {
+        let Some(salvage) = &self.salvage else { return Err(error) };
+        let start = position(offset).saturating_add(self.ready.len());
+        salvage.lose(LostPart { range: start..start.saturating_add(len), error: Some(error), is_one_item: true })
+    }
+
+    /// Passes over a block or chunk of `len` bytes that is damaged inside. Fails with `error` if damage is not passed.
+    ///
+    /// `reached` is how many bytes were read of it, at most.
+    fn pass_item(&mut self, offset: u64, len: usize, reached: usize, error: Error) -> Result<()> {
+        let behind = self.body.bytes().get(len..).unwrap_or_default();
+        if let Some(salvage) = &mut self.salvage {
+            salvage.charge(reached);
+            // Where no item follows, the length is damaged.
+            if salvage.work == 0 || !is_boundary(behind) {
+                return self.pass_on(offset, 0, Some(error));
+            }
+        }
+        self.lose_item(offset, len, error)?;
+        self.plain = len;
+        Ok(())
+    }
+
+    /// Passes on the bytes of the file up to the next block, or all of them: what is in front cannot be unfolded.
+    ///
+    /// `reached` is how far it was read. Fails with `error` if damage is not passed.
+    fn pass_on(&mut self, offset: u64, reached: usize, error: Option<Error>) -> Result<()> {
+        let bytes = self.body.bytes();
+        let Some(salvage) = &mut self.salvage else {
+            if let Some(error) = error {
+                return Err(error);
+            }
+            (self.plain, self.state) = (bytes.len(), State::Ended);
+            return Ok(());
+        };
+        salvage.charge(reached);
+        let next = if salvage.work > 0 { next_block(bytes) } else { None };
+        let len = next.unwrap_or(bytes.len());
+        let start = position(offset).saturating_add(self.ready.len());
+        salvage.lose(LostPart { range: start..start.saturating_add(len), error, is_one_item: false })?;
+        self.plain = len;
+        if next.is_none() {
+            self.state = State::Ended;
+        }
+        Ok(())
     }
 
     /// Drops the padding of a complete file; other bytes are passed on.
@@ -238,7 +358,7 @@ fn in_block(error: &Error, place: u64, offset: u64) -> Error {
 fn run(bytes: &[u8], base: u64, db: Option<u64>) -> Run {
     let state = ScanState { family: Family::Dragonfly, db };
     let mut scanner = Scanner::new(Cursor::new(bytes, base), state);
-    let mut run = Run { bytes: 0, db, end: RunEnd::Enough };
+    let mut run = Run { bytes: 0, reached: 0, db, end: RunEnd::Enough };
     while run.bytes < limits::BATCH_BYTES && scanner.cursor().left() > 0 {
         if scanner.at_boundary() && scanner.cursor().peek().is_some_and(is_special) {
             run.end = RunEnd::Special;
@@ -257,7 +377,39 @@ fn run(bytes: &[u8], base: u64, db: Option<u64>) -> Run {
             (run.bytes, run.db) = (scanner.cursor().consumed(), scanner.state().db);
         }
     }
+    run.reached = scanner.cursor().consumed();
     run
+}
+
+/// Returns the position of the next compressed block behind the first byte, by its length and the magic of its frame.
+fn next_block(bytes: &[u8]) -> Option<usize> {
+    memchr::memchr2_iter(ZSTD_BLOCK, LZ4_BLOCK, bytes.get(1..)?).map(|at| at + 1).find(|&at| is_block(&bytes[at..]))
+}
+
+fn is_block(bytes: &[u8]) -> bool {
+    match special(bytes, 0) {
+        Ok((Special::Block(Compression::Zstd, block), _)) => block.starts_with(&[0x28, 0xB5, 0x2F, 0xFD]),
+        Ok((Special::Block(_, block), _)) => block.starts_with(&[0x04, 0x22, 0x4D, 0x18]),
+        Ok(_) | Err(_) => false,
+    }
+}
+
+/// Returns whether an item seems to begin here.
+fn is_boundary(bytes: &[u8]) -> bool {
+    match bytes.first() {
+        None | Some(&EOF) => true,
+        Some(&(ZSTD_BLOCK | LZ4_BLOCK)) => is_block(bytes),
+        Some(&TAGGED_CHUNK) => special(bytes, 0).is_ok(),
+        Some(&byte) if is_special(byte) => true,
+        Some(_) => {
+            Scanner::new(Cursor::new(bytes, 0), ScanState { family: Family::Dragonfly, db: None }).next_item().is_ok()
+        }
+    }
+}
+
+/// Returns an offset among the unfolded records as a position.
+fn position(offset: u64) -> usize {
+    usize::try_from(offset).unwrap_or(usize::MAX)
 }
 
 fn is_special(byte: u8) -> bool {
@@ -344,14 +496,16 @@ fn skip_document_index(cursor: &mut Cursor<'_>) -> Result<()> {
 }
 
 /// Plain records of one block or chunk.
-struct Unfolding {
+struct Unfolding<'s> {
     ready: Vec<u8>,
     db: Option<u64>,
+    /// Records of which a chunk was lost, if damage is passed.
+    incomplete: Option<&'s mut BTreeSet<u32>>,
 }
 
-impl Unfolding {
-    fn of(db: Option<u64>) -> Unfolding {
-        Unfolding { ready: Vec::new(), db }
+impl Unfolding<'_> {
+    fn of(db: Option<u64>) -> Self {
+        Unfolding { ready: Vec::new(), db, incomplete: None }
     }
 
     /// Adds the records of a compressed block. Offsets of errors count from the start of its content.
@@ -386,7 +540,19 @@ impl Unfolding {
 
     /// Adds the record that a chunk completes, in its own database.
     fn chunk(&mut self, id: u32, chunk: &[u8], offset: u64, chunks: &mut Chunks) -> Result<()> {
-        let Some(Whole { db, bytes }) = chunks.add(id, chunk, offset, self.db)? else { return Ok(()) };
+        if self.incomplete.as_ref().is_some_and(|incomplete| incomplete.contains(&id)) {
+            return Err(Error::corrupt(
+                offset,
+                wording!("an earlier chunk of the value is damaged", "该 value 较早的分块已损坏"),
+            ));
+        }
+        let added = chunks.add(id, chunk, offset, self.db);
+        if let (Err(_), Some(incomplete)) = (&added, &mut self.incomplete)
+            && incomplete.len() < limits::MAX_GAPS
+        {
+            incomplete.insert(id);
+        }
+        let Some(Whole { db, bytes }) = added? else { return Ok(()) };
         let moved = db != self.db;
         if moved {
             self.select(db);

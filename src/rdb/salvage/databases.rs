@@ -72,6 +72,18 @@ fn in_order(pieces: &[Piece]) -> Vec<bool> {
     order
 }
 
+/// Sets the database of keys to the last one selected, which is uncertain behind gaps.
+pub(super) fn databases_in_force(pieces: &mut [Piece]) {
+    let mut current = (FIRST_DATABASE, true);
+    for piece in pieces {
+        match piece.db {
+            Some(db) => current = (db, true),
+            None => current.1 &= piece.behind.is_none(),
+        }
+        (piece.stretch.db, piece.stretch.is_certain) = current;
+    }
+}
+
 /// Infers the database of keys behind gaps, in which `SELECTDB` may be lost.
 pub(super) fn infer_databases(pieces: &mut [Piece], gaps: &[Gap], announced: &BTreeMap<u64, u64>) {
     let mut keys: BTreeMap<u64, u64> = BTreeMap::new();

@@ -22,8 +22,9 @@ use std::ops::Range;
 
 use super::batch::Batch;
 use super::cursor::Cursor;
+use super::dragonfly::{self, LostPart};
 use super::file_info::FileInfo;
-use super::header::RdbHeader;
+use super::header::{Family, RdbHeader};
 use super::scan::ScanState;
 use super::string::RawString;
 use crate::error::{Error, Reading, Result, Within};
@@ -155,9 +156,18 @@ impl Survey {
 
 /// Surveys a snapshot from its magic, at position `start` of `bytes`, to its end.
 pub fn survey(bytes: &[u8], start: usize) -> Result<Survey> {
-    let mut cursor = Cursor::new(bytes.get(start..).unwrap_or_default(), start as u64);
-    let header = RdbHeader::read(&mut cursor).within(Reading::Header)?;
-    let mut walk = Walk::new(bytes, start, header);
+    survey_unfolded(bytes, start, Vec::new())
+}
+
+/// Surveys the records of a snapshot of Dragonfly, of which the parts `lost` cannot be unfolded.
+pub fn survey_unfolded(bytes: &[u8], start: usize, lost: Vec<LostPart>) -> Result<Survey> {
+    let snapshot = bytes.get(start..).unwrap_or_default();
+    let mut cursor = Cursor::new(snapshot, start as u64);
+    let mut header = RdbHeader::read(&mut cursor).within(Reading::Header)?;
+    if dragonfly::is_dragonfly(snapshot) {
+        header.family = Family::Dragonfly;
+    }
+    let mut walk = Walk::new(bytes, start, header, lost);
     walk.run(start + RdbHeader::LEN);
     Ok(walk.finish())
 }

@@ -15,7 +15,7 @@ use foreign::foreign_record;
 use marks::{Mark, MarkKind};
 use slots::{check_slot_info, false_aux, foreign_database};
 
-use super::databases::{databases, infer_databases};
+use super::databases::{databases, databases_in_force, infer_databases};
 use super::duplicates::{duplicates, without};
 use super::lost_templates::{resume_head, stand_in};
 use super::parts::{Parts, count_keys};
@@ -25,8 +25,9 @@ use crate::error::{Error, ErrorKind, Reading, Result, Within};
 use crate::rdb::batch::FIRST_DATABASE;
 use crate::rdb::boundary::is_same_key;
 use crate::rdb::cursor::Cursor;
+use crate::rdb::dragonfly::LostPart;
 use crate::rdb::file_info::FileInfo;
-use crate::rdb::header::RdbHeader;
+use crate::rdb::header::{Family, RdbHeader};
 use crate::rdb::opcode_check::Libraries;
 use crate::rdb::resync::{
     KeyFacts, Profile, Resync, fields_look_like_keys, is_end_of_file, is_false_aux, verify_value,
@@ -57,6 +58,13 @@ struct Leading {
     rejected: u32,
 }
 
+/// Where a record is looked for behind a failure.
+struct Search {
+    end: usize,
+    /// True if no record begins before the end.
+    is_one_item: bool,
+}
+
 /// Reason why the walk stopped.
 enum Stop {
     End,
@@ -74,6 +82,12 @@ enum Stop {
         id: u64,
         values: usize,
         error: Error,
+    },
+    /// A part that cannot be unfolded, behind sound records.
+    Lost {
+        at: usize,
+        error: Error,
+        search: Search,
     },
 }
 
@@ -119,10 +133,12 @@ pub(super) struct Walk<'a> {
     /// Where the last scanner stopped, perhaps inside an item.
     reached: usize,
     strays: u64,
+    /// Parts of a file of Dragonfly that cannot be unfolded, in order.
+    lost: Vec<LostPart>,
 }
 
 impl<'a> Walk<'a> {
-    pub fn new(bytes: &'a [u8], start: usize, header: RdbHeader) -> Walk<'a> {
+    pub fn new(bytes: &'a [u8], start: usize, header: RdbHeader, lost: Vec<LostPart>) -> Walk<'a> {
         Walk {
             bytes,
             start,
@@ -153,12 +169,14 @@ impl<'a> Walk<'a> {
             end: bytes.len(),
             reached: start,
             strays: 0,
+            lost,
         }
     }
 
     pub fn run(&mut self, mut at: usize) {
         loop {
             let resumed = at;
+            let mut search = None;
             let (cut, failed, error) = match self.walk_from(at) {
                 Stop::End => {
                     self.end_leading(self.end);
@@ -174,6 +192,10 @@ impl<'a> Walk<'a> {
                     continue;
                 }
                 Stop::LostTemplate { at, error, .. } => (self.retract(resumed, at, true), at, error),
+                Stop::Lost { at, error, search: found } => {
+                    search = Some(found);
+                    (self.retract(resumed, at, true), at, error)
+                }
             };
             self.settle_all();
             self.left = None;
@@ -187,10 +209,20 @@ impl<'a> Walk<'a> {
                 None => (cut, error, cut),
             };
             self.resync.charge(self.reached.max(failed).saturating_sub(cut));
-            let found = match self.parts.are_full() {
+            let search = search.unwrap_or_else(|| self.search_behind(failed));
+            let found = match self.parts.are_full() || search.is_one_item {
                 true => None,
-                false => self.resync.find(search_from + 1, failed, self.templates.as_ref(), &self.profile),
+                false => {
+                    let range = search_from + 1..search.end.max(search_from + 1);
+                    self.resync.find(range, failed, self.templates.as_ref(), &self.profile)
+                }
             };
+            if found.is_none() && search.end < self.bytes.len() && !self.parts.are_full() {
+                self.parts.push_framing_gap(gap_start..search.end, self.settled_db, error);
+                self.db = None;
+                at = search.end;
+                continue;
+            }
             if self.may_be_among_templates() {
                 Arc::make_mut(self.templates.get_or_insert_default()).set_incomplete();
                 let searched_to = found.unwrap_or(self.bytes.len());
@@ -212,6 +244,27 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// Returns where the search for a record behind a failure ends: where one certainly begins, or at the end of the file.
+    fn search_behind(&self, failed: usize) -> Search {
+        match self.lost.get(self.lost.partition_point(|part| part.range.end <= failed)) {
+            Some(part) if part.range.start > failed => Search { end: part.range.start, is_one_item: false },
+            Some(part) => Search { end: part.range.end, is_one_item: part.is_one_item },
+            None => Search { end: self.bytes.len(), is_one_item: false },
+        }
+    }
+
+    /// Returns the lost part that begins at a boundary, once.
+    fn take_lost(&mut self, boundary: usize) -> Option<Stop> {
+        if self.lost.is_empty() {
+            return None;
+        }
+        let next = self.lost.partition_point(|part| part.range.start < boundary);
+        let here = self.lost.iter_mut().skip(next).take_while(|part| part.range.start == boundary);
+        let (error, part) = here.filter_map(|part| Some((part.error.take()?, part))).next()?;
+        let search = Search { end: part.range.end, is_one_item: part.is_one_item };
+        Some(Stop::Lost { at: boundary, error, search })
+    }
+
     /// Reads items from `at` until the file ends or an item cannot be read.
     fn walk_from(&mut self, at: usize) -> Stop {
         let bytes = self.bytes.get(at..).unwrap_or_default();
@@ -229,12 +282,21 @@ impl<'a> Walk<'a> {
                 let error = ErrorKind::Limit(wording!("too many damaged places or databases", "损坏之处或数据库过多"));
                 break failed(Error::at(boundary as u64, error), true);
             }
+            if scanner.at_boundary()
+                && let Some(lost) = self.take_lost(boundary)
+            {
+                break lost;
+            }
             let item = match scanner.next_item() {
                 Ok(item) => item,
                 Err(error) => {
                     // A file that is cut off says nothing about the records before.
                     let is_cut = error.needed().is_some() && self.bytes.len() - boundary < CUT_OFF;
-                    break failed(error, is_cut || self.is_proven);
+                    // Nor does what a newer Dragonfly may have written.
+                    let is_newer = self.header.family == Family::Dragonfly
+                        && !self.is_behind_gap()
+                        && matches!(error.kind(), ErrorKind::Unsupported(_));
+                    break failed(error, is_cut || is_newer || self.is_proven);
                 }
             };
             if let Err(error) = self.header.check_knows(scanner.take_first_version(&item), boundary as u64) {
@@ -448,6 +510,8 @@ impl<'a> Walk<'a> {
         let Parts { mut pieces, mut gaps, .. } = self.parts;
         match has_one_database {
             true => pieces.iter_mut().for_each(|piece| piece.stretch.is_certain = true),
+            // Its shards and chunks come in any order.
+            false if self.header.family == Family::Dragonfly => databases_in_force(&mut pieces),
             false => infer_databases(&mut pieces, &gaps, &self.announced),
         }
         self.about.templates = self.templates.map(|templates| match templates.are_incomplete() {

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::Walk;
 use super::marks::{Mark, MarkKind};
 use crate::error::Result;
+use crate::rdb::header::Family;
 use crate::rdb::scan::FileItem;
 
 impl Walk<'_> {
@@ -12,7 +13,8 @@ impl Walk<'_> {
     pub(super) fn other(&mut self, range: Range<usize>, item: &FileItem<'_>, sound: Result<()>) {
         let kind = match item {
             FileItem::Database(db) => {
-                if self.leading.is_some() && *db <= self.last_db && self.last_db > 0 {
+                let is_ascending = self.header.family != Family::Dragonfly;
+                if is_ascending && self.leading.is_some() && *db <= self.last_db && self.last_db > 0 {
                     return;
                 }
                 self.end_leading(range.start);
