@@ -21,6 +21,9 @@ use super::read::snapshot::Snapshot;
 use super::read::tally::FileTally;
 use crate::error::{Error, Result};
 use crate::input;
+use crate::rdb::cursor::Cursor;
+use crate::rdb::header::Family;
+use crate::rdb::opcode::Opcode;
 use crate::rdb::scan::{FileItem, KeyEntry};
 use crate::rdb::value_type::ValueType;
 use crate::rdb::verify::Verify;
@@ -119,9 +122,11 @@ fn compare_batch(work: &FileBatch, reading: ReadOptions<'_>, result: &mut Second
             Err(_) => return,
         }
         let Some((ours, decoded)) = ours.next() else { return };
-        match not_comparable(&entry, &ours, decoded) {
+        let record = scanner.cursor().since(entry.start);
+        let unknown = has_unknown_metadata(record, work.batch.header.family).then_some(NotCompared::KeyMetadata);
+        match not_comparable(&entry, &ours, decoded).or(unknown) {
             Some(reason) => *result.not_compared.entry(reason).or_default() += 1,
-            None => result.add(&ours, &second(ours.db, scanner.cursor().since(entry.start))),
+            None => result.add(&ours, &second(ours.db, record)),
         }
     }
 }
@@ -146,6 +151,26 @@ fn not_comparable(entry: &KeyEntry<'_>, ours: &KeyFacts, decoded: u64) -> Option
         _ if u32::try_from(ours.db).is_err() => Some(NotCompared::Database),
         _ if decoded > LARGEST => Some(NotCompared::Large),
         _ => None,
+    }
+}
+
+/// Returns whether metadata that the crate does not know precedes the key of a record.
+fn has_unknown_metadata(record: &[u8], family: Family) -> bool {
+    let mut cursor = Cursor::new(record, 0);
+    loop {
+        let opcode = cursor.byte().ok().and_then(|byte| Opcode::from_byte(family, byte));
+        let passed = match opcode {
+            Some(Opcode::ExpireTimeMs) => cursor.take(8).map(|_| ()),
+            Some(Opcode::ExpireTime) => cursor.take(4).map(|_| ()),
+            Some(Opcode::Freq) => cursor.take(1).map(|_| ()),
+            Some(Opcode::Idle) => cursor.length().map(|_| ()),
+            Some(Opcode::Aux) => cursor.string().and_then(|_| cursor.string()).map(|_| ()),
+            Some(Opcode::RamLru | Opcode::SlotNum | Opcode::DfMask | Opcode::KeyMeta) => return true,
+            Some(_) | None => return false,
+        };
+        if passed.is_err() {
+            return false;
+        }
     }
 }
 
@@ -265,6 +290,26 @@ mod tests {
         assert!(second(0, &record[..5]).is_err());
         assert!(second(0, &[record, &b"x"[..]].concat()).is_err());
         assert!(second(0, &[&record[..], record].concat()).is_err());
+    }
+
+    #[test]
+    fn metadata_that_the_crate_does_not_know_is_found_among_the_other() {
+        let expiry = [&[0xFC][..], &77u64.to_le_bytes()].concat();
+        for (family, metadata, is_unknown) in [
+            (Family::Redis, &b""[..], false),
+            (Family::Redis, b"\xf9\x07", false),
+            (Family::Redis, b"\xf8\x40\x50", false),
+            (Family::Redis, b"\xfa\x0bmvcc-tstamp\xc0\x01", false),
+            (Family::Redis, b"\x6b\x05", true),
+            (Family::Redis, b"\xf9\x07\x79\x05", true),
+            (Family::Redis, b"\xf3\x00", true),
+            (Family::Valkey, b"\x6b\x05", false),
+            (Family::Dragonfly, b"\xdc\x01\0\0\0", true),
+            (Family::Redis, b"\xdc\x01\0\0\0", false),
+        ] {
+            let record = [&expiry, metadata, b"\x00\x01k\x02ab"].concat();
+            assert_eq!(has_unknown_metadata(&record, family), is_unknown, "{metadata:?}");
+        }
     }
 
     #[test]

@@ -171,6 +171,7 @@ fn reason(why: NotCompared, lang: Lang) -> &'static str {
         NotCompared::ValkeyHash => lang.of("Valkey hash with field expiries", "含字段过期时间的 Valkey hash"),
         NotCompared::Dragonfly => lang.of("type of Dragonfly", "Dragonfly 类型"),
         NotCompared::CronJob => lang.of("KeyDB cron job", "KeyDB cron 任务"),
+        NotCompared::KeyMetadata => lang.of("unknown key metadata", "未知的 key 元数据"),
         NotCompared::LongZiplist => lang.of("ziplist too long for its count", "长度超出计数的 ziplist"),
         NotCompared::Database => lang.of("database number above 32 bits", "超过 32 位的数据库编号"),
         NotCompared::Large => lang.of("value above 1 GiB", "超过 1 GiB 的值"),

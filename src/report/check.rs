@@ -129,6 +129,8 @@ pub enum NotCompared {
     Dragonfly,
     /// KeyDB's cron jobs are unknown to the second reader.
     CronJob,
+    /// Metadata before the key is unknown to the second reader: that of Redis Enterprise, Dragonfly and Redis 8.
+    KeyMetadata,
     /// Ziplists with too many entries for the count in their header are refused by the second reader.
     LongZiplist,
     /// Database numbers above 32 bits are refused by the second reader.
