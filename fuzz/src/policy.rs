@@ -4,7 +4,7 @@ use rdblens::internals::pattern::classify::Classifier;
 use rdblens::internals::pattern::segment::Separators;
 use rdblens::internals::policy::file::{PatternSyntax, parse};
 use rdblens::internals::render::Lang;
-use rdblens::internals::render::draft::Draft;
+use rdblens::internals::render::draft::{Base, Draft};
 use rdblens::{Plan, PolicySource, ReadPlan, Unwatched, analyze};
 
 use super::{InputFile, Sample, render, shows_all};
@@ -37,7 +37,7 @@ pub fn check(input: &[u8], mut sample: Sample) {
     let report = analyze(&[file.path()], &plan, &Unwatched).expect("the snapshot is sound");
     render(&report, &mut sample);
     let mut draft = Vec::new();
-    Draft { syntax, existing: Some(&policy), lang: Lang::En }
+    Draft { syntax, base: Base::File(&policy), most: 1000, lang: Lang::En }
         .write(&report, &mut draft)
         .expect("memory can be written");
     shows_all(&draft);

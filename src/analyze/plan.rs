@@ -159,6 +159,8 @@ pub struct Plan {
     pub read: ReadPlan,
     /// Rows in each list.
     pub top: usize,
+    /// Rows of the list of patterns, if not as many as of the others.
+    pub pattern_rows: Option<usize>,
     /// Rows of each list in reports for reading (terminal, Markdown, HTML).
     pub rows: usize,
     /// Limits above which a key is big, overriding the policy.
@@ -286,6 +288,7 @@ impl Plan {
         Plan {
             read,
             top: Plan::USUAL_TOP,
+            pattern_rows: None,
             rows: Options::USUAL_ROWS,
             big: BigLimits::default(),
             depth: usize::from(Prefixes::USUAL_DEPTH),

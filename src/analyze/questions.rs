@@ -132,7 +132,8 @@ pub(super) fn questions_with(plan: &Plan, standard: LoadedPolicy, reference: Opt
         saves: check.rule.estimates_saving(),
     };
     let rules = checks.keys.iter().map(rule).collect();
-    let patterns = PatternsPlan { top: plan.top, depth: plan.depth, min_share: plan.min_share, rules };
+    let listed = plan.pattern_rows.unwrap_or(plan.top);
+    let patterns = PatternsPlan { top: plan.top, listed, depth: plan.depth, min_share: plan.min_share, rules };
     Ok(Questions {
         inspection: checks.inspection().map(Arc::new),
         separators,

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::pattern::classify::Classifier;
 use crate::pattern::segment::Separators;
 use crate::policy::file::PatternSyntax;
-use crate::render::draft::Draft;
+use crate::render::draft::{Base, Draft};
 use crate::render::gate::Escapes;
 
 /// Analyses the snapshot and writes the draft.
@@ -24,7 +24,15 @@ pub fn run(args: &DictionaryArgs) -> Result<ExitStatus> {
         Some(policy) => plan::policy_source(policy)?,
     };
     let existing = args.policy.is_some().then(|| source.load(syntax)).transpose()?;
-    let plan = Plan { policy: source, top: usize::try_from(args.top).unwrap_or(usize::MAX), ..Plan::new(read) };
+    let base = match (existing.as_ref(), &source) {
+        (None, _) => Base::Preset("default", None),
+        (Some(policy), PolicySource::Preset(name)) => Base::Preset(name, Some(policy)),
+        (Some(policy), PolicySource::File { .. }) => Base::File(policy),
+    };
+    let top = plan::rows(args.top);
+    // Patterns that have an entry are not counted, and any may have one.
+    let pattern_rows = existing.as_ref().filter(|policy| !policy.entries.is_empty()).map(|_| usize::MAX);
+    let plan = Plan { policy: source.clone(), top, pattern_rows, ..Plan::new(read) };
     let outlet = Outlet::new(&args.output, args.sources()).with_temporary(&plan.read.open);
     let mut out = outlet.open(args.output.output.as_deref())?;
     out.set_escapes(Escapes::Text);
@@ -36,7 +44,7 @@ pub fn run(args: &DictionaryArgs) -> Result<ExitStatus> {
     if report.totals.keys == 0 {
         hints::no_keys(&args.read);
     }
-    let draft = Draft { syntax, existing: existing.as_ref(), lang: args.lang.lang() };
+    let draft = Draft { syntax, base, most: top, lang: args.lang.lang() };
     written(draft.write(&report, &mut out).and_then(|()| out.finish()))?;
     Ok(if report.complete { ExitStatus::Done } else { ExitStatus::Incomplete })
 }

@@ -7,6 +7,7 @@
 use std::io::{self, Write};
 
 use super::key_text::{self, is_hidden};
+use super::sections::known_memory;
 use super::words::{nouns, say};
 use super::{Lang, human};
 use crate::pattern::joined::COLLAPSED;
@@ -25,13 +26,24 @@ const CLASSES: [(&str, &str, u64); 5] = [
     ("months", "366d", 366 * 86_400_000),
 ];
 
+/// Policy that a draft is added to; its entries are left out.
+#[derive(Debug, Clone, Copy)]
+pub enum Base<'a> {
+    /// A preset of this name, which the draft extends as a policy of its own.
+    Preset(&'a str, Option<&'a Policy>),
+    /// A file, to which the entries are appended. Those of its own that match no key are listed.
+    File(&'a Policy),
+}
+
 /// Settings of a draft.
 #[derive(Debug, Clone, Copy)]
 pub struct Draft<'a> {
     /// Reader of patterns.
     pub syntax: PatternSyntax<'a>,
-    /// Policy that the draft extends: its entries are left out, and those that match no key are listed.
-    pub existing: Option<&'a Policy>,
+    /// What the draft is added to.
+    pub base: Base<'a>,
+    /// Maximum number of entries.
+    pub most: usize,
     /// Language of the comments.
     pub lang: Lang,
 }
@@ -42,13 +54,17 @@ impl Draft<'_> {
         let lang = self.lang;
         self.head(report, out)?;
         let mut written: Vec<PolicyPattern> = self.known().cloned().collect();
-        let mut left_out = 0;
+        let (mut left_out, mut drafted, mut lighter) = (0, 0, 0_u64);
         let is_strict = report.has_strict_patterns();
         for row in &report.patterns.list {
             let text = match is_strict {
                 true => self.with_collapsed_levels(&row.pattern),
                 false => row.pattern.clone(),
             };
+            if drafted >= self.most {
+                lighter += u64::from(!self.has_entry(&text));
+                continue;
+            }
             match PolicyPattern::parse(&text, self.syntax.separators, self.syntax.classifier) {
                 Err(why) => {
                     left_out += 1;
@@ -70,11 +86,12 @@ impl Draft<'_> {
                     None => {
                         self.entry(report, row, &text, out)?;
                         written.push(pattern);
+                        drafted += 1;
                     }
                 },
             }
         }
-        let more = report.patterns.distinct.saturating_sub(report.patterns.list.len() as u64);
+        let more = report.patterns.distinct.saturating_sub(report.patterns.list.len() as u64) + lighter;
         if more > 0 {
             let more = human::count(more);
             let line = say!(
@@ -97,7 +114,17 @@ impl Draft<'_> {
     }
 
     fn known(&self) -> impl Iterator<Item = &PolicyPattern> {
-        self.existing.into_iter().flat_map(|policy| policy.entries.iter().map(|entry| &entry.pattern))
+        let policy = match self.base {
+            Base::Preset(_, policy) => policy,
+            Base::File(policy) => Some(policy),
+        };
+        policy.into_iter().flat_map(|policy| policy.entries.iter().map(|entry| &entry.pattern))
+    }
+
+    /// Returns whether an entry of the policy may match keys of the pattern.
+    fn has_entry(&self, pattern: &str) -> bool {
+        let pattern = PolicyPattern::parse(pattern, self.syntax.separators, self.syntax.classifier);
+        pattern.is_ok_and(|pattern| self.known().any(|known| known.may_share(&pattern)))
     }
 
     fn head(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
@@ -109,23 +136,24 @@ impl Draft<'_> {
         let todo =
             lang.of(todo, "请填写空白处，合并或删除条目；每一行的含义见 docs/policy.md。未填负责人的条目不算已登记。");
         writeln!(out, "# {todo}")?;
-        if let Some(fit) = report.findings.dictionary.as_ref().filter(|_| self.existing.is_some()) {
+        let Base::Preset(preset, _) = self.base else {
             let policy = one_line(&report.findings.policy);
             let line = say!(lang, "These entries are not in {policy} yet.", "以下条目尚不在 {policy} 中。");
             writeln!(out, "#\n# {line}")?;
-            for unused in &fit.unused {
+            let fit = report.findings.dictionary.as_ref();
+            for unused in fit.map_or(&[][..], |fit| &fit.unused) {
                 let unused = quoted(unused);
                 let line = say!(lang, "No key matches its entry {unused}.", "没有 key 匹配它的条目 {unused}。");
                 writeln!(out, "# {line}")?;
             }
-            for incomplete in &fit.incomplete {
+            for incomplete in fit.map_or(&[][..], |fit| &fit.incomplete) {
                 let incomplete = quoted(incomplete);
                 let line = say!(lang, "Its entry {incomplete} names no owner.", "它的条目 {incomplete} 未填负责人。");
                 writeln!(out, "# {line}")?;
             }
             return writeln!(out);
-        }
-        writeln!(out, "\nname = \"data dictionary\"\nextends = \"default\"\n")?;
+        };
+        writeln!(out, "\nname = \"data dictionary\"\nextends = {}\n", quoted(preset))?;
         for (name, max, _) in CLASSES {
             writeln!(out, "[[ttl_class]]\nname = \"{name}\"\nmax = \"{max}\"\n")?;
         }
@@ -172,19 +200,26 @@ impl Draft<'_> {
             _ => say!(lang, "; types {}", "；类型 {}", types.join(", ")),
         };
         let keys = human::counted(row.keys, nouns::KEY, lang);
-        let (memory, mean) = (human::bytes(row.memory.0), human::bytes(row.mean.0));
-        let line = say!(
-            lang,
-            "{keys}, {memory}, mean {mean}; {habit}{mixed}",
-            "{keys}，{memory}，平均 {mean}；{habit}{mixed}"
-        );
+        let line = match known_memory(row.keys, row.memory) {
+            Some(memory) => {
+                let (memory, mean) = (human::bytes(memory.0), human::bytes(row.mean.0));
+                say!(
+                    lang,
+                    "{keys}, {memory}, mean {mean}; {habit}{mixed}",
+                    "{keys}，{memory}，平均 {mean}；{habit}{mixed}"
+                )
+            }
+            None => say!(lang, "{keys}, memory unknown; {habit}{mixed}", "{keys}，内存未知；{habit}{mixed}"),
+        };
         writeln!(out, "# {line}")?;
         writeln!(out, "[[dictionary]]\npattern = {}", quoted(pattern))?;
         if let [only] = types.as_slice() {
             writeln!(out, "type = \"{only}\"")?;
         }
-        let defined =
-            |name: &str| self.existing.is_none_or(|policy| policy.classes.iter().any(|class| class.name == name));
+        let defined = |name: &str| match self.base {
+            Base::Preset(..) => true,
+            Base::File(policy) => policy.classes.iter().any(|class| class.name == name),
+        };
         let fitting = class(row, left).filter(|class| defined(class));
         let hint = fitting.map_or(String::new(), |class| say!(lang, " # fits: \"{class}\"", " # 适用：\"{class}\""));
         writeln!(out, "ttl = \"\"{hint}\nowner = \"\"\ncontact = \"\"\nnote = \"\"\n")
@@ -239,7 +274,7 @@ mod tests {
     fn collapsed_levels_match_ids_and_what_follows() {
         let (classifier, separators) = (Default::default(), b":/");
         let syntax = PatternSyntax { separators, classifier: &classifier };
-        let draft = Draft { syntax, existing: None, lang: Lang::En };
+        let draft = Draft { syntax, base: Base::Preset("default", None), most: 1, lang: Lang::En };
         for (shown, written) in [
             ("device:{*}:{int}/{*}:{*}", "device:*:{int}/*:**"),
             ("{*}", "**"),

@@ -104,3 +104,48 @@ fn entries_are_not_drafted_for_keys_that_a_pattern_at_any_level_covers() {
     assert!(more.contains("# Its entry \"**:product:**\" names no owner."), "{more}");
     assert!(!more.contains("pattern = \"cache:product:") && more.contains("pattern = \"leaderboard:"), "{more}");
 }
+
+/// Returns the patterns that a draft has entries for.
+fn patterns(draft: &str) -> Vec<&str> {
+    draft.lines().filter_map(|line| line.strip_prefix("pattern = ")).collect()
+}
+
+#[test]
+fn top_counts_missing_entries_until_none_is_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    let (policy, shop) = (folder.path().join("team.toml"), format!("{DATA}/dumps/shop.rdb"));
+    let all = stdout_of(&["dictionary", &shop]);
+    let all = patterns(&all);
+    let mut text = "name = \"team\"\nextends = \"strict\"\n".to_owned();
+    let mut drafted = Vec::new();
+    loop {
+        fs::write(&policy, &text).unwrap();
+        let more = stdout_of(&["dictionary", &shop, "--policy", policy.to_str().unwrap(), "--top", "7"]);
+        assert!(!more.contains("extends") && !more.contains("[[ttl_class]]"), "{more}");
+        let new: Vec<String> = patterns(&more).into_iter().map(str::to_owned).collect();
+        let left = all.len() - drafted.len() - new.len();
+        assert_eq!(more.contains(&format!("# {left} lighter patterns are left out")), left > 0, "{more}");
+        if new.is_empty() {
+            break;
+        }
+        assert!(new.len() <= 7);
+        drafted.extend(new);
+        text += &more.replace("owner = \"\"", "owner = \"web\"");
+    }
+    assert_eq!(drafted, all);
+    let fit = fit(&policy, &shop);
+    assert_eq!((&fit["unregistered"]["keys"], &fit["incomplete"]), (&Value::from(0), &Value::Array(Vec::new())));
+}
+
+#[test]
+fn a_draft_for_a_preset_is_a_policy_that_extends_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let (draft, shop) = (folder.path().join("draft.toml"), format!("{DATA}/dumps/shop.rdb"));
+    for preset in ["default", "strict", "platform"] {
+        let text = stdout_of(&["dictionary", &shop, "--policy", preset]);
+        assert!(text.contains(&format!("extends = \"{preset}\"\n")), "{text}");
+        fs::write(&draft, text).unwrap();
+        let fit = fit(&draft, &shop);
+        assert!(fit["entries"].as_array().is_some_and(|entries| entries.len() > 10), "{fit}");
+    }
+}

@@ -23,7 +23,7 @@ pub(super) fn sections(tree: &PatternTree<PatternFacts>, plan: &PatternsPlan) ->
     let mut lists = PatternLists {
         total: 0,
         unknown: 0,
-        patterns: TopPatterns::new(plan.top),
+        patterns: TopPatterns::new(plan.listed),
         no_ttl: TopPatterns::new(plan.top),
         broken: plan.rules.iter().map(|_| BreakingPatterns { worst: None, best: TopPatterns::new(plan.top) }).collect(),
         worst: TopPatterns::new(plan.top),

@@ -51,6 +51,8 @@ pub struct RuleBit {
 pub struct PatternsPlan {
     /// Rows of each list.
     pub top: usize,
+    /// Rows of the list of patterns.
+    pub listed: usize,
     /// Levels of the tree of prefixes.
     pub depth: usize,
     /// Prefixes with a smaller share of the memory are hidden.

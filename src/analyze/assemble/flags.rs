@@ -11,6 +11,7 @@ pub fn flags(plan: &Plan) -> Vec<String> {
     let Plan {
         read,
         top: _,
+        pattern_rows: _,
         rows: _,
         big: BigLimits { string_bytes, elements, memory },
         depth,

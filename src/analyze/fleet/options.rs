@@ -24,6 +24,7 @@ pub fn options_of(plan: &Plan) -> Result<FleetOptions> {
         earlier,
         files: _,
         slots,
+        pattern_rows: _,
     } = plan;
     let ReadPlan {
         open: _,

@@ -92,7 +92,7 @@ const SECTIONS: &[(&str, Builder)] = &[
 ];
 
 /// Returns the memory of some keys; `None` if it is unknown for all of them.
-fn known_memory(keys: u64, memory: Bytes) -> Option<Bytes> {
+pub(in crate::render) fn known_memory(keys: u64, memory: Bytes) -> Option<Bytes> {
     if keys == 0 { Some(memory) } else { memory.known() }
 }
 
