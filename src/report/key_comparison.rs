@@ -62,7 +62,7 @@ pub struct KeySide {
     pub taken: Option<Millis>,
     /// Different keys that had not expired when it was taken.
     pub keys: u64,
-    /// Their memory.
+    /// Their memory; 0 if it is unknown for all of them.
     pub memory: Bytes,
     /// Keys that had expired when the snapshot was taken, which are not compared.
     pub expired: u64,
@@ -136,7 +136,7 @@ pub struct KeySums {
 }
 
 impl KeySums {
-    /// Returns the number of keys that differ in this way, and their memory where only one side has them.
+    /// Returns the number of keys that differ in this way, and their memory where only one side has them and it is known.
     pub const fn of(&self, difference: KeyDifference) -> (u64, Option<Bytes>) {
         let alone = match difference {
             KeyDifference::Added => self.added,
@@ -148,7 +148,8 @@ impl KeySums {
             KeyDifference::Duplicate => return (self.duplicate, None),
             KeyDifference::Unreadable => return (self.unreadable, None),
         };
-        (alone.keys, Some(alone.memory))
+        let is_known = alone.keys == 0 || alone.memory.0 > 0;
+        (alone.keys, if is_known { Some(alone.memory) } else { None })
     }
 }
 
@@ -158,7 +159,7 @@ impl KeySums {
 pub struct KeyWeight {
     /// Keys.
     pub keys: u64,
-    /// Their memory.
+    /// Their memory; 0 if it is unknown for all of them.
     pub memory: Bytes,
 }
 

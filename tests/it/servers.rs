@@ -174,3 +174,42 @@ fn keys_of_dragonfly_have_figures_of_the_server_asked_for() {
     assert!(priced["totals"]["memory"].as_u64() > Some(100_000));
     assert!(!priced["warnings"].to_string().contains("no-model"));
 }
+
+#[test]
+fn unknown_memory_is_no_figure_in_comparisons_and_drafts() {
+    let folder = tempfile::tempdir().unwrap();
+    let (one, two) = (testdata().join("servers/dragonfly.rdb"), testdata().join("servers/dragonfly-shard.dfs"));
+    let (one, two) = (one.to_str().unwrap(), two.to_str().unwrap());
+    let stored = ["one.json", "two.json"].map(|name| folder.path().join(name).to_str().unwrap().to_owned());
+    for (dump, report) in [one, two].into_iter().zip(&stored) {
+        stdout_of(&["analyze", dump, "--format", "json", "-o", report]);
+    }
+    let [old, new] = &stored;
+    let growth = stdout_of(&["compare", old, new, "--format", "csv"]);
+    assert_eq!(growth.lines().nth(1), Some("all,,,2,,418,"));
+    assert!(growth.contains("\ntype,hash,,0,0,"), "a type that was not there took nothing: {growth}");
+    let metrics = stdout_of(&["compare", old, new, "--format", "prometheus"]);
+    assert!(metrics.contains("\nrdblens_compare_growth_keys 416"), "{metrics}");
+    for name in ["rdblens_compare_memory_bytes{", "rdblens_compare_growth_bytes ", "rdblens_pattern_growth_bytes{"] {
+        assert!(!metrics.contains(&format!("\n{name}")), "{name}: {metrics}");
+    }
+    for condition in ["growth=10%", "pattern=10%"] {
+        let gate = run_args(&["compare", old, new, "--fail-on", condition, "--strict-gate"]);
+        let said = text(&gate);
+        assert!(gate.status.code() == Some(1) && said.contains("the memory of the keys is unknown"), "{said}");
+    }
+    let keys = |more: &[&str]| stdout_of(&[&["compare", "--keys", one, two], more].concat());
+    let sides = keys(&["--format", "csv", "--section", "sides"]);
+    assert!(sides.contains(",2,,0,0,0,true") && sides.contains(",418,,0,0,0,true"), "{sides}");
+    assert!(keys(&["--format", "csv"]).contains("\nadded,418,\nremoved,2,\nexpired,0,0\n"));
+    assert!(!keys(&["--format", "prometheus"]).contains("_memory_bytes{side"));
+    let table = keys(&[]);
+    let added = table.lines().find(|line| line.starts_with("added ")).unwrap();
+    assert!(added.ends_with("99.5 %") && !table.contains("memory"), "{table}");
+    let what_if = stdout_of(&["analyze", one, "--what-if", "redis-7.2", "--section", "what-if"]);
+    assert!(what_if.contains("there is nothing to compare") && !what_if.contains(" 0 "), "{what_if}");
+    let what_if = stdout_of(&["analyze", one, "--what-if", "redis-7.2", "--format", "csv", "--section", "what-if"]);
+    assert!(what_if.lines().nth(2).unwrap().contains(",,,"), "{what_if}");
+    let draft = stdout_of(&["dictionary", one]);
+    assert!(draft.contains("# 1 key, memory unknown; never expire") && !draft.contains("0 B"), "{draft}");
+}

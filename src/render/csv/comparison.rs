@@ -59,5 +59,5 @@ impl ComparisonList {
 }
 
 fn snapshot(it: &SnapshotRow) -> CsvRow {
-    row().text(&it.name).number(it.taken).weight(it.keys, it.memory).number(it.total).flag(it.complete)
+    row().text(&it.name).number(it.taken).known_weight(it.keys, it.memory).number(it.total).flag(it.complete)
 }

@@ -95,7 +95,7 @@ fn side(name: &str, it: &KeySide) -> CsvRow {
         .text(name)
         .text(&it.name)
         .number(it.taken)
-        .weight(it.keys, it.memory)
+        .known_weight(it.keys, it.memory)
         .number(it.expired)
         .number(it.duplicates)
         .number(it.unreadable)

@@ -200,7 +200,7 @@ pub(super) fn baseline(baseline: &Baseline) -> Vec<CsvRow> {
 
 pub(super) fn growth(whole: [Weight; 2], types: &[TypeChange], patterns: &PatternChanges) -> Vec<CsvRow> {
     let part = |part: &str, name: Option<&str>, change: Option<&str>, before: Option<Weight>, after: Option<Weight>| {
-        row().text(part).maybe(name).maybe(change).maybe_weight(before).maybe_weight(after)
+        row().text(part).maybe(name).maybe(change).maybe_known_weight(before).maybe_known_weight(after)
     };
     let whole = part("all", None, None, Some(whole[0]), Some(whole[1]));
     let types = types.iter().map(|it| part("type", Some(&it.kind), None, Some(it.before), Some(it.after)));
@@ -285,14 +285,16 @@ pub(super) fn template(it: &HashTemplateRow) -> CsvRow {
 
 pub(super) fn what_if(it: &WhatIf) -> Vec<CsvRow> {
     let none = None::<i64>;
-    let now = row().text("").text(&it.base.model).number(it.base.memory).number(none).number(none);
+    // Keys of unknown memory are in no figure: without others there is none.
+    let is_known = it.unknown.is_none() || it.base.memory.0 > 0;
+    let now = row().text("").text(&it.base.model).number(is_known.then_some(it.base.memory)).number(none).number(none);
     let then = |it: &Alternative| {
         row()
             .text(&it.ask)
             .text(&it.model)
-            .number(it.memory)
-            .number(it.difference)
-            .number(it.share)
+            .number(is_known.then_some(it.memory))
+            .number(is_known.then_some(it.difference))
+            .number(is_known.then_some(it.share))
             .number(it.correction)
             .number(it.tables)
             .number(it.total)

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use crate::render::key_text;
 use crate::render::rows::write_csv_record;
+use crate::render::sections::known_memory;
 use crate::report::{Example, Key, Unknown, Weight, base64};
 use crate::units::{Bytes, Millis};
 
@@ -103,6 +104,17 @@ impl CsvRow {
     /// Adds keys and memory.
     pub fn weight(self, keys: u64, memory: Bytes) -> CsvRow {
         self.number(keys).number(memory)
+    }
+
+    /// Adds keys and memory, which is empty if it is unknown for all of them.
+    pub fn known_weight(self, keys: u64, memory: Bytes) -> CsvRow {
+        self.number(keys).number(known_memory(keys, memory))
+    }
+
+    /// Like [`CsvRow::known_weight`], or two empty fields.
+    pub fn maybe_known_weight(self, weight: Option<Weight>) -> CsvRow {
+        let memory = weight.and_then(|weight| known_memory(weight.keys, weight.memory));
+        self.number(weight.map(|weight| weight.keys)).number(memory)
     }
 
     /// Adds the keys of unknown memory, and their bytes in the file.

@@ -5,7 +5,8 @@
 use std::io::{self, Write};
 
 use super::exposition::{Exposition, SampleValue};
-use crate::report::{Comparison, GateRow, GateVerdict, PatternChange, SnapshotRow, Trend};
+use crate::render::sections::known_memory;
+use crate::report::{Comparison, GateRow, GateVerdict, PatternChange, SnapshotRow, Trend, Weight};
 
 /// Writes a comparison, with series for at most `top` patterns.
 pub fn write_comparison(
@@ -27,7 +28,9 @@ pub fn write_comparison(
     let growth = comparison.growth;
     to.one("rdblens_compare_growth_keys", "Keys of the last snapshot minus those of the first.", Some(growth.keys));
     let bytes = "Memory of the keys of the last snapshot minus that of the first.";
-    to.one("rdblens_compare_growth_bytes", bytes, Some(growth.memory));
+    let is_known = |row: &SnapshotRow| known_memory(row.keys, row.memory).is_some();
+    let known = comparison.ends().is_none_or(|ends| ends.into_iter().all(is_known)).then_some(growth.memory);
+    to.one("rdblens_compare_growth_bytes", bytes, known);
     to.one(
         "rdblens_compare_growth_ratio",
         "Growth of the memory of the keys as a fraction of the memory before.",
@@ -56,7 +59,7 @@ fn ends(comparison: &Comparison, to: &mut Exposition) {
     each("rdblens_compare_timestamp_seconds", taken, &|row| row.taken.map(SampleValue::from));
     each("rdblens_compare_keys", "Keys of the first and the last snapshot.", &|row| Some(row.keys.into()));
     let memory = "Memory of the keys of the first and the last snapshot.";
-    each("rdblens_compare_memory_bytes", memory, &|row| Some(row.memory.into()));
+    each("rdblens_compare_memory_bytes", memory, &|row| known_memory(row.keys, row.memory).map(SampleValue::from));
     let total = "Memory of keys and tables of the first and the last snapshot.";
     each("rdblens_compare_total_bytes", total, &|row| row.total.map(SampleValue::from));
 }
@@ -80,16 +83,21 @@ fn trend(trend: &Trend, to: &mut Exposition) {
 fn patterns(comparison: &Comparison, top: usize, to: &mut Exposition) {
     let changes = comparison.patterns.certain();
     let changes = changes.get(..top).unwrap_or(&changes);
-    let mut each = |name, help, value: &dyn Fn(&PatternChange) -> i64| {
+    let mut each = |name, help, value: &dyn Fn(&PatternChange) -> Option<i64>| {
         let family = to.family(name, help);
         for (fate, change) in changes {
-            family.sample(&[("pattern", &change.pattern), ("change", fate.name())], value(change));
+            if let Some(value) = value(change) {
+                family.sample(&[("pattern", &change.pattern), ("change", fate.name())], value);
+            }
         }
     };
+    let is_known = |weight: &Weight| known_memory(weight.keys, weight.memory).is_some();
     let bytes = "Change in the memory of the patterns that changed most.";
-    each("rdblens_pattern_growth_bytes", bytes, &|change| change.growth.memory);
+    each("rdblens_pattern_growth_bytes", bytes, &|change| {
+        [change.before, change.after].iter().flatten().all(is_known).then_some(change.growth.memory)
+    });
     each("rdblens_pattern_growth_keys", "Change in the number of keys of the patterns that changed most.", &|change| {
-        change.growth.keys
+        Some(change.growth.keys)
     });
 }
 

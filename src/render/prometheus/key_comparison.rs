@@ -5,6 +5,7 @@
 use std::io::{self, Write};
 
 use super::exposition::{Exposition, SampleValue};
+use crate::render::sections::known_memory;
 use crate::report::key_comparison::{KeyComparison, KeyDifference, KeySide};
 
 /// Writes a comparison key by key, with series for at most `top` patterns.
@@ -28,7 +29,9 @@ pub fn write_key_comparison(
     let bytes = each.into_iter().filter_map(|(name, (_, memory))| Some((name, memory?.into())));
     to.each("rdblens_key_diff_memory_bytes", "Memory of keys that exist on one side only.", "change", bytes);
     let growth = "Growth of the memory of keys that exist on both sides.";
-    to.one("rdblens_key_diff_growth_bytes", growth, Some(sums.growth));
+    let is_known = |side: &KeySide| known_memory(side.keys, side.memory).is_some();
+    let known = (is_known(&comparison.before) && is_known(&comparison.after)).then_some(sums.growth);
+    to.one("rdblens_key_diff_growth_bytes", growth, known);
     let types = comparison.types.iter().map(|it| (it.kind.name(), it.counts.differing.into()));
     to.each("rdblens_key_diff_type_keys", "Differing keys by type.", "type", types);
     let patterns = comparison.patterns.iter().take(top).map(|it| (&it.pattern, it.counts.differing.into()));
@@ -45,7 +48,9 @@ fn sides(comparison: &KeyComparison, to: &mut Exposition) {
     let taken = "When the snapshot of the side was taken.";
     each("rdblens_key_diff_side_timestamp_seconds", taken, &|it| it.taken.map(SampleValue::from));
     each("rdblens_key_diff_side_keys", "Distinct keys of the side.", &|it| Some(it.keys.into()));
-    each("rdblens_key_diff_side_memory_bytes", "Memory of the keys of the side.", &|it| Some(it.memory.into()));
+    each("rdblens_key_diff_side_memory_bytes", "Memory of the keys of the side.", &|it| {
+        known_memory(it.keys, it.memory).map(SampleValue::from)
+    });
     let expired = "Keys of the side that had expired, which are not compared.";
     each("rdblens_key_diff_side_expired_keys", expired, &|it| Some(it.expired.into()));
     let unreadable = "Keys of the side whose value could not be read.";

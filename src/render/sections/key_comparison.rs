@@ -1,9 +1,12 @@
 //! A comparison key by key as a document.
 
+use super::known_memory;
 use crate::render::document::{Block, Cell, Column, Document, Headline, Prose, Section, Table, Tile, Tone};
 use crate::render::words::{heads, nouns, say};
 use crate::render::{Lang, human, key_text};
-use crate::report::key_comparison::{DifferenceCounts, KeyChange, KeyComparison, KeyDifference, KeyFacts, KeySide};
+use crate::report::key_comparison::{
+    DifferenceCounts, KeyChange, KeyComparison, KeyDifference, KeyFacts, KeySide, KeyWeight,
+};
 use crate::units::Bytes;
 
 /// Builds the document, with at most this many rows in each list.
@@ -37,7 +40,7 @@ fn headline(comparison: &KeyComparison, lang: Lang) -> Headline {
         memory: (memory, after.memory.max(before.memory)),
         section: "keys",
     };
-    let bytes = |bytes: Bytes| human::bytes(bytes.0);
+    let bytes = |weight: KeyWeight| known(weight).map_or_else(String::new, |bytes| human::bytes(bytes.0));
     Headline {
         problems: problems(comparison, lang),
         more_problems: 0,
@@ -53,8 +56,8 @@ fn headline(comparison: &KeyComparison, lang: Lang) -> Headline {
         sentence: sentence.into(),
         tiles: vec![
             tile(lang.of("Differing keys", "有差异的 key"), sums.differing, String::new(), Bytes(0)),
-            tile(lang.of("Added", "新增"), sums.added.keys, bytes(sums.added.memory), sums.added.memory),
-            tile(lang.of("Removed", "删除"), sums.removed.keys, bytes(sums.removed.memory), sums.removed.memory),
+            tile(lang.of("Added", "新增"), sums.added.keys, bytes(sums.added), sums.added.memory),
+            tile(lang.of("Removed", "删除"), sums.removed.keys, bytes(sums.removed), sums.removed.memory),
             tile(lang.of("Value changed", "值已变"), sums.changed, String::new(), Bytes(0)),
         ],
         trend: None,
@@ -101,7 +104,7 @@ fn sides(comparison: &KeyComparison, lang: Lang) -> Section {
         .column(Column::text(heads::SNAPSHOT).shrink(16), |(_, side)| Cell::plain(&side.name))
         .column(Column::text(heads::TAKEN).spare(1), |(_, side)| side.taken.map(Cell::Time))
         .column(Column::number(heads::KEYS), |(_, side)| side.keys)
-        .column(Column::number(heads::MEMORY), |(_, side)| side.memory)
+        .column(Column::number(heads::MEMORY), |(_, side)| known_memory(side.keys, side.memory))
         .column(Column::number(heads::EXPIRED), |(_, side)| Cell::nonzero(side.expired))
         .column(Column::number(heads::MORE_THAN_ONCE), |(_, side)| Cell::nonzero(side.duplicates))
         .column(Column::text(heads::NONE), |(_, side): &(&str, &KeySide)| {
@@ -111,18 +114,23 @@ fn sides(comparison: &KeyComparison, lang: Lang) -> Section {
     Section::new("sides", lang.of("Sides", "对比双方")).with(table.in_order())
 }
 
+/// Returns the memory of some keys; `None` if it is unknown for all of them.
+fn known(weight: KeyWeight) -> Option<Bytes> {
+    known_memory(weight.keys, weight.memory)
+}
+
 fn sums(comparison: &KeyComparison, lang: Lang) -> Section {
     let sums = &comparison.sums;
     let always = [
         (lang.of("equal", "相同"), sums.equal, None),
-        (lang.of("added", "新增"), sums.added.keys, Some(sums.added.memory)),
-        (lang.of("removed", "删除"), sums.removed.keys, Some(sums.removed.memory)),
+        (lang.of("added", "新增"), sums.added.keys, known(sums.added)),
+        (lang.of("removed", "删除"), sums.removed.keys, known(sums.removed)),
         (word(KeyDifference::Value, lang), sums.changed, None),
         (word(KeyDifference::Expiry, lang), sums.reexpired, None),
         (word(KeyDifference::Type, lang), sums.retyped, None),
     ];
     let sometimes = [
-        (word(KeyDifference::Expired, lang), sums.expired.keys, Some(sums.expired.memory)),
+        (word(KeyDifference::Expired, lang), sums.expired.keys, known(sums.expired)),
         (lang.of("more than once on a side", "同一侧重复"), sums.duplicate, None),
         (lang.of("value not readable", "值无法读取"), sums.unreadable, None),
     ];

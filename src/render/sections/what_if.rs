@@ -20,8 +20,21 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
         .with(alternatives(what_if, lang))
         .with(Block::Heading(heading.to_owned()))
         .with(differences(heading, what_if, scope));
-    let caveats = caveats(report, what_if, lang);
+    let mut caveats = caveats(report, what_if, lang);
+    if known(what_if, what_if.base.memory).is_none() {
+        let said = "The memory of all keys is unknown now or then, so that there is nothing to compare: --server names a server to price \
+                    the keys for.";
+        caveats.insert(
+            0,
+            lang.of(said, "所有 key 当前或假设下的内存未知，无法对比：用 --server 指定按哪个服务器计算。").into(),
+        );
+    }
     Some(if caveats.is_empty() { section } else { section.with(Block::Notes(caveats, 0)) })
+}
+
+/// Returns the memory of keys; `None` if it is unknown for all of them.
+fn known(what_if: &WhatIf, memory: Bytes) -> Option<Bytes> {
+    if what_if.unknown.is_none() { Some(memory) } else { memory.known() }
 }
 
 /// Lists the caveats, each once; the notes of the report have those of the base.
@@ -42,6 +55,7 @@ fn alternatives(what_if: &WhatIf, lang: Lang) -> Table {
     let numbered = what_if.alternatives.iter().enumerate().map(|(at, row)| (Some(row), at));
     let rows: Vec<(Option<&Alternative>, usize)> = std::iter::once(now).chain(numbered).collect();
     let change = |from: Bytes, to: Bytes| Cell::Change { from: from.0, to: to.0 };
+    let known = |memory| known(what_if, memory);
     Table::of(lang.of("What if", "假设对比"), &rows, usize::MAX)
         .column(Column::text(heads::NONE), |(row, at)| match row {
             None => Cell::Blank,
@@ -54,9 +68,9 @@ fn alternatives(what_if: &WhatIf, lang: Lang) -> Table {
         .column(Column::text(heads::MODEL).shrink(16).spare(4), |(row, _)| {
             Cell::words(row.map_or(&base.model, |row| &row.model))
         })
-        .column(Column::number(heads::KEYS_MEMORY), |(row, _)| row.map_or(base.memory, |row| row.memory))
+        .column(Column::number(heads::KEYS_MEMORY), |(row, _)| known(row.map_or(base.memory, |row| row.memory)))
         .column(Column::number(heads::CHANGE), |(row, _)| {
-            row.map_or(Cell::Blank, |row| change(base.memory, row.memory))
+            row.map_or(Cell::Blank, |row| known(base.memory).map(|memory| change(memory, row.memory)).into())
         })
         // The smallest part of the total gives way before the tables do.
         .column(Column::number(heads::CORRECTION).spare(3), |(row, _)| {
@@ -100,12 +114,12 @@ fn differences(label: &str, what_if: &WhatIf, scope: &Scope) -> Table {
         .tones(|line| line.tone)
         .column(Column::text(heads::WHAT), |line| line.what)
         .column(Column::text(heads::WHICH).shrink(16), |line| line.which.clone())
-        .column(Column::number(heads::NOW), |line| line.now);
+        .column(Column::number(heads::NOW), |line| known(what_if, line.now));
     for (at, number) in NUMBERS.iter().enumerate().take(what_if.alternatives.len()) {
         // On a narrow page the last ones go first, the first stays.
         let spare = if at == 0 { 0 } else { u8::try_from(at + 1).unwrap_or(u8::MAX) };
         table = table.column(Column::number(Text { en: number, zh: number }).spare(spare), |line| {
-            line.then.get(at).map(|then| Cell::Change { from: line.now.0, to: then.0 })
+            line.then.get(at).zip(known(what_if, line.now)).map(|(then, now)| Cell::Change { from: now.0, to: then.0 })
         });
     }
     let mut table = table.build().in_order();

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::trend::DAY;
 use super::{Baseline, BaselineRow, Comparison, NamedReport, PatternChange};
-use crate::report::{Severity, Warning, WarningKind};
+use crate::report::{Severity, SnapshotRow, Warning, WarningKind};
 use crate::sorting::CompactSort;
 use crate::units::Bytes;
 use crate::wording::{Wording, wording};
@@ -118,6 +118,8 @@ pub enum GateGap {
     TooClose,
     /// There was nothing before, so that no share can be told.
     NothingBefore,
+    /// The memory of all keys of a snapshot is unknown.
+    MemoryUnknown,
     /// A snapshot is incomplete.
     Incomplete,
     /// The reports have different selections of keys.
@@ -159,6 +161,10 @@ impl GateGap {
                 wording!("the snapshots are less than 12 hours apart", "快照间隔不足 12 小时")
             }
             GateGap::NothingBefore => wording!("there was nothing before", "此前没有数据"),
+            GateGap::MemoryUnknown => wording!(
+                "the memory of the keys is unknown; make reports with --server",
+                "key 的内存未知；生成报告时请加 --server"
+            ),
             GateGap::Incomplete => wording!("a snapshot is incomplete", "有快照不完整"),
             GateGap::OtherKeys => {
                 wording!("the reports have different selections of keys", "各报告的 key 筛选条件不同")
@@ -309,7 +315,11 @@ fn shares(of: Measure, allowed: f64, days: Option<f64>, comparison: &Comparison)
             Judged { measured: Some(share), broken: exceeds(share, allowed), ..Judged::default() }
         }
     };
+    let is_known = |row: &SnapshotRow| row.unknown.known(row.keys, ()).is_some();
     match of {
+        Measure::Growth | Measure::Pattern if !is_known(first) || !is_known(last) => {
+            Judged::open(GateGap::MemoryUnknown)
+        }
         Measure::Keys => whole(first.keys, last.keys),
         Measure::Growth => {
             let (before, after) = first.total.zip(last.total).unwrap_or((first.memory, last.memory));
