@@ -78,7 +78,7 @@ impl KeyPlaces {
                 .with_remedy(wording!("give a larger --max-temp", "请给出更大的 --max-temp")));
         }
         if self.file.is_none() {
-            self.file = Some(tempfile::tempfile_in(&self.dir)?);
+            self.file = Some(crate::input::whole::temporary_file(&self.dir)?);
         }
         let Some(file) = &mut self.file else { return Ok(()) };
         let mut run = Vec::new();

@@ -69,13 +69,14 @@ pub fn run(args: &CompareArgs) -> Result<ExitStatus> {
     })?;
     drop(bar);
     // Rows that are not complete get no name. The sums are complete by themselves.
-    let rows = match rows {
-        Some(rows) if closed.is_ok() => rows.finish().and_then(Output::finish),
-        _ => closed,
+    let (rows, failed) = match rows.filter(|_| closed.is_ok()).map(DifferingRows::finish) {
+        Some(Ok(rows)) => (Some(rows), closed),
+        Some(Err(error)) => (None, Err(error)),
+        None => (None, closed),
     };
     let table = |out: &Output| args.screen.table(out, top, args.lang.lang());
-    let sums = delivery.write_key_comparison(&comparison, list, table);
-    written(rows)?;
+    let sums = delivery.write_key_comparison(&comparison, list, rows, table);
+    written(failed)?;
     written(sums)?;
     if !args.read.input.quiet {
         for verdict in &verdicts {

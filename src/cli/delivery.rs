@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::args::{FormatArgs, OutputArgs, ReportFormat};
@@ -106,7 +106,7 @@ impl ReportDelivery {
     /// Writes the report in every format. `rows` and `lang` apply to the formats for people.
     pub fn write(self, report: &Report, rows: usize, lang: Lang, screen: &ScreenArgs) -> io::Result<()> {
         let ReportDelivery { parts, labels, extent, sections, names, bom, .. } = self;
-        write_parts(parts, bom, |format, out| {
+        write_parts(parts, None, bom, |format, out| {
             let renderer: Box<dyn Renderer> = match format {
                 Format::Json if !sections.is_empty() => Box::new(JsonSectionsRenderer::new(&sections)),
                 Format::Prometheus => Box::new(PrometheusRenderer::new(rows, labels.clone()).of_sections(&sections)),
@@ -126,31 +126,33 @@ impl ReportDelivery {
     ) -> io::Result<()> {
         let ReportDelivery { parts, labels, names, bom, .. } = self;
         let renderer = ComparisonRenderer { list, names, labels, ..ComparisonRenderer::default() };
-        write_parts(parts, bom, |format, out| {
+        write_parts(parts, None, bom, |format, out| {
             ComparisonRenderer { table: table(out), ..renderer.clone() }.render(comparison, format, out)
         })
     }
 }
 
 impl ReportDelivery {
-    /// Writes a comparison key by key in every format; CSV consists of `list`.
+    /// Writes a comparison key by key in every format; CSV consists of `list`. `rows` are complete, and get their name with the rest.
     pub fn write_key_comparison(
         self,
         comparison: &KeyComparison,
         list: KeyComparisonList,
+        rows: Option<Output>,
         table: impl Fn(&Output) -> TableOptions,
     ) -> io::Result<()> {
         let ReportDelivery { parts, labels, names, bom, .. } = self;
         let renderer = KeyComparisonRenderer { list, names, labels, ..KeyComparisonRenderer::default() };
-        write_parts(parts, bom, |format, out| {
+        write_parts(parts, rows, bom, |format, out| {
             KeyComparisonRenderer { table: table(out), ..renderer.clone() }.render(comparison, format, out)
         })
     }
 }
 
-/// Writes every format, CSV behind a byte order mark if `bom` is set, then gives the files their names.
+/// Writes every format, CSV behind a byte order mark if `bom` is set, then gives the files their names, that of `complete` first.
 fn write_parts(
     parts: Vec<(Format, Output)>,
+    complete: Option<Output>,
     bom: bool,
     write: impl Fn(Format, &mut Output) -> io::Result<()>,
 ) -> io::Result<()> {
@@ -161,19 +163,29 @@ fn write_parts(
         }
         write(format, out)
     };
+    // What a pipe or standard output got cannot be taken back.
+    let is_pipe = |out: &Output| out.is_stream() || out.is_stdout();
     let mut of_pipes = Ok(());
-    let mut whole = Vec::with_capacity(parts.len());
+    let mut whole = Vec::with_capacity(parts.len() + 1);
+    if let Some(mut out) = complete {
+        if !is_pipe(&out) {
+            out.flush()?;
+        }
+        whole.push(out);
+    }
     for (format, mut out) in parts {
-        match write(format, &mut out) {
-            Err(error) if out.is_stream() => of_pipes = of_pipes.and(Err(error)),
+        // What is still in a buffer may not fit the disk: files are complete before the first gets its name.
+        let written = write(format, &mut out);
+        let written = if is_pipe(&out) { written } else { written.and_then(|()| out.flush()) };
+        match written {
+            Err(error) if is_pipe(&out) => of_pipes = of_pipes.and(Err(error)),
             done => {
                 done?;
                 whole.push(out);
             }
         }
     }
-    // Pipes first: what they got cannot be taken back.
-    let (pipes, files): (Vec<_>, Vec<_>) = whole.into_iter().partition(Output::is_stream);
+    let (pipes, files): (Vec<_>, Vec<_>) = whole.into_iter().partition(is_pipe);
     let of_pipes = pipes.into_iter().map(Output::finish).fold(of_pipes, io::Result::and);
     files.into_iter().try_for_each(Output::finish)?;
     of_pipes

@@ -12,7 +12,7 @@ use super::progress::ProgressLine;
 use super::sources::{Reads, Sources};
 use super::{ExitStatus, analyze, parts, plan, print_passed_over, written};
 use crate::analyze::fleet::{self, MergeChoices, PartialMerger, PartialReport};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::input::limited::read_to_end_at_most;
 use crate::input::shown_path;
 use crate::limits::MAX_PARTIAL_BYTES;
@@ -71,7 +71,7 @@ pub fn partial(args: &AnalyzeArgs, plan_path: &Path) -> Result<ExitStatus> {
     let planned = read_plan(plan_path)?;
     let files: Vec<usize> = match args.part.shard.or(args.part.shard_index) {
         Some((number, count)) => planned.shard(number, count),
-        None => args.part.file.iter().map(|number| number.saturating_sub(1)).collect(),
+        None => args.part.file.iter().map(|&number| position(&planned, number)).collect::<Result<_>>()?,
     };
     let paths = files.iter().filter_map(|&file| planned.files.get(file)?.path.as_deref());
     let sources = Sources::default().addresses(&[plan_path]).files([plan_path]).files(paths);
@@ -89,6 +89,14 @@ pub fn partial(args: &AnalyzeArgs, plan_path: &Path) -> Result<ExitStatus> {
     let bytes = part.to_bytes()?;
     written(out.write_all(&bytes).and_then(|()| out.finish()))?;
     Ok(ExitStatus::Done)
+}
+
+/// Returns the position of a file of a plan, which are counted from 1.
+fn position(plan: &FleetPlan, number: usize) -> Result<usize> {
+    number.checked_sub(1).ok_or_else(|| {
+        let files = plan.files.len();
+        Error::usage(format!("--file 0: the files of the plan are counted from 1 to {files}"))
+    })
 }
 
 /// Merges partial reports to a report, or to another partial report.

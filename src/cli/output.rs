@@ -136,11 +136,15 @@ impl Outlet {
 
     fn spool(&self) -> io::Result<Spool> {
         let (folder, most) = &self.temporary;
-        Ok(Spool { file: tempfile::tempfile_in(folder)?, most: *most, left: *most })
+        Ok(Spool { file: crate::input::whole::temporary_file(folder)?, most: *most, left: *most })
     }
 
     fn create(&self, path: &Path) -> io::Result<Output> {
-        let earlier = path.metadata().ok();
+        let earlier = match path.metadata() {
+            // Renaming the complete file would fail only after the others have their names.
+            Err(error) if error.kind() == io::ErrorKind::InvalidFilename => return Err(error),
+            earlier => earlier.ok(),
+        };
         if earlier.as_ref().is_some_and(|earlier| !earlier.is_file()) {
             return Ok(Output::new(Place::Device(BufWriter::new(File::options().write(true).open(path)?))));
         }
@@ -320,7 +324,11 @@ impl Output {
             Place::Device(out) => AutoStream::choice(out.get_ref()),
             Place::File(..) | Place::Object(..) => ColorChoice::Never,
         };
-        choice != ColorChoice::Never
+        let is = |name: &str, value: &str| std::env::var_os(name).is_some_and(|set| set == value);
+        // The crate forces colour by any value of the variable, by 0, too.
+        let is_unforced = is("CLICOLOR_FORCE", "0");
+        let suits = || self.place.is_terminal() && !is("CLICOLOR", "0") && !is("TERM", "dumb");
+        choice != ColorChoice::Never && (!is_unforced || suits())
     }
 }
 

@@ -121,6 +121,9 @@ pub fn rows_of(read: ReadPlan, args: &RowArgs, mask: Option<MaskKey>) -> Result<
     }
     let asks = !args.breaking.is_empty() || args.severity.is_some() || !args.owners.is_empty();
     let policy = args.policy.as_deref().or(asks.then_some(OsStr::new("default")));
+    if policy.is_none() {
+        refuse_without_policy(args)?;
+    }
     let any = args.breaking.iter().any(|rule| rule == ANY_RULE) || args.breaking.is_empty() && args.severity.is_some();
     let named = Some(&args.breaking).filter(|rules| !rules.is_empty()).cloned();
     let conditions = RowConditions {
@@ -140,6 +143,24 @@ pub fn rows_of(read: ReadPlan, args: &RowArgs, mask: Option<MaskKey>) -> Result<
         ..usual
     };
     Ok((plan, conditions))
+}
+
+/// Refuses flags that change what rules find, where no rule is asked for.
+fn refuse_without_policy(args: &RowArgs) -> Result<()> {
+    let flags = [
+        ("--big-string", args.big.big_string.is_some()),
+        ("--big-elements", args.big.big_elements.is_some()),
+        ("--big-memory", args.big.big_memory.is_some()),
+        ("--baseline", args.baseline.is_some()),
+        ("--inspect-values", args.inspect_values),
+    ];
+    let given: Vec<&str> = flags.into_iter().filter(|(_, is_given)| *is_given).map(|(flag, _)| flag).collect();
+    if given.is_empty() {
+        return Ok(());
+    }
+    let have = if given.len() == 1 { "has" } else { "have" };
+    Err(Error::usage(format!("{} {have} no effect on rows without rules", given.join(", ")))
+        .with_hint("add --policy, --breaking, --severity or --owner, which ask for them"))
 }
 
 /// Returns the pattern as given, and as it is if it was copied from a report that escapes hidden characters.

@@ -10,8 +10,8 @@ use crate::render::{Lang, TableOptions};
 pub struct ColorArgs {
     /// When to use colour
     ///
-    /// auto uses colour on a terminal unless NO_COLOR is set, and elsewhere only if CLICOLOR_FORCE is set. No information is
-    /// conveyed by colour alone.
+    /// auto uses colour on a terminal unless NO_COLOR is set, and elsewhere only if CLICOLOR_FORCE is set, but not to 0. No
+    /// information is conveyed by colour alone.
     #[arg(long, value_enum, value_name = "WHEN", default_value_t = ColorArg::Auto, help_heading = "Output")]
     pub color: ColorArg,
 }

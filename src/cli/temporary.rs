@@ -8,6 +8,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tempfile::{NamedTempFile, TempDir};
 
+use crate::input::whole::in_temporary;
+
 /// Temporary files and folders that exist now. Held while one is created or renamed, so that a signal finds all or none of it.
 static NAMED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
@@ -84,7 +86,8 @@ impl TemporaryFolder {
     pub fn new_in(folder: &Path) -> io::Result<TemporaryFolder> {
         signals::watch();
         let mut named = named();
-        let created = tempfile::Builder::new().prefix(".rdblens-").tempdir_in(folder)?;
+        let created = tempfile::Builder::new().prefix(".rdblens-").tempdir_in(folder);
+        let created = created.map_err(|error| in_temporary(folder, &error))?;
         named.insert(created.path().to_owned());
         Ok(TemporaryFolder(Some(created)))
     }

@@ -1,5 +1,6 @@
 //! Files that are often taken for snapshots: archives, Office documents, JSON reports. Each is named for what it is.
 
+use super::archive::ARCHIVES;
 use crate::error::{Error, ErrorKind};
 use crate::wording::wording;
 
@@ -35,10 +36,12 @@ pub(super) fn error(magic: &[u8], place: u64) -> Option<Error> {
     }
     if magic.get(TAR - 5..TAR) == Some(b"ustar") {
         let what = wording!("a tar archive, not a snapshot", "tar 归档，不是快照");
+        let endings = ARCHIVES.join(", ");
         return Some(Error::unsupported(place, what).with_remedy(wording!(
-            "write the snapshot in it to a pipe: `tar -xOf ARCHIVE NAME.rdb | rdblens … -`; of nights in an archive, `rdblens \
-             compare` takes the whole",
-            "请从管道传入其中的快照：`tar -xOf ARCHIVE NAME.rdb | rdblens … -`；若归档中是多个时间点，可直接用 `rdblens compare`"
+            "write the snapshot in it to a pipe: `tar -xOf ARCHIVE NAME.rdb | rdblens … -`; `rdblens compare` takes a whole archive \
+             of nights, without --keys and as a file that ends in {endings}",
+            "请从管道传入其中的快照：`tar -xOf ARCHIVE NAME.rdb | rdblens … -`；若归档中是多个时间点，可直接用 `rdblens compare`（不加 \
+             --keys，且须为以 {endings} 结尾的文件）"
         )));
     }
     if text.starts_with(b"{") || text.starts_with(b"[") {
@@ -101,7 +104,8 @@ mod tests {
         tar.extend(b"ustar");
         let zip = |name: &[u8]| [&b"PK\x03\x04"[..], &[0; ZIP_HEADER - 4], name].concat();
         for (head, what) in [
-            (tar, "a tar archive"),
+            (tar.clone(), "a tar archive"),
+            (tar, "as a file that ends in .tar, .tar.gz, "),
             (zip(b"shop.rdb"), "a zip archive"),
             (zip(b"[Content_Types].xml"), "an Office document"),
             (b"{\n  \"schema\"".to_vec(), "did you mean `rdblens render`?"),

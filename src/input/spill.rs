@@ -10,6 +10,7 @@ use std::path::Path;
 
 use super::block::Block;
 use super::mmap::Map;
+use super::whole::temporary_file;
 
 /// Bytes of a window that has outgrown memory.
 pub(super) struct Spill {
@@ -23,7 +24,7 @@ pub(super) struct Spill {
 impl Spill {
     /// Creates a spill file in `dir` that starts with `bytes`.
     pub fn new(dir: &Path, bytes: &[u8]) -> io::Result<Spill> {
-        let mut spill = Spill { file: tempfile::tempfile_in(dir)?, written: 0, map: Map::new_empty(), start: 0 };
+        let mut spill = Spill { file: temporary_file(dir)?, written: 0, map: Map::new_empty(), start: 0 };
         spill.append(bytes)?;
         spill.show()?;
         Ok(spill)

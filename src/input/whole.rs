@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use super::stream::Window;
-use super::{Body, Compression, Container, Input, Map, Mapped, OpenOptions, Opened, OpenedFile};
+use super::{Body, Compression, Container, Input, Map, Mapped, OpenOptions, Opened, OpenedFile, shown_path};
 use crate::error::{Error, ErrorKind, Result};
 use crate::wording::wording;
 
@@ -41,10 +41,24 @@ impl Input {
     }
 }
 
+/// Creates an unnamed temporary file. Errors name the folder, and the flag that names another.
+pub fn temporary_file(dir: &Path) -> io::Result<File> {
+    tempfile::tempfile_in(dir).map_err(|error| in_temporary(dir, &error))
+}
+
+/// Says that nothing can be created in the folder of temporary files, and which flag names another.
+pub fn in_temporary(dir: &Path, error: &io::Error) -> io::Error {
+    let (kind, said) = (error.kind(), error.to_string());
+    // The system names a file that the user has not asked for.
+    let said = said.rsplit_once(" at path ").map_or(said.as_str(), |(reason, _)| reason);
+    let dir = shown_path(dir);
+    io::Error::new(kind, format!("cannot create a temporary file in {dir}: {said}; --temp-dir names another directory"))
+}
+
 /// Copies a stream to a temporary file, at the same offsets. A failing source ends the copy.
 pub(super) fn spool(window: &mut Window, options: &OpenOptions) -> Result<(Mapped, Option<Error>)> {
     let (start, most) = (window.offset(), options.budget.temporary_file());
-    let mut out = BufWriter::new(tempfile::tempfile_in(&options.spool_dir)?);
+    let mut out = BufWriter::new(temporary_file(&options.spool_dir)?);
     out.seek(SeekFrom::Start(start))?;
     let failure = loop {
         let more = window.fill(STEP);
@@ -81,7 +95,7 @@ fn map_all(file: &File, start: u64, end: u64) -> io::Result<Mapped> {
 impl Mapped {
     /// Returns a copy in a temporary file with `change` xored onto the bytes from `at` on.
     pub fn changed(&self, at: usize, change: &[u8], dir: &Path) -> io::Result<Mapped> {
-        let mut file = tempfile::tempfile_in(dir)?;
+        let mut file = temporary_file(dir)?;
         file.write_all(&self.bytes)?;
         let end = at.saturating_add(change.len()).min(self.bytes.len());
         let old = self.bytes.get(at..end).unwrap_or_default();
@@ -97,6 +111,13 @@ mod tests {
     use super::*;
     use crate::limits::Budget;
     use std::io::Read;
+
+    #[test]
+    fn missing_folder_of_temporary_files_is_named_with_its_flag() {
+        let said = temporary_file(Path::new("no/such/folder")).unwrap_err().to_string();
+        assert!(said.starts_with("cannot create a temporary file in no/such/folder: "), "{said}");
+        assert!(said.ends_with("; --temp-dir names another directory") && !said.contains("/.tmp"), "{said}");
+    }
 
     fn options(mmap: bool) -> OpenOptions {
         OpenOptions { mmap, spool_dir: std::env::temp_dir(), window: 1 << 20, budget: Budget::default(), inflaters: 1 }

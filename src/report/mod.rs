@@ -155,6 +155,9 @@ impl Report {
         }
         let remedy = "give a report that `rdblens analyze --format json` wrote";
         let wrong = |what: String| Error::usage(format!("{name}: {what}")).with_hint(remedy);
+        if let Some(what) = not_plain_utf8(json) {
+            return Err(wrong(format!("not a JSON report: {what}")));
+        }
         let envelope: Envelope =
             serde_json::from_slice(json).map_err(|error| wrong(format!("not a JSON report: {error}")))?;
         match envelope.schema.as_deref() {
@@ -173,6 +176,15 @@ impl Report {
             }
             None => Err(wrong("not a JSON report: it has no schema".to_owned())),
         }
+    }
+}
+
+/// Returns what precedes the text of a document, or how it is encoded, if readers of JSON refuse it.
+fn not_plain_utf8(document: &[u8]) -> Option<&'static str> {
+    match document {
+        [0xEF, 0xBB, 0xBF, ..] => Some("it begins with a byte order mark; save it as UTF-8 without one"),
+        [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] | [b'{', 0, ..] | [0, b'{', ..] => Some("it is UTF-16; save it as UTF-8"),
+        _ => None,
     }
 }
 

@@ -319,6 +319,7 @@ fn colour_is_used_on_terminals_or_on_request() {
         assert!(!coloured(command, &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]), "{command:?}");
         assert!(coloured(&with(&["--color", "always"]), &[("NO_COLOR", "1")]), "{command:?}: what is asked for wins");
         assert!(!coloured(&with(&["--color=never"]), &[("CLICOLOR_FORCE", "1")]), "{command:?}");
+        assert!(!coloured(command, &[("CLICOLOR_FORCE", "0")]), "{command:?}");
     }
     assert!(!coloured(&["analyze", SHOP, "--format", "json", "--color", "always"], &[]));
 }

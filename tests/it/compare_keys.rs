@@ -9,7 +9,7 @@ use rdblens::internals::render::schema::Described;
 use serde_json::Value;
 
 use crate::common::dump::{CTIME, Dump};
-use crate::common::program::{run_args, stdout_of, testdata, text};
+use crate::common::program::{run, run_args, stdout_of, testdata, text};
 
 const LATER: i64 = CTIME + 86_400_000;
 
@@ -399,6 +399,28 @@ fn rows_replace_a_snapshot_only_by_force() {
     let written = rows(&["--force", "--private"]);
     assert!(written.status.success(), "{}", text(&written));
     assert!(fs::read_to_string(&other).unwrap().lines().next().unwrap().contains("key_base64"));
+}
+
+#[test]
+#[cfg(unix)]
+fn rows_are_not_replaced_if_the_sums_cannot_be_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let (shop, rows) = (shop("shop.rdb"), folder.path().join("rows.ndjson"));
+    let (rows, sums) = (rows.to_str().unwrap(), folder.path().join("sums.html"));
+    let long = folder.path().join("x".repeat(300) + ".json");
+    fs::write(rows, "old").unwrap();
+    let refused = run_args(&["compare", "--keys", &shop, &shop, "--rows", rows, "-o", long.to_str().unwrap()]);
+    assert_eq!(refused.status.code(), Some(3), "{}", text(&refused));
+    // The page is larger than files may be, the rows are not.
+    let limited = format!(
+        "ulimit -f 1; {} compare --keys {shop} {shop} --rows {rows} -o {}",
+        env!("CARGO_BIN_EXE_rdblens"),
+        sums.display()
+    );
+    let refused = run(std::process::Command::new("sh").args(["-c", &limited]));
+    assert_eq!(refused.status.code(), Some(3), "{}", text(&refused));
+    assert_eq!(fs::read_to_string(rows).unwrap(), "old");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
 #[test]

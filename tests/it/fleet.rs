@@ -309,6 +309,11 @@ fn what_the_plan_decides_is_refused_in_parts() {
     }
     let none = fleet.try_part(&["--file", "2"], &fleet.at("x"));
     assert!(message(&none).contains("there is no file 2") && none.status.code() == Some(2), "{}", message(&none));
+    let none = fleet.try_part(&["--file", "0"], &fleet.at("x"));
+    assert!(message(&none).contains("counted from 1 to 1") && none.status.code() == Some(2), "{}", message(&none));
+    fs::write(fleet.at("no-plan.json"), "{\"schema\": \"rdblens.report/1\"}").unwrap();
+    let none = run(rdblens().args(["merge", "--plan"]).arg(fleet.at("no-plan.json")).arg(fleet.at("x.part")));
+    assert!(message(&none).contains("no-plan.json: not a plan") && none.status.code() == Some(2), "{}", message(&none));
     let limited = run(rdblens().args(["plan", DUMPS[0], "--limit", "3"]));
     assert!(message(&limited).contains("--limit") && limited.status.code() == Some(2), "{}", message(&limited));
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::common::dump::Dump;
-use crate::common::program::{run_args, stdout_of};
+use crate::common::program::{rdblens, run, run_args, run_with_input, stdout_of, text};
 
 const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata");
 
@@ -254,4 +254,28 @@ fn a_comparison_by_key_notes_order_and_identity() {
     assert!(text.contains("not in the order of their times"), "{text}");
     let text = stdout_of(&["compare", "--keys", &shop(), &shop(), "--lang", "zh"]);
     assert!(text.contains("是同一份快照"), "{text}");
+}
+
+#[test]
+fn flags_that_only_rules_heed_are_refused_for_rows_without_rules() {
+    let keys = |flags: &[&str]| run(rdblens().args(["keys", "testdata/dumps/shop.rdb", "--limit", "1"]).args(flags));
+    for flags in [&["--big-string", "5"][..], &["--big-elements", "5"], &["--big-memory", "5"], &["--inspect-values"]] {
+        let refused = keys(flags);
+        assert_eq!(refused.status.code(), Some(2), "{flags:?}");
+        assert!(text(&refused).contains(&format!("{} has no effect on rows without rules", flags[0])));
+        assert!(keys(&[flags, &["--policy", "default"]].concat()).status.success(), "{flags:?}");
+    }
+}
+
+#[test]
+fn a_missing_folder_for_temporary_files_is_named_with_its_flag() {
+    let shop = "testdata/dumps/shop.rdb";
+    let input = std::fs::read(shop).unwrap();
+    let salvaged = run_with_input(rdblens().args(["salvage", "-", "--temp-dir", "no/such"]), input);
+    let said = text(&salvaged);
+    assert_eq!(salvaged.status.code(), Some(3), "{said}");
+    assert!(
+        said.contains("cannot create a temporary file in no/such: ") && said.contains("--temp-dir names"),
+        "{said}"
+    );
 }

@@ -76,7 +76,7 @@ fn no_output_is_written_over_a_file_that_the_command_reads() {
         #[cfg(unix)]
         "keys link.rdb -o a.rdb --force",
         "keys a.rdb --policy policy.toml -o policy.toml",
-        "keys a.rdb --baseline report.json -o report.json",
+        "keys a.rdb --policy default --baseline report.json -o report.json",
         "keys a.rdb --mask --mask-key secret -o secret",
         "keys a.rdb --server-config c.conf -o c.conf",
         "analyze a.rdb -o a.rdb --force",

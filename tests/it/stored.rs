@@ -318,3 +318,17 @@ fn chosen_sections_are_written_from_a_stored_report_and_are_none_themselves() {
         assert!(error.contains("`rdblens analyze --format json` writes without --section"), "{error}");
     }
 }
+
+#[test]
+fn encodings_that_are_no_plain_utf8_are_named() {
+    let text = r#"{"schema":"rdblens.report/1"}"#;
+    let wide: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    for (bytes, said) in [
+        ([&b"\xef\xbb\xbf"[..], text.as_bytes()].concat(), "a byte order mark; save it as UTF-8 without one"),
+        ([&b"\xff\xfe"[..], &wide].concat(), "it is UTF-16; save it as UTF-8"),
+        (wide, "it is UTF-16; save it as UTF-8"),
+    ] {
+        let error = Report::read(&bytes, "a.json").unwrap_err().to_string();
+        assert!(error.starts_with("a.json: not a JSON report: ") && error.contains(said), "{error}");
+    }
+}

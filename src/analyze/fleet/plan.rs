@@ -160,8 +160,7 @@ fn damaged(what: &str) -> Error {
 pub fn read_plan(json: &[u8], name: &str) -> Result<FleetPlan> {
     let read = || {
         let plan: FleetPlan = serde_json::from_slice(json).map_err(|error| {
-            Error::new(ErrorKind::Unreadable(wording!("not a plan: {error}", "不是计划文件：{error}")))
-                .with_remedy(wording!("give the file that rdblens plan has written", "请提供 rdblens plan 写出的文件"))
+            Error::usage(format!("not a plan: {error}")).with_hint("give the file that rdblens plan has written")
         })?;
         if plan.rdblens != env!("CARGO_PKG_VERSION") {
             return Err(other_version("plan", &plan.rdblens));

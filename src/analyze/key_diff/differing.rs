@@ -186,7 +186,7 @@ impl Sorter {
     fn spill(&mut self) -> Result<()> {
         self.sort();
         if self.file.is_none() {
-            self.file = Some(tempfile::tempfile_in(&self.dir)?);
+            self.file = Some(crate::input::whole::temporary_file(&self.dir)?);
         }
         let Some(file) = &mut self.file else { return Ok(()) };
         let (start, mut record) = (self.written, Vec::new());

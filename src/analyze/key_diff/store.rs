@@ -132,7 +132,7 @@ impl KeyStore {
             return Err(needs_more_space(most));
         }
         if self.file.is_none() {
-            self.file = Some(Mutex::new(tempfile::tempfile_in(&self.dir)?));
+            self.file = Some(Mutex::new(crate::input::whole::temporary_file(&self.dir)?));
         }
         let Some(file) = &mut self.file else { return Ok(()) };
         let file = file.get_mut().unwrap_or_else(PoisonError::into_inner);
