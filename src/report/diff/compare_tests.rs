@@ -97,7 +97,7 @@ fn what_makes_figures_differ_by_itself_is_said() {
     let comparison = compare([named("a", 2, 1, &[]), other], &PLAN).unwrap();
     let warnings: Vec<_> = comparison.warnings.into_iter().map(|warning| warning.wording.en).collect();
     let warnings = warnings.join("\n");
-    for word in ["different servers", "read whole", "order of their times"] {
+    for word in ["different servers", "read completely", "order of their times"] {
         assert!(warnings.contains(word), "{warnings}");
     }
 }
