@@ -83,7 +83,7 @@ pub(super) fn duplicates(bytes: &[u8], about: &FileInfo, stretches: &[Stretch]) 
                 continue;
             }
             let record = |place: &(u64, usize, usize)| bytes.get(place.1..place.2);
-            let are_equal = group.iter().all(|place| record(place) == record(&group[0]));
+            let are_equal = group.iter().all(|place| record(place) == record(group[0]));
             found.extend(group.iter().skip(usize::from(are_equal)).map(|place| place.1));
         }
     }
