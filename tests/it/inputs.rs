@@ -325,11 +325,8 @@ fn add_special_files(folder: &Folder) -> std::os::unix::net::UnixListener {
 fn what_is_no_file_in_a_folder_is_passed_over() {
     let folder = Folder::new(&[("dump.rdb", shop())]);
     let _socket = add_special_files(&folder);
-    let found = [
-        "./pipe.rdb: skipped: a named pipe",
-        "./socket.rdb: skipped: a socket",
-        "./zero.rdb: skipped: a device",
-    ];
+    let found =
+        ["./pipe.rdb: skipped: a named pipe", "./socket.rdb: skipped: a socket", "./zero.rdb: skipped: a device"];
     for command in ["check", "keys", "dictionary", "analyze", "plan"] {
         let output = folder.run(&format!("{command} ."));
         assert_eq!(status(&output), 0, "{command}: {}", stderr(&output));
