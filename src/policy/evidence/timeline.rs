@@ -86,15 +86,22 @@ impl Timeline {
     }
 
     /// Returns the window of this length that begins at each second, with what expires up to `spread` seconds before and
-    /// after it.
-    pub fn windows(&self, length: u32, spread: u32) -> impl Iterator<Item = TimeWindow> {
+    /// after it. Windows of less than `least` keys are left out.
+    pub fn windows(&self, length: u32, spread: u32, least: u64) -> impl Iterator<Item = TimeWindow> {
         let (mut left, mut end, mut right) = (0, 0, 0);
-        self.seconds.iter().enumerate().map(move |(first, &start)| {
+        // Numbers are compared as they are rounded.
+        let least = least as f64 - 0.5;
+        self.seconds.iter().enumerate().filter_map(move |(first, &start)| {
             let stop = u64::from(start) + u64::from(length);
-            left = self.reach(left, u64::from(start.saturating_sub(spread)));
             end = self.reach(end, stop);
+            let inside = self.sum(first, end);
+            // Most windows of most patterns.
+            if inside.keys < least {
+                return None;
+            }
+            left = self.reach(left, u64::from(start.saturating_sub(spread)));
             right = self.reach(right, stop + u64::from(spread));
-            TimeWindow { start, inside: self.sum(first, end), around: self.sum(left, right) }
+            Some(TimeWindow { start, inside, around: self.sum(left, right) })
         })
     }
 
@@ -149,10 +156,10 @@ mod tests {
     fn samples_stand_for_all_keys_of_their_pattern() {
         let all = [7u32; 100];
         let line = Timeline::of([&pattern("a", 10, &all), &pattern("b", 100, &all)]);
-        let window = line.windows(1, 0).next().unwrap();
+        let window = line.windows(1, 0, 0).next().unwrap();
         assert_eq!((window.start, window.inside.rounded()), (7, 200));
         assert!(window.inside.certain() > 100.0 && window.inside.certain() < 110.0, "{window:?}");
-        assert_eq!(Timeline::of([&pattern("b", 100, &all)]).windows(1, 0).next().unwrap().inside.certain(), 100.0);
+        assert_eq!(Timeline::of([&pattern("b", 100, &all)]).windows(1, 0, 0).next().unwrap().inside.certain(), 100.0);
         assert_eq!(within(&pattern("a", 10, &all), 7, 1).rounded(), 100);
         assert_eq!(within(&pattern("a", 10, &all), 8, 9).rounded(), 0);
     }
@@ -169,7 +176,7 @@ mod tests {
             let mut starts: Vec<_> = seconds.clone();
             starts.sort_unstable();
             starts.dedup();
-            let found: Vec<_> = line.windows(length, spread).collect();
+            let found: Vec<_> = line.windows(length, spread, 0).collect();
             prop_assert_eq!(found.iter().map(|window| window.start).collect::<Vec<_>>(), starts);
             for TimeWindow { start, inside, around } in found {
                 prop_assert_eq!(inside.rounded(), count(start, start + length));

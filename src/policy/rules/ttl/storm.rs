@@ -272,7 +272,8 @@ impl StormRule {
     /// Returns the window that exceeds its limit by the largest factor; the shortest of equals.
     fn worst(&self, line: &Timeline, now: u64) -> Option<Storm> {
         let fullest = self.windows.iter().filter_map(|window| {
-            let storms = line.windows(window.seconds, self.spread).filter_map(|found| self.storm(window, &found, now));
+            let windows = line.windows(window.seconds, self.spread, self.keys.max(1));
+            let storms = windows.filter_map(|found| self.storm(window, &found, now));
             // The first of equals.
             storms.reduce(|one, other| if other.inside.keys > one.inside.keys { other } else { one })
         });
@@ -286,7 +287,7 @@ impl StormRule {
     fn storm(&self, window: &ExpiryWindow, found: &TimeWindow, now: u64) -> Option<Storm> {
         let &TimeWindow { start, inside, around } = found;
         let after = u64::from(start).checked_sub(now)?;
-        if inside.rounded() < self.keys.max(1) || after < u64::from(window.lead) {
+        if after < u64::from(window.lead) {
             return None;
         }
         // Keys of an even spread that touches the window expire outside, too, for at least as long.
