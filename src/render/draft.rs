@@ -7,13 +7,13 @@
 use std::io::{self, Write};
 
 use super::key_text::{self, is_hidden};
-use super::sections::known_memory;
 use super::words::{nouns, say};
 use super::{Lang, human};
 use crate::pattern::joined::COLLAPSED;
 use crate::policy::Policy;
 use crate::policy::file::PatternSyntax;
 use crate::policy::matcher::PolicyPattern;
+use crate::report::known_memory;
 use crate::report::{PatternRow, Report};
 use crate::units::Millis;
 

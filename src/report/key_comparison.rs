@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::known_memory;
 use super::{Key, SourceFile, Warning, WarningKind};
 use crate::record::Kind;
 use crate::units::{Bytes, Millis};
@@ -148,8 +149,7 @@ impl KeySums {
             KeyDifference::Duplicate => return (self.duplicate, None),
             KeyDifference::Unreadable => return (self.unreadable, None),
         };
-        let is_known = alone.keys == 0 || alone.memory.0 > 0;
-        (alone.keys, if is_known { Some(alone.memory) } else { None })
+        (alone.keys, known_memory(alone.keys, alone.memory))
     }
 }
 

@@ -51,6 +51,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::error::Error;
+use crate::units::Bytes;
 
 /// Name and version of the JSON form.
 pub const SCHEMA: &str = "rdblens.report/1";
@@ -177,6 +178,11 @@ impl Report {
             None => Err(wrong("not a JSON report: it has no schema".to_owned())),
         }
     }
+}
+
+/// Returns the memory of some keys; `None` if it is unknown for all of them.
+pub(crate) const fn known_memory(keys: u64, memory: Bytes) -> Option<Bytes> {
+    if keys == 0 || memory.0 > 0 { Some(memory) } else { None }
 }
 
 /// Returns what precedes the text of a document, or how it is encoded, if readers of JSON refuse it.

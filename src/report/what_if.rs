@@ -29,6 +29,13 @@ pub struct WhatIf {
     pub unknown: Unknown,
 }
 
+impl WhatIf {
+    /// Returns a figure on the memory of keys; `None` if it is unknown for all of them.
+    pub(crate) fn known(&self, memory: Bytes) -> Option<Bytes> {
+        if self.unknown.is_none() { Some(memory) } else { memory.known() }
+    }
+}
+
 /// The model of the rest of the report.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "internals", derive(JsonSchema))]

@@ -286,8 +286,9 @@ pub(super) fn template(it: &HashTemplateRow) -> CsvRow {
 pub(super) fn what_if(it: &WhatIf) -> Vec<CsvRow> {
     let none = None::<i64>;
     // Keys of unknown memory are in no figure: without others there is none.
-    let is_known = it.unknown.is_none() || it.base.memory.0 > 0;
-    let now = row().text("").text(&it.base.model).number(is_known.then_some(it.base.memory)).number(none).number(none);
+    let base = it.known(it.base.memory);
+    let is_known = base.is_some();
+    let now = row().text("").text(&it.base.model).number(base).number(none).number(none);
     let then = |it: &Alternative| {
         row()
             .text(&it.ask)

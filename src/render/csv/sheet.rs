@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use crate::render::key_text;
 use crate::render::rows::write_csv_record;
-use crate::render::sections::known_memory;
+use crate::report::known_memory;
 use crate::report::{Example, Key, Unknown, Weight, base64};
 use crate::units::{Bytes, Millis};
 

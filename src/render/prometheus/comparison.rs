@@ -5,7 +5,7 @@
 use std::io::{self, Write};
 
 use super::exposition::{Exposition, SampleValue};
-use crate::render::sections::known_memory;
+use crate::report::known_memory;
 use crate::report::{Comparison, GateRow, GateVerdict, PatternChange, SnapshotRow, Trend, Weight};
 
 /// Writes a comparison, with series for at most `top` patterns.

@@ -5,8 +5,8 @@
 use std::io::{self, Write};
 
 use super::exposition::{Exposition, SampleValue};
-use crate::render::sections::known_memory;
 use crate::report::key_comparison::{KeyComparison, KeyDifference, KeySide};
+use crate::report::known_memory;
 
 /// Writes a comparison key by key, with series for at most `top` patterns.
 pub fn write_key_comparison(

@@ -14,7 +14,7 @@ use std::io::{self, Write};
 use super::Renderer;
 use super::extent::SectionName;
 use crate::report::{Checksum, Finding, Instance, PatternRow, Report, Tables, TypeRow, Word};
-use crate::units::{Bytes, Millis};
+use crate::units::Millis;
 pub use capacity::write_capacity;
 pub use comparison::write_comparison;
 use exposition::{Exposition, SampleValue};
@@ -378,9 +378,8 @@ fn streams(report: &Report, to: &mut Exposition) {
 fn elsewhere(report: &Report, to: &mut Exposition) {
     let Some(what_if) = &report.what_if else { return };
     let base = "Memory of the same keys now: those whose memory is known for every alternative of --what-if.";
-    let known = |memory: Bytes| if what_if.unknown.is_none() { Some(memory) } else { memory.known() };
-    to.one("rdblens_what_if_base_memory_bytes", base, known(what_if.base.memory));
-    let rows = what_if.alternatives.iter().filter_map(|row| Some((&row.ask, known(row.memory)?.into())));
+    to.one("rdblens_what_if_base_memory_bytes", base, what_if.known(what_if.base.memory));
+    let rows = what_if.alternatives.iter().filter_map(|row| Some((&row.ask, what_if.known(row.memory)?.into())));
     to.each("rdblens_what_if_memory_bytes", "Memory of the keys for the alternative of --what-if.", "ask", rows);
 }
 

@@ -1,12 +1,12 @@
 //! Keys over the limits of size.
 
 use super::keys::{self, LENGTH, big_are_heaviest};
-use super::known_memory;
 use crate::record::Kind;
 use crate::render::document::{Scope, Section};
 use crate::render::words::{leads, nouns, say};
 use crate::render::{Lang, human};
 use crate::report::Report;
+use crate::report::known_memory;
 
 /// Builds the section.
 pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {

@@ -1,10 +1,10 @@
 //! Patterns whose keys break most rules.
 
-use super::known_memory;
 use super::owners::rules;
 use crate::render::document::{Cell, Column, Scope, Section, Table};
 use crate::render::words::heads;
 use crate::report::Report;
+use crate::report::known_memory;
 
 /// Builds the section.
 pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {

@@ -1,9 +1,9 @@
 //! Coverage of the keys by the data dictionary.
 
-use super::known_memory;
 use crate::render::Lang;
 use crate::render::document::{Block, Cell, Column, Scope, Section, Table, inline_pattern};
 use crate::render::words::{heads, leads, others};
+use crate::report::known_memory;
 use crate::report::{EntryRow, Report};
 
 /// Maximum number of entries named in a line.

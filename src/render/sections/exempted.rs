@@ -1,9 +1,9 @@
 //! Keys that exemptions of the policy cover.
 
-use super::known_memory;
 use crate::render::document::{Cell, Column, Scope, Section, Table};
 use crate::render::words::heads;
 use crate::report::Report;
+use crate::report::known_memory;
 
 /// Builds the section.
 pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {

@@ -1,9 +1,9 @@
 //! Growth since an earlier report: in all, by type and by pattern.
 
-use super::known_memory;
 use crate::render::document::{Block, Cell, Column, Forms, Scope, Section, Table, Tone, inline};
 use crate::render::words::{heads, known, nouns, say};
 use crate::render::{Lang, human};
+use crate::report::known_memory;
 use crate::report::{Fate, PatternChange, PatternChanges, Report, Since, TypeChange, Weight};
 use crate::units::Bytes;
 

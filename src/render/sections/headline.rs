@@ -6,13 +6,14 @@ use super::problems::problems;
 use super::server::is_sized;
 use super::short::FillLevel;
 use super::types::HeaviestType;
-use super::{big_keys, expiry, growth, known_memory, trend, types, what_if};
+use super::{big_keys, expiry, growth, trend, types, what_if};
 use crate::render::document::{
     Cell, Column, Headline, Highlight, Name, Prose, Scope, Table, Tile, Tone, inline, inline_key, inline_pattern,
     inline_visible,
 };
 use crate::render::words::{heads, known, nouns, say};
 use crate::render::{Lang, human, key_text};
+use crate::report::known_memory;
 use crate::report::{PrefixNode, Report, SourceFile, Weight};
 use crate::units::Bytes;
 

@@ -1,12 +1,12 @@
 //! A comparison key by key as a document.
 
-use super::known_memory;
 use crate::render::document::{Block, Cell, Column, Document, Headline, Prose, Section, Table, Tile, Tone};
 use crate::render::words::{heads, nouns, say};
 use crate::render::{Lang, human, key_text};
 use crate::report::key_comparison::{
     DifferenceCounts, KeyChange, KeyComparison, KeyDifference, KeyFacts, KeySide, KeyWeight,
 };
+use crate::report::known_memory;
 use crate::units::Bytes;
 
 /// Builds the document, with at most this many rows in each list.

@@ -49,7 +49,6 @@ use super::extent::{Extent, SectionName};
 use super::lang::Lang;
 use super::words::say;
 use crate::report::Report;
-use crate::units::Bytes;
 
 /// Builds one section, or none if the report has nothing to say in it.
 type Builder = fn(&Report, &Scope) -> Option<Section>;
@@ -90,11 +89,6 @@ const SECTIONS: &[(&str, Builder)] = &[
     ("notes", notes::section),
     ("next", next::section),
 ];
-
-/// Returns the memory of some keys; `None` if it is unknown for all of them.
-pub(in crate::render) fn known_memory(keys: u64, memory: Bytes) -> Option<Bytes> {
-    if keys == 0 { Some(memory) } else { memory.known() }
-}
 
 /// Returns the ids of all sections, in their order.
 pub(super) fn ids() -> impl Iterator<Item = &'static str> {

@@ -1,9 +1,9 @@
 //! Names that break the naming rules.
 
 use super::command::keys_breaking;
-use super::known_memory;
 use crate::render::document::{Block, Cell, Column, More, Scope, Section, Table};
 use crate::render::words::heads;
+use crate::report::known_memory;
 use crate::report::{NamingRule, PatternWeight, Report};
 
 /// Patterns of each naming rule.

@@ -1,9 +1,9 @@
 //! Owners of the data dictionary, and what they break.
 
-use super::known_memory;
 use crate::render::Lang;
 use crate::render::document::{Cell, Column, Scope, Section, Table};
 use crate::render::words::{heads, known, others};
+use crate::report::known_memory;
 use crate::report::{Report, RuleWeight};
 
 /// Rules that are named of one owner or pattern.

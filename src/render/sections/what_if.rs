@@ -21,20 +21,15 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
         .with(Block::Heading(heading.to_owned()))
         .with(differences(heading, what_if, scope));
     let mut caveats = caveats(report, what_if, lang);
-    if known(what_if, what_if.base.memory).is_none() {
-        let said = "The memory of all keys is unknown now or then, so that there is nothing to compare: --server names a server to price \
-                    the keys for.";
+    if what_if.known(what_if.base.memory).is_none() {
+        let said = "The memory of the keys is unknown for a model, so there is nothing to compare: --server computes it as for another \
+                    server.";
         caveats.insert(
             0,
-            lang.of(said, "所有 key 当前或假设下的内存未知，无法对比：用 --server 指定按哪个服务器计算。").into(),
+            lang.of(said, "某个模型下所有 key 的内存未知，无法对比：可用 --server 按其他服务器估算。").into(),
         );
     }
     Some(if caveats.is_empty() { section } else { section.with(Block::Notes(caveats, 0)) })
-}
-
-/// Returns the memory of keys; `None` if it is unknown for all of them.
-fn known(what_if: &WhatIf, memory: Bytes) -> Option<Bytes> {
-    if what_if.unknown.is_none() { Some(memory) } else { memory.known() }
 }
 
 /// Lists the caveats, each once; the notes of the report have those of the base.
@@ -55,7 +50,7 @@ fn alternatives(what_if: &WhatIf, lang: Lang) -> Table {
     let numbered = what_if.alternatives.iter().enumerate().map(|(at, row)| (Some(row), at));
     let rows: Vec<(Option<&Alternative>, usize)> = std::iter::once(now).chain(numbered).collect();
     let change = |from: Bytes, to: Bytes| Cell::Change { from: from.0, to: to.0 };
-    let known = |memory| known(what_if, memory);
+    let known = |memory| what_if.known(memory);
     Table::of(lang.of("What if", "假设对比"), &rows, usize::MAX)
         .column(Column::text(heads::NONE), |(row, at)| match row {
             None => Cell::Blank,
@@ -114,12 +109,12 @@ fn differences(label: &str, what_if: &WhatIf, scope: &Scope) -> Table {
         .tones(|line| line.tone)
         .column(Column::text(heads::WHAT), |line| line.what)
         .column(Column::text(heads::WHICH).shrink(16), |line| line.which.clone())
-        .column(Column::number(heads::NOW), |line| known(what_if, line.now));
+        .column(Column::number(heads::NOW), |line| what_if.known(line.now));
     for (at, number) in NUMBERS.iter().enumerate().take(what_if.alternatives.len()) {
         // On a narrow page the last ones go first, the first stays.
         let spare = if at == 0 { 0 } else { u8::try_from(at + 1).unwrap_or(u8::MAX) };
         table = table.column(Column::number(Text { en: number, zh: number }).spare(spare), |line| {
-            line.then.get(at).zip(known(what_if, line.now)).map(|(then, now)| Cell::Change { from: now.0, to: then.0 })
+            line.then.get(at).zip(what_if.known(line.now)).map(|(then, now)| Cell::Change { from: now.0, to: then.0 })
         });
     }
     let mut table = table.build().in_order();

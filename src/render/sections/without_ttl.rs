@@ -1,9 +1,9 @@
 //! Keys that never expire, by pattern.
 
-use super::known_memory;
 use crate::render::document::{Cell, Column, Scope, Section, Table};
 use crate::render::words::{heads, leads};
 use crate::report::Report;
+use crate::report::known_memory;
 
 /// Builds the section.
 pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
