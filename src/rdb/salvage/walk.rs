@@ -11,9 +11,8 @@ use std::mem;
 use std::ops::Range;
 use std::sync::Arc;
 
-use foreign::foreign_record;
 use marks::{Mark, MarkKind};
-use slots::{check_slot_info, false_aux, foreign_database};
+use slots::check_slot_info;
 
 use super::databases::{databases, databases_in_force, infer_databases};
 use super::duplicates::{duplicates, without};
@@ -23,15 +22,12 @@ use super::zeros::ZeroedBlocks;
 use super::{Stretch, Survey, name, prefix};
 use crate::error::{Error, ErrorKind, Reading, Result, Within};
 use crate::rdb::batch::FIRST_DATABASE;
-use crate::rdb::boundary::is_same_key;
 use crate::rdb::cursor::Cursor;
 use crate::rdb::dragonfly::LostPart;
 use crate::rdb::file_info::FileInfo;
 use crate::rdb::header::{Family, RdbHeader};
 use crate::rdb::opcode_check::Libraries;
-use crate::rdb::resync::{
-    KeyFacts, Profile, Resync, fields_look_like_keys, is_end_of_file, is_false_aux, verify_value,
-};
+use crate::rdb::resync::{KeyFacts, Profile, Resync, fields_look_like_keys, is_end_of_file, verify_value};
 use crate::rdb::scan::{FileItem, KeyEntry, ScanState, Scanner};
 use crate::rdb::string::{RawString, StringForm};
 use crate::rdb::template::Templates;
@@ -114,8 +110,8 @@ pub(super) struct Walk<'a> {
     has_expiries: bool,
     /// True if the checksum at the end of the file is right: then no record is false, however odd it is.
     is_proven: bool,
-    /// True if the checksum differs; computed when it is needed.
-    is_changed: Option<bool>,
+    /// True if it is wrong.
+    is_changed: bool,
     zeros: ZeroedBlocks,
     /// Bytes behind templates that were searched for a record, and will be once more if one of these is damaged. Not more than
     /// the file has, or time would grow with the square of its size.
@@ -139,6 +135,7 @@ pub(super) struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     pub fn new(bytes: &'a [u8], start: usize, header: RdbHeader, lost: Vec<LostPart>) -> Walk<'a> {
+        let is_right = access::checksum_is_right(bytes, start);
         Walk {
             bytes,
             start,
@@ -158,8 +155,8 @@ impl<'a> Walk<'a> {
             settled_db: FIRST_DATABASE,
             leading: None,
             has_expiries: false,
-            is_proven: access::checksum_is_right(bytes, start, header),
-            is_changed: None,
+            is_proven: header.has_checksum() && is_right == Some(true),
+            is_changed: is_right == Some(false),
             zeros: ZeroedBlocks::default(),
             unknown_templates: 0,
             slots: 0,
@@ -302,14 +299,11 @@ impl<'a> Walk<'a> {
             if let Err(error) = self.header.check_knows(scanner.take_first_version(&item), boundary as u64) {
                 break failed(error, self.is_proven);
             }
+            if let Err(error) = self.looks_real(&item, boundary, last.as_ref(), &scanner) {
+                break failed(error, false);
+            }
             match item {
                 FileItem::Key(entry) => {
-                    if !self.is_proven
-                        && let Err(error) =
-                            is_new(&entry, last.as_ref()).and_then(|()| self.may_be_written(&entry, &scanner))
-                    {
-                        break failed(error, false);
-                    }
                     let facts = KeyFacts::of(&entry);
                     if self.is_behind_gap()
                         && self.profile.is_overlong(&facts)
@@ -342,15 +336,6 @@ impl<'a> Walk<'a> {
                     self.ended = true;
                     self.end = at + scanner.cursor().consumed();
                     break Stop::End;
-                }
-                FileItem::SlotNumber(_) if !self.is_proven && self.has_no_enterprise() => {
-                    break failed(foreign_record(boundary as u64), false);
-                }
-                FileItem::Aux(name, value) if !self.is_proven && is_false_aux(&name, &value) => {
-                    break failed(false_aux(boundary as u64), false);
-                }
-                FileItem::Database(1..) if !self.is_proven && self.has_one_database() => {
-                    break failed(foreign_database(boundary as u64), false);
                 }
                 other => {
                     self.about.observe(&other);
@@ -556,14 +541,4 @@ fn overlong_key(entry: &KeyEntry<'_>) -> Error {
             "key 长 {len} 字节且不是文本，与其他 key 都不同"
         ),
     )
-}
-
-/// Fails if a key equals the one before it in its database: runs of zeros parse as empty keys with empty values.
-fn is_new(entry: &KeyEntry<'_>, last: Option<&(Option<u64>, RawString<'_>)>) -> Result<()> {
-    match last {
-        Some((db, last)) if *db == entry.db && is_same_key(last, &entry.key) => {
-            Err(Error::corrupt(entry.offset, wording!("the key occurs twice in a row", "同一个 key 连续出现两次")))
-        }
-        Some(_) | None => Ok(()),
-    }
 }

@@ -9,7 +9,6 @@ use super::Walk;
 use super::marks::{Mark, MarkKind};
 use crate::error::{Error, Result};
 use crate::rdb::cursor::Cursor;
-use crate::rdb::header::RdbHeader;
 use crate::rdb::resync::KeyFacts;
 use crate::rdb::salvage::prefix;
 use crate::wording::wording;
@@ -19,8 +18,8 @@ const CHECKSUM: usize = 8;
 
 impl Walk<'_> {
     /// Fails for a key at `at`, behind no known damage, that has no access metadata although nearly all others have.
-    pub(super) fn has_access_as_others(&mut self, at: usize, facts: &KeyFacts) -> Result<()> {
-        if !self.profile.lacks_access(facts) || self.damage_before(at).is_some() || !self.is_changed() {
+    pub(super) fn has_access_as_others(&self, at: usize, facts: &KeyFacts) -> Result<()> {
+        if !self.profile.lacks_access(facts) || self.damage_before(at).is_some() || !self.is_changed {
             return Ok(());
         }
         Err(Error::corrupt(
@@ -30,12 +29,6 @@ impl Walk<'_> {
                 "记录没有空闲时间或访问计数，与其他记录都不同"
             ),
         ))
-    }
-
-    /// Returns whether the checksum shows that the file is not as it was written.
-    fn is_changed(&mut self) -> bool {
-        let (bytes, start) = (self.bytes, self.start);
-        *self.is_changed.get_or_insert_with(|| checksum_of(bytes, start) == Some(false))
     }
 
     /// Returns whether the key at `at`, behind damage, has no access metadata although nearly all others have, and none in the damage.
@@ -54,13 +47,8 @@ impl Walk<'_> {
     }
 }
 
-/// Returns true if a snapshot from `start` to the end of the file has the checksum that is stored there.
-pub(super) fn checksum_is_right(bytes: &[u8], start: usize, header: RdbHeader) -> bool {
-    header.has_checksum() && checksum_of(bytes, start) == Some(true)
-}
-
-/// Compares the last bytes of a file with its checksum; `None` if none was computed.
-fn checksum_of(bytes: &[u8], start: usize) -> Option<bool> {
+/// Returns whether a snapshot from `start` to the end of the file has the checksum that is stored there; `None` if none was computed.
+pub(super) fn checksum_is_right(bytes: &[u8], start: usize) -> Option<bool> {
     let end = bytes.len().checked_sub(CHECKSUM)?;
     let stored = Cursor::new(bytes.get(end..)?, 0).u64_le().ok().filter(|stored| *stored != 0)?;
     Some(stored == crate::rdb::crc64::checksum(bytes.get(start..end)?))
