@@ -158,7 +158,7 @@ impl ExpiryTiming {
         }
     }
 
-    /// Returns true if a tree with this number of places has too many for the cap of today.
+    /// Returns true if the current cap is too high for a tree with this number of places.
     #[inline]
     fn is_too_much(self, places: usize) -> bool {
         let all = if self.most > USUAL_EXPIRIES { EXPIRIES_OF_FEW } else { EXPIRIES };

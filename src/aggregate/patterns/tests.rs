@@ -174,7 +174,7 @@ fn the_more_patterns_the_fewer_expiries_each_may_keep() {
         assert!(most == FEWEST_EXPIRIES || most * places <= EXPIRIES, "{most} for {places}");
         assert!(most <= USUAL_EXPIRIES || most * places <= EXPIRIES_OF_FEW, "{most} for {places}");
         assert!((FEWEST_EXPIRIES..=before).contains(&most));
-        // What is dropped at the end is dropped on the way: the cap of today is the share of its places.
+        // The cap is lowered exactly where the share of a pattern is.
         let is_too_much = |most| ExpiryTiming { reference: Millis(0), most }.is_too_much(places);
         assert!(!is_too_much(most) || most == FEWEST_EXPIRIES);
         assert!(most == MOST_EXPIRIES || is_too_much(most * 2));

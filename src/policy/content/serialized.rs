@@ -6,6 +6,9 @@ use std::borrow::Cow;
 /// Beginning of a string that Java serialized, before two bytes of length.
 const JAVA_STRING: &[u8] = b"\xac\xed\0\x05t";
 
+/// Bytes before the text of such a string.
+pub const JAVA_HEAD: usize = JAVA_STRING.len() + 2;
+
 /// Beginning of an object that Java serialized, before the name of its class, which is shorter than 256 bytes.
 const JAVA_OBJECT: &[u8] = b"\xac\xed\0\x05sr\0";
 
@@ -20,11 +23,8 @@ const JAVA_INTEGERS: [(&[u8], usize); 4] = [
     (b"\x0ejava.lang.Byte\x9cN`\x84\xeeP\xf5\x1c\x02\0\x01B\0\x05valuex", 1),
 ];
 
-/// Description of the class that these extend, before the value.
+/// Description of `java.lang.Number`, which these classes extend, before the value.
 const JAVA_NUMBER: &[u8] = b"r\0\x10java.lang.Number\x86\xac\x95\x1d\x0b\x94\xe0\x8b\x02\0\0xp";
-
-/// Bytes before the text of such a string.
-pub const JAVA_HEAD: usize = JAVA_STRING.len() + 2;
 
 /// Returns the scalar that a serializer wrapped, without its quotes; any other value as it is. Only numbers and flags that Java
 /// serialized are copied, as at most 20 bytes of text.

@@ -10,8 +10,8 @@
 //! seconds that hold half of the keys.
 //!
 //! For large patterns only a sample is known (see [`Expiries`]). Three standard deviations are then subtracted from the number
-//! in a window: chance causes no finding, but a storm of less than about 0.5 % of a large pattern can go unnoticed, and a
-//! larger one where there are so many patterns that their samples are smaller.
+//! in a window: chance causes no finding, but a storm of less than about 0.5 % of a large pattern can go unnoticed. The more
+//! patterns there are, the smaller their samples, and the larger a storm has to be.
 //!
 //! The instance is measured over all patterns without a finding of their own, so that no key counts twice. Its finding names
 //! the patterns with keys in the window.

@@ -1,0 +1,191 @@
+use crate::policy::Context;
+use crate::policy::checks::Checks;
+use crate::policy::testing::{broken_by, checks_in};
+use crate::rdb::peek::RawValue;
+use crate::rdb::template::Templates;
+use crate::rdb::value_type::ValueType;
+use crate::units::Millis;
+
+const CLASSES: &str = "[[ttl_class]]\nname = \"cache\"\npatterns = [\"cache:**\"]\n\
+     [[ttl_class]]\nname = \"lock\"\npatterns = [\"lock:**\"]\n\
+     [[ttl_class]]\nname = \"settings\"\npatterns = [\"config:**\"]\nrequired = false\n";
+
+fn rule(params: &str) -> Checks {
+    let text = format!("[rules.\"ttl.null-marker\"]\nseverity = \"should\"\n{params}\n{CLASSES}");
+    checks_in(&text, Context { reference: Some(Millis(0)), ..Context::default() })
+}
+
+/// Checks a string stored as `bytes`, of this length, with these milliseconds left.
+fn stored(checks: &Checks, name: &str, bytes: &[u8], length: u64, left: Option<i64>) -> Option<(u64, u64)> {
+    let raw = RawValue { value_type: ValueType::String, bytes, templates: Templates::NONE };
+    let violation = broken_by(checks, name, |record| {
+        (record.raw, record.length, record.expires_at) = (Some(raw), Some(length), left.map(Millis));
+    });
+    violation.map(|violation| (violation.measured, violation.allowed))
+}
+
+#[test]
+fn markers_that_java_serialized_count() {
+    let checks = rule("max = \"60s\"");
+    let java = |text: &str| [&b"\xac\xed\0\x05t\0"[..], &[text.len() as u8], text.as_bytes()].concat();
+    let breaks = |text: &str| {
+        let value = java(text);
+        let bytes = [&[value.len() as u8][..], &value].concat();
+        stored(&checks, "cache:user:1", &bytes, value.len() as u64, Some(60_001)).is_some()
+    };
+    assert!(["NULL", "null", "", "{}"].into_iter().all(breaks));
+    assert!(!breaks("nothing") && !breaks("0"));
+}
+
+fn plain(checks: &Checks, name: &str, value: &str, left: Option<i64>) -> Option<(u64, u64)> {
+    let bytes = [&[value.len() as u8], value.as_bytes()].concat();
+    stored(checks, name, &bytes, value.len() as u64, left)
+}
+
+#[test]
+fn words_that_no_class_bears_except_keys_by_a_segment() {
+    let checks = rule("max = \"60s\"");
+    for name in [
+        "session:car:1",
+        "shop:queue:1",
+        "{shop:tmp}:1",
+        "shop:Counter:1",
+        "auth:blacklist:1",
+        "shop:黑名单:1",
+        "order:expire:1",
+        "nonce:api:1",
+        "jwt:revoked:1",
+    ] {
+        assert_eq!(plain(&checks, name, "{}", Some(60_001)), None, "{name}");
+    }
+    for name in ["sessions:car:1", "shop:car:1", "cache:session:1", "cache:expire:1", "coupon:used:1", "user:read:1"] {
+        assert_eq!(plain(&checks, name, "{}", Some(60_001)), Some((60_001, 60_000)), "{name}");
+    }
+}
+
+#[test]
+fn the_sessions_of_spring_have_a_form_of_their_own_in_any_namespace() {
+    let checks = rule("max = \"60s\"");
+    let id = "0f4a3c9e-2b61-4d3f-9a57-c1d2e3f4a5b6";
+    for namespace in ["shop", "shop:web", "spring:session", "{shop}", "cache:shop"] {
+        let name = format!("{namespace}:sessions:expires:{id}");
+        assert_eq!(plain(&checks, &name, "", Some(1_800_000)), None, "{name}");
+    }
+    for (name, value) in [
+        (format!("shop:sessions:expires:{id}"), "null"),
+        (format!("shop:sessions:{id}"), ""),
+        (format!("shop:sessions:expiring:{id}"), ""),
+        (format!("sessions:expires:{id}"), ""),
+        (format!("shop:mysessions:expires:{id}"), ""),
+        (format!("shop:sessions:expires:{id}:x"), ""),
+        (format!("shop:sessions:expires:x{id}"), ""),
+        (format!(":sessions:expires:{id}"), ""),
+        ("shop:sessions:expires:1001".to_owned(), ""),
+        (format!("shop:sessions:expires:{}", id.replace('-', "a")), ""),
+    ] {
+        assert!(plain(&checks, &name, value, Some(1_800_000)).is_some(), "{name}");
+    }
+}
+
+#[test]
+fn exactly_the_limit_is_allowed() {
+    let checks = rule("max = \"60s\"");
+    for value in super::MARKERS {
+        assert_eq!(plain(&checks, "cache:user:1", value, Some(60_000)), None, "{value}");
+        assert_eq!(plain(&checks, "cache:user:1", value, Some(60_001)), Some((60_001, 60_000)), "{value}");
+        // Equal values: reports show neither.
+        assert_eq!(plain(&checks, "cache:user:1", value, None), Some((60_000, 60_000)), "{value}");
+        assert_eq!(plain(&checks, "cache:user:1", value, Some(-5)), None, "{value}");
+    }
+    assert_eq!(plain(&checks, "cache:user:1", "NULL", Some(i64::MAX)), Some((i64::MAX as u64, 60_000)));
+}
+
+#[test]
+fn the_null_of_spring_is_a_marker_as_java_writes_it() {
+    let checks = rule("markers = [\"-\"]");
+    let with_length = |value: &[u8]| [&[0x40, 64][..], value].concat();
+    assert!(stored(&checks, "cache:user:1", &with_length(super::SPRING), 64, Some(300_001)).is_some());
+    assert!(stored(&checks, "cache:user:1", &with_length(super::SPRING), 64, Some(300_000)).is_none());
+    assert!(stored(&checks, "cache:user:1", &with_length(&[b'a'; 64]), 64, None).is_none());
+}
+
+#[test]
+fn empty_values_are_markers_as_java_and_python_write_them() {
+    let checks = rule("markers = [\"-\"]");
+    let breaks = |value: &[u8]| {
+        let bytes = [&[value.len() as u8], value].concat();
+        stored(&checks, "cache:user:1", &bytes, value.len() as u64, Some(300_001)).is_some()
+    };
+    for value in [
+        &b"\x80\x04N."[..],
+        b"(lp0\n.",
+        b"(dp1\n.",
+        b"]q\0.",
+        b"\x80\x02}q\0.",
+        b"\x80\x03]q\x01.",
+        b"\x80\x05]\x94.",
+        b"\x80\x04}.",
+        super::JAVA_NULL,
+        super::EMPTY_LIST,
+        super::ARRAY_LIST,
+    ] {
+        assert!(breaks(value), "{}", value.escape_ascii());
+    }
+    for value in [&b"\x80\x04K."[..], b"\x80\x06N.", b"N.", b"].", b"\x80\x03]\x94.", b"(lp2\n.", b"\xac\xed\0\x05q"] {
+        assert!(!breaks(value), "{}", value.escape_ascii());
+    }
+    assert!(!breaks(&[&super::ARRAY_LIST[..57], b"y"].concat()));
+}
+
+#[test]
+fn other_values_are_no_markers() {
+    let checks = rule("");
+    for value in
+        ["NUll", "none", "NULL ", " null", "null\n", "nul", "0", "1", "false", "none", "{ }", "[1]", "{\"a\":1}", "\0"]
+    {
+        assert_eq!(plain(&checks, "cache:user:1", value, None), None, "{value:?}");
+    }
+}
+
+#[test]
+fn every_encoding_of_a_string_is_read_and_damage_is_no_marker() {
+    let checks = rule("markers = [\"-1\", \"NULL\"]");
+    assert!(stored(&checks, "cache:a", b"\xc0\xff", 2, None).is_some(), "an integer");
+    assert!(stored(&checks, "cache:a", b"\xc0\xfe", 2, None).is_none());
+    // A compressed marker, as only a hostile writer stores it.
+    assert!(stored(&checks, "cache:a", b"\xc3\x05\x04\x03NULL", 4, None).is_some());
+    for bytes in [&b""[..], b"\x04NU", b"\xc3\x05\x04\x1fNULL", b"\xc3\x05\x80\xff\xff\xff\xff\x03NULL", b"\x05NULLs"] {
+        assert!(stored(&checks, "cache:a", bytes, 4, None).is_none(), "{}", bytes.escape_ascii());
+    }
+}
+
+#[test]
+fn keys_that_are_no_cached_results_do_not_count() {
+    let checks = rule("");
+    for name in ["cache:user:1", "user:1", "user", "other:a:b"] {
+        assert!(plain(&checks, name, "{}", None).is_some(), "{name}");
+    }
+    for name in ["lock:task:1", "config:features"] {
+        assert!(plain(&checks, name, "{}", None).is_none(), "{name}");
+    }
+    let checks = rule("except = [\"cache\"]");
+    assert!(plain(&checks, "cache:user:1", "{}", None).is_none() && plain(&checks, "lock:a", "{}", None).is_some());
+}
+
+#[test]
+fn markers_are_checked_when_the_policy_is_read() {
+    use crate::policy::params::{ParamValue, Params};
+    let built = |words: &[&str]| {
+        let mut params = Params::defaults(super::META.params);
+        params.set("markers", ParamValue::Words(words.iter().map(|&word| word.to_owned()).collect()));
+        (super::RULE.build)(&params)
+    };
+    assert!(built(&[""]).is_ok() && built(&[&"x".repeat(63)]).is_ok());
+    assert!(built(&[]).is_err() && built(&["a", &"x".repeat(64)]).is_err());
+}
+
+#[test]
+fn only_strings_are_asked_about() {
+    let checks = rule("");
+    assert_eq!(checks.keys[0].rule.kinds(), [crate::record::Kind::String]);
+}
