@@ -470,10 +470,16 @@ pub(super) fn hash_of_texts(model: &Model, key: Key, pairs: &[(u64, u64)]) -> u6
 
 /// Returns the element count of a listpack, from its header if stored there, otherwise by walking it.
 fn listpack_count(blob: RawString<'_>, scratch: &mut Scratch) -> Result<u64> {
-    match listpack::count(blob.prefix(listpack::HEADER, scratch)?, blob.len(), blob.offset)? {
-        Some(count) => Ok(count),
-        None => list::walk_listpack(blob, scratch),
+    if let Some(count) = listpack::count(blob.prefix(listpack::HEADER, scratch)?, blob.len(), blob.offset)? {
+        return Ok(count);
     }
+    let bytes = blob.decode(scratch)?;
+    let mut elements = 0;
+    for element in listpack::Elements::new(bytes, blob.offset)? {
+        element?;
+        elements += 1;
+    }
+    Ok(elements)
 }
 
 /// Returns the entry count of a ziplist, from its header if stored there, otherwise by walking it.

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::PricedValue;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::memory::Encoding;
 use crate::memory::Model;
 use crate::memory::compress::{Compressor, Listpack};
@@ -11,11 +11,10 @@ use crate::memory::item::{Blob, LISTPACK_FRAME, PackedItem, ZIPLIST_FRAME};
 use crate::memory::layout::{AverageOver, ListForm, PackedForm, PlainNodes};
 use crate::memory::price::{FrameSize, Key};
 use crate::memory::slack::gap;
-use crate::rdb::packed::{PackedElement, listpack, ziplist};
+use crate::rdb::packed::{PackedElement, ziplist};
 use crate::rdb::scratch::Scratch;
 use crate::rdb::string::{RawString, StringForm};
 use crate::rdb::walk::ListNode;
-use crate::wording::wording;
 
 /// Maximum node size if the limit is a number of elements.
 const SIZE_SAFETY_LIMIT: u64 = 8192;
@@ -389,20 +388,4 @@ fn ziplist_as_listpack(
         elements += 1;
     }
     Ok((elements, LISTPACK_FRAME.saturating_add(listpack.body())))
-}
-
-/// Counts the elements of a listpack by walking it.
-pub fn walk_listpack(blob: RawString<'_>, scratch: &mut Scratch) -> Result<u64> {
-    let offset = blob.offset;
-    let bytes = blob.decode(scratch)?;
-    let mut elements = 0u64;
-    for element in listpack::Elements::new(bytes, offset)? {
-        element?;
-        elements += 1;
-    }
-    if elements == 0 {
-        Err(Error::corrupt(offset, wording!("an empty listpack", "空的 listpack")))
-    } else {
-        Ok(elements)
-    }
 }

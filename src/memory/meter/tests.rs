@@ -110,6 +110,15 @@ fn lengths_and_encodings_follow_the_limits() {
 }
 
 #[test]
+fn listpack_that_does_not_say_its_count_may_be_empty() {
+    let model = model("redis-7.2", Allocator::Jemalloc, &[]);
+    let value = [7, 7, 0, 0, 0, 0xFF, 0xFF, 0xFF];
+    for value_type in [ValueType::HashListpack, ValueType::ZsetListpack, ValueType::SetListpack] {
+        assert_eq!(measure(&model, "k", false, &value, value_type).length, Some(0));
+    }
+}
+
+#[test]
 fn lists_of_old_servers_are_ziplists_up_to_the_limit() {
     let model = model("redis-3.0", Allocator::Jemalloc, &[("list-max-ziplist-entries", "3")]);
     let encoding = |count| {
