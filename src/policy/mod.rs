@@ -23,6 +23,7 @@ pub mod evidence;
 mod explain;
 pub mod file;
 pub mod forest;
+pub mod harmless;
 mod key_view;
 mod labels;
 pub mod matcher;

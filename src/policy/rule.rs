@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::checks::Checks;
 use super::context::Context;
 use super::forest::Forest;
+use super::harmless::HarmlessKeys;
 use super::key_view::KeyView;
 pub use super::need::{Known, Need, StoredStrings};
 use super::params::{ParamSpec, Params};
@@ -16,10 +17,10 @@ use super::sensitive::{Inspection, SensitiveKinds};
 use super::type_words::TypeWords;
 use super::word_set::WordSet;
 use crate::pattern::classify::Classifier;
-use crate::record::{Kind, Record};
+use crate::record::Kind;
 pub use crate::report::{DetailField, DetailValue, Severity, Text, Unit};
 use crate::report::{Details, Example, Report};
-use crate::units::{Bytes, Millis};
+use crate::units::Bytes;
 
 /// Description of a rule.
 #[derive(Debug, Clone, Copy)]
@@ -132,62 +133,6 @@ impl Lifetime {
             Lifetime::Expires => expires,
             Lifetime::Forever => !expires,
         }
-    }
-}
-
-/// Keys that certainly comply with a rule.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct HarmlessKeys {
-    /// Earliest expiry, if they expire.
-    pub from: Millis,
-    /// Latest expiry, if they expire.
-    pub to: Millis,
-    /// True if only keys comply whose last access the dump does not store.
-    pub unknown_use: bool,
-    /// True if only keys comply that are not [slightly above a packing limit](crate::record::Record::compact).
-    pub far_from_compact: bool,
-    /// Lengths up to 64 of keys that may not comply, as bits; 63 and 64 share the last one.
-    pub doubtful_lengths: u64,
-}
-
-impl Default for HarmlessKeys {
-    /// Returns all keys.
-    fn default() -> Self {
-        HarmlessKeys {
-            from: Millis(i64::MIN),
-            to: Millis(i64::MAX),
-            unknown_use: false,
-            far_from_compact: false,
-            doubtful_lengths: 0,
-        }
-    }
-}
-
-impl HarmlessKeys {
-    /// Returns the keys that comply with two rules.
-    pub fn both(self, other: HarmlessKeys) -> Self {
-        HarmlessKeys {
-            from: self.from.max(other.from),
-            to: self.to.min(other.to),
-            unknown_use: self.unknown_use || other.unknown_use,
-            far_from_compact: self.far_from_compact || other.far_from_compact,
-            doubtful_lengths: self.doubtful_lengths | other.doubtful_lengths,
-        }
-    }
-
-    /// Returns `None` if all keys are among them.
-    pub fn unless_all(self) -> Option<Self> {
-        (self != HarmlessKeys::default()).then_some(self)
-    }
-
-    /// Returns whether a key is one of them.
-    #[inline]
-    pub fn includes(&self, record: &Record<'_>) -> bool {
-        let expires = record.expires_at.is_none_or(|at| self.from <= at && at <= self.to);
-        expires
-            && (!self.unknown_use || record.idle.is_none() && record.freq.is_none())
-            && (!self.far_from_compact || record.compact.is_none())
-            && !record.length.is_some_and(|length| length <= 64 && self.doubtful_lengths >> length.min(63) & 1 == 1)
     }
 }
 

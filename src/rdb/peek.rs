@@ -40,6 +40,17 @@ pub struct RawValue<'a> {
     pub templates: &'a Templates,
 }
 
+/// How a string is stored, as far as its first two bytes tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StringStart {
+    /// As plain bytes, the first of which is this one.
+    Plain(u8),
+    /// As a binary number.
+    Number,
+    /// In another form, empty, or no string.
+    Other,
+}
+
 /// String, element, or pair, shown by [`RawValue::peek`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ValuePart<'t> {
@@ -60,6 +71,16 @@ pub struct PeekBuffers {
 }
 
 impl<'a> RawValue<'a> {
+    /// Returns how a string of less than 64 bytes is stored.
+    #[inline]
+    pub fn short_start(&self) -> StringStart {
+        match *self.bytes {
+            [0..0x40, first, ..] if self.value_type == ValueType::String => StringStart::Plain(first),
+            [0xC0..=0xC2, ..] if self.value_type == ValueType::String => StringStart::Number,
+            _ => StringStart::Other,
+        }
+    }
+
     /// Returns the whole value of a string key of at most `most` bytes; `None` for longer strings and other types.
     ///
     /// Borrowed if stored as plain bytes, as nearly all strings are.

@@ -187,7 +187,7 @@ impl Checks {
                 let settles = varying.others.is_empty() && constant & self.saving == 0;
                 self.settled[kind][expires] = (settles && !self.has_dictionary()).then(|| SettledRules {
                     broken: self.most_severe(constant),
-                    harmless: varying.harmless.unless_all(),
+                    harmless: varying.harmless.clone().unless_all(),
                 });
             }
         }

@@ -1,7 +1,8 @@
 //! Rules that few keys can violate, with cheap tests that clear the other keys.
 
 use super::MOST_KEY_CHECKS;
-use crate::policy::rule::{HarmlessKeys, SizeTest};
+use crate::policy::harmless::HarmlessKeys;
+use crate::policy::rule::SizeTest;
 use crate::rdb::payload::PACKED_GAIN;
 use crate::record::Record;
 
@@ -17,7 +18,7 @@ pub(super) struct VaryingRules {
 }
 
 /// Rules whose result is known for most keys of a type and lifetime.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(super) struct SettledRules {
     /// Bits that such keys violate if their names violate nothing and match no pattern of the policy.
     pub(super) broken: u64,
@@ -38,7 +39,7 @@ impl VaryingRules {
     pub(super) fn add(&mut self, bit: u8, harmless: Option<HarmlessKeys>) {
         self.rules.push(bit);
         match harmless {
-            Some(harmless) => self.harmless = self.harmless.both(harmless),
+            Some(harmless) => self.harmless = std::mem::take(&mut self.harmless).both(harmless),
             None => self.others.push(bit),
         }
     }

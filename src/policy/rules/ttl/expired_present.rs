@@ -3,10 +3,9 @@
 //! Measured: milliseconds since the expiry, at the reference time. Servers also save expired keys that they have not
 //! reclaimed yet; a replica keeps them until its master deletes them.
 
+use crate::policy::harmless::HarmlessKeys;
 use crate::policy::params::Params;
-use crate::policy::rule::{
-    BuiltRule, HarmlessKeys, KeyRule, Known, Lifetime, Need, Rule, RuleMeta, Severity, Text, Unit, Violation,
-};
+use crate::policy::rule::{BuiltRule, KeyRule, Known, Lifetime, Need, Rule, RuleMeta, Severity, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::policy::{Context, KeyView};
 

@@ -3,10 +3,9 @@
 //! Measured: milliseconds since the last access, which only dumps of servers with an LRU policy contain. The counters of LFU
 //! policies tell no time: by default they fall to zero within minutes, which says nothing about a key that expires anyway.
 
+use crate::policy::harmless::HarmlessKeys;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{
-    BuiltRule, HarmlessKeys, KeyRule, Known, Lifetime, Need, Rule, RuleMeta, Severity, Text, Unit, Violation,
-};
+use crate::policy::rule::{BuiltRule, KeyRule, Known, Lifetime, Need, Rule, RuleMeta, Severity, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::policy::{Context, KeyView};
 

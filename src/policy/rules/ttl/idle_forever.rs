@@ -5,10 +5,9 @@
 //! At or below `freq` the key was not used recently, but the time is unknown and nothing is measured. Other dumps contain
 //! neither, and the rule cannot be evaluated.
 
+use crate::policy::harmless::HarmlessKeys;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{
-    BuiltRule, HarmlessKeys, KeyRule, Known, Lifetime, Need, Rule, RuleMeta, Severity, Text, Unit, Violation,
-};
+use crate::policy::rule::{BuiltRule, KeyRule, Known, Lifetime, Need, Rule, RuleMeta, Severity, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::policy::{Context, KeyView};
 

@@ -16,17 +16,18 @@
 //! Measured: remaining milliseconds at the reference time. The snapshot does not contain the original TTL, which was at least
 //! that long. A marker without expiry breaks the rule, too, and measures nothing.
 
+use std::ops::RangeInclusive;
+
 use crate::policy::KeyView;
 use crate::policy::content::serialized::{JAVA_HEAD, java_string};
 use crate::policy::context::Context;
+use crate::policy::harmless::{DoubtfulTexts, HarmlessKeys};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{
-    BuiltRule, HarmlessKeys, KeyRule, Known, Need, Rule, RuleMeta, Severity, Text, Unit, Violation,
-};
+use crate::policy::rule::{BuiltRule, KeyRule, Known, Need, Rule, RuleMeta, Severity, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 
-/// Longest marker, in bytes: lengths are bits of a word, the last of which is that of [`SPRING`] as well.
+/// Longest marker of a policy, in bytes.
 const LONGEST: usize = 63;
 
 /// Longest marker that Java may serialize as a string; the longer ones are objects.
@@ -51,9 +52,11 @@ const EMPTY_LIST: &[u8; 52] =
 /// `ArrayList` of no elements as Java serializes it.
 const ARRAY_LIST: &[u8; 58] = b"\xac\xed\0\x05sr\0\x13java.util.ArrayList\x78\x81\xd2\x1d\x99\xc7\x61\x9d\x03\0\x01I\0\x04sizexp\0\0\0\0w\x04\0\0\0\0x";
 
-/// Lengths of what [`is_pickled`] accepts and of the values of Java, as bits.
-const BINARY_LENGTHS: u64 =
-    0b111 << 4 | 1 << JAVA_NULL.len() | 1 << EMPTY_LIST.len() | 1 << ARRAY_LIST.len() | 1 << LONGEST;
+/// Values of Java that mark an empty result.
+const JAVA: [&[u8]; 4] = [SPRING, JAVA_NULL, EMPTY_LIST, ARRAY_LIST];
+
+/// Lengths and first bytes of what [`is_pickled`] accepts.
+const PICKLED: (RangeInclusive<usize>, &[u8]) = (4..=6, b"\x80](}");
 
 /// End of the names of Spring Session's empty strings, before the id of the session.
 const SPRING_SESSION: &[u8] = b":sessions:expires:";
@@ -199,12 +202,16 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
     if markers.is_empty() || markers.iter().any(|marker| marker.len() > LONGEST) {
         return Err(format!("\"markers\" must hold one or more values of at most {LONGEST} bytes"));
     }
-    let lengths = markers.iter().fold(BINARY_LENGTHS, |lengths, marker| {
-        let serialized = if marker.len() <= LONGEST_WORD { 1 << (marker.len() + JAVA_HEAD) } else { 0 };
-        lengths | 1 << marker.len() | serialized
-    });
+    let mut doubtful = DoubtfulTexts::default();
+    for marker in markers.iter().map(AsRef::as_ref).chain(JAVA) {
+        doubtful.add(marker.len(), marker.get(..1).unwrap_or_default());
+        if marker.len() <= LONGEST_WORD {
+            doubtful.add(marker.len() + JAVA_HEAD, &JAVA_NULL[..1]);
+        }
+    }
+    PICKLED.0.for_each(|length| doubtful.add(length, PICKLED.1));
     let except = params.segments("except")?.to_vec();
-    Ok(BuiltRule::Key(Box::new(NullMarker { max: params.number("max"), markers, lengths, except })))
+    Ok(BuiltRule::Key(Box::new(NullMarker { max: params.number("max"), markers, doubtful, except })))
 }
 
 /// Limits the time to live of markers for empty results.
@@ -213,8 +220,8 @@ pub struct NullMarker {
     /// Maximum time to live, in milliseconds.
     pub max: u64,
     markers: Vec<Box<[u8]>>,
-    /// Lengths of the markers, as bits.
-    lengths: u64,
+    /// What the markers have in common, in any form in which they are stored.
+    doubtful: DoubtfulTexts,
     /// TTL classes whose keys do not count, and segments of other keys that do not.
     except: Vec<String>,
 }
@@ -222,13 +229,12 @@ pub struct NullMarker {
 impl KeyRule for NullMarker {
     #[inline]
     fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
-        // Fast path: hardly any value has the length of a marker.
-        let length = key.record.length.filter(|&length| length <= SPRING.len() as u64)?;
-        if self.lengths >> length.min(LONGEST as u64) & 1 == 0 { None } else { self.check_short(key) }
+        // Fast path: hardly any value has the length and the beginning of a marker.
+        if self.doubtful.may_include(key.record) { self.check_short(key) } else { None }
     }
 
     fn harmless(&self, _: &Context) -> Option<HarmlessKeys> {
-        Some(HarmlessKeys { doubtful_lengths: self.lengths, ..HarmlessKeys::default() })
+        Some(HarmlessKeys { doubtful: self.doubtful.clone(), ..HarmlessKeys::default() })
     }
 
     fn needs(&self, known: &Known<'_>) -> Option<Need> {
@@ -268,13 +274,9 @@ impl NullMarker {
         let value = key.record.raw.and_then(|raw| raw.short_string(SPRING.len()));
         value.is_some_and(|value| {
             let text = java_string(&value).unwrap_or(&value);
-            self.markers.iter().any(|marker| **marker == *text) || is_of_java(&value) || is_pickled(&value)
+            self.markers.iter().any(|marker| **marker == *text) || JAVA.contains(&&*value) || is_pickled(&value)
         })
     }
-}
-
-fn is_of_java(value: &[u8]) -> bool {
-    [&SPRING[..], JAVA_NULL, EMPTY_LIST, ARRAY_LIST].contains(&value)
 }
 
 /// Returns whether a value is the `None`, `[]` or `{}` of Python, as its versions pickle them: with the number of the protocol from 2 on,

@@ -4,10 +4,9 @@
 //! least that long. Applications spread expiries by adding a random offset to the TTL, so `jitter` is allowed on top of every
 //! maximum; a class can set its own.
 
+use crate::policy::harmless::HarmlessKeys;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{
-    BuiltRule, HarmlessKeys, KeyRule, Known, Lifetime, Need, Rule, RuleMeta, Severity, Text, Unit, Violation,
-};
+use crate::policy::rule::{BuiltRule, KeyRule, Known, Lifetime, Need, Rule, RuleMeta, Severity, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
 use crate::policy::{Context, KeyView};
 use crate::units::Millis;

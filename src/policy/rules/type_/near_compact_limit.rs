@@ -5,10 +5,9 @@
 //! with a model of the higher limits (`analyze/read/raised_limits.rs`), so a hash with one value too long for the compact
 //! encoding does not count. The saving is the difference of the two results, that is of `MEMORY USAGE` under both settings.
 
+use crate::policy::harmless::HarmlessKeys;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{
-    BuiltRule, HarmlessKeys, KeyRule, Known, Need, Rule, RuleMeta, Severity, Text, Unit, Violation,
-};
+use crate::policy::rule::{BuiltRule, KeyRule, Known, Need, Rule, RuleMeta, Severity, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::policy::{Context, KeyView, Policy};
 use crate::record::{Encoding, Kind};

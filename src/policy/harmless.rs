@@ -1,0 +1,155 @@
+//! Keys that certainly comply with rules: one cheap test clears most keys of rules that few can violate.
+
+use crate::rdb::peek::StringStart;
+use crate::record::Record;
+use crate::units::Millis;
+
+/// Keys that certainly comply with a rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HarmlessKeys {
+    /// Earliest expiry, if they expire.
+    pub from: Millis,
+    /// Latest expiry, if they expire.
+    pub to: Millis,
+    /// True if only keys comply whose last access the dump does not store.
+    pub unknown_use: bool,
+    /// True if only keys comply that are not [slightly above a packing limit](crate::record::Record::compact).
+    pub far_from_compact: bool,
+    /// Strings that may not comply.
+    pub doubtful: DoubtfulTexts,
+}
+
+impl Default for HarmlessKeys {
+    /// Returns all keys.
+    fn default() -> Self {
+        HarmlessKeys {
+            from: Millis(i64::MIN),
+            to: Millis(i64::MAX),
+            unknown_use: false,
+            far_from_compact: false,
+            doubtful: DoubtfulTexts::default(),
+        }
+    }
+}
+
+impl HarmlessKeys {
+    /// Returns the keys that comply with two rules.
+    pub fn both(mut self, other: HarmlessKeys) -> Self {
+        self.doubtful.merge(&other.doubtful);
+        HarmlessKeys {
+            from: self.from.max(other.from),
+            to: self.to.min(other.to),
+            unknown_use: self.unknown_use || other.unknown_use,
+            far_from_compact: self.far_from_compact || other.far_from_compact,
+            doubtful: self.doubtful,
+        }
+    }
+
+    /// Returns `None` if all keys are among them.
+    pub fn unless_all(self) -> Option<Self> {
+        (self != HarmlessKeys::default()).then_some(self)
+    }
+
+    /// Returns whether a key is one of them.
+    #[inline]
+    pub fn includes(&self, record: &Record<'_>) -> bool {
+        let expires = record.expires_at.is_none_or(|at| self.from <= at && at <= self.to);
+        expires
+            && (!self.unknown_use || record.idle.is_none() && record.freq.is_none())
+            && (!self.far_from_compact || record.compact.is_none())
+            && !self.doubtful.may_include(record)
+    }
+}
+
+/// Short strings that may violate a rule, by length and first byte.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DoubtfulTexts {
+    /// Lengths up to 64, as bits; 63 and 64 share the last one.
+    lengths: u64,
+    /// Lengths of those that begin with a byte; empty if there are none at all.
+    by_start: Vec<u64>,
+    /// Lengths of those that may be stored as a number.
+    numbers: u64,
+}
+
+impl DoubtfulTexts {
+    /// Maximum length of a text.
+    pub const LONGEST: usize = 64;
+
+    /// Adds texts of this length that begin with any of `starts`; texts longer than [`Self::LONGEST`] must not be added.
+    pub fn add(&mut self, length: usize, starts: &[u8]) {
+        let bit = Self::bit(length as u64);
+        self.lengths |= bit;
+        self.by_start.resize(256, 0);
+        for &start in starts {
+            self.by_start[usize::from(start)] |= bit;
+            if matches!(start, b'-' | b'0'..=b'9') {
+                self.numbers |= bit;
+            }
+        }
+    }
+
+    fn bit(length: u64) -> u64 {
+        1 << length.min(Self::LONGEST as u64 - 1)
+    }
+
+    /// Adds the texts of another set.
+    fn merge(&mut self, other: &DoubtfulTexts) {
+        self.lengths |= other.lengths;
+        self.numbers |= other.numbers;
+        self.by_start.resize(self.by_start.len().max(other.by_start.len()), 0);
+        self.by_start.iter_mut().zip(&other.by_start).for_each(|(mine, other)| *mine |= other);
+    }
+
+    /// Returns whether the value of a string key may be one of them.
+    #[inline]
+    pub fn may_include(&self, record: &Record<'_>) -> bool {
+        // Most lengths are those of no text.
+        let length = record.length.filter(|&length| length <= Self::LONGEST as u64);
+        let Some(bit) = length.map(Self::bit).filter(|bit| self.lengths & bit != 0) else { return false };
+        let lengths = match record.raw.map(|raw| raw.short_start()) {
+            Some(StringStart::Plain(first)) => self.by_start.get(usize::from(first)).copied().unwrap_or_default(),
+            Some(StringStart::Number) => self.numbers,
+            Some(StringStart::Other) | None => self.lengths,
+        };
+        lengths & bit != 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::testing::record;
+    use crate::rdb::peek::RawValue;
+    use crate::rdb::template::Templates;
+    use crate::rdb::value_type::ValueType;
+
+    fn doubts(texts: &DoubtfulTexts, length: u64, bytes: &[u8]) -> bool {
+        let raw = RawValue { value_type: ValueType::String, bytes, templates: Templates::NONE };
+        texts.may_include(&Record { length: Some(length), raw: Some(raw), ..record(b"k") })
+    }
+
+    #[test]
+    fn texts_are_told_by_length_and_first_byte() {
+        let mut texts = DoubtfulTexts::default();
+        assert!(!doubts(&texts, 4, b"\x04null"));
+        texts.add(4, b"nN");
+        texts.add(2, b"-");
+        texts.add(0, b"");
+        assert!(doubts(&texts, 4, b"\x04null") && doubts(&texts, 4, b"\x04Noon"));
+        assert!(!doubts(&texts, 4, b"\x04zero") && !doubts(&texts, 3, b"\x03nil"));
+        assert!(doubts(&texts, 0, b"\0"));
+        // A number in binary form, and a string whose length has another form.
+        assert!(doubts(&texts, 2, b"\xc0\xff") && !doubts(&texts, 4, b"\xc1\xe8\x03"));
+        assert!(doubts(&texts, 4, b"\x40\x04zero"));
+    }
+
+    #[test]
+    fn texts_of_63_and_64_bytes_share_a_length() {
+        let mut texts = DoubtfulTexts::default();
+        texts.add(64, b"x");
+        let long = [&b"\x40\x40"[..], &[b'x'; 64]].concat();
+        assert!(doubts(&texts, 64, &long) && !doubts(&texts, 65, &long));
+        assert!(doubts(&texts, 63, b"\x3fx") && !doubts(&texts, 63, b"\x3fy"));
+    }
+}
