@@ -38,7 +38,7 @@ const STYLES: Styles = Styles::styled().literal(AnsiColor::Cyan.on_default()).va
                   violations of the naming standard.\n\nAn INPUT is a dump file, an append-only file with an RDB preamble, \
                   a directory of either, a quoted glob, or - for standard input. gzip, zstd and lz4 are detected. Several \
                   inputs are read as the shards of one deployment and make one report.",
-    after_help = "Exit status: 0 success, 1 findings at or above --fail-on, 2 usage error, 3 no report possible, 4 incomplete \
+    after_help = "Exit status: 0 success, 1 a gate failed (such as --fail-on), 2 usage error, 3 no report possible, 4 incomplete \
                   or corrupt snapshot (takes precedence over 1).",
     arg_required_else_help = true,
     propagate_version = true,
@@ -199,7 +199,7 @@ pub struct CheckArgs {
         .long_help(
             "Write the intact records to this new snapshot; without it, only the list is printed\n\nThe list goes to standard \
              output in both cases. The file is replaced when it is complete; it keeps its mode, and a link is followed. The \
-             damaged file is never written over."
+             damaged file is never overwritten."
         )),
     mut_arg("max_memory", |memory| memory
         .help("Memory for decompressed values and decoder windows [default: a quarter of RAM, at least 256MB]")
@@ -238,7 +238,7 @@ pub struct SalvageArgs {
 pub struct CompareArgs {
     #[command(flatten)]
     pub read: ReadArgs,
-    /// Compare nights that lack shards of earlier nights, too: the shards were removed on purpose
+    /// Compare nights that lack shards of earlier nights, too; for shards removed on purpose
     #[arg(long, help_heading = "Input")]
     pub allow_missing: bool,
     #[command(flatten)]
@@ -259,7 +259,7 @@ pub struct CompareArgs {
     ///
     /// growth=20%/week: all memory, per day, week or month; growth=20%: from the first to the last snapshot. keys=30% and
     /// keys=30%/month: likewise for the number of keys. pattern=50%: any pattern, or a new one; only growth of 1 MiB or more
-    /// counts. must, should or hint: findings of this severity or higher that are new or worse than in the first snapshot.
+    /// counts. must, should or hint: findings of this severity or higher that are new, worse or first evaluated since the first snapshot.
     #[arg(long, value_name = "CONDITION", value_delimiter = ',', help_heading = "Policy")]
     pub fail_on: Vec<Condition>,
     /// With --fail-on: exit with status 1 also if a condition was not evaluated
@@ -301,7 +301,7 @@ pub struct CapacityArgs {
     /// within an hour are added up
     #[arg(long, value_name = "INPUT", value_hint = clap::ValueHint::AnyPath, help_heading = "Plan")]
     pub earlier: Vec<PathBuf>,
-    /// Count nights that lack shards of earlier nights, too: the shards were removed on purpose
+    /// Count nights that lack shards of earlier nights, too; for shards removed on purpose
     #[arg(long, requires = "earlier", help_heading = "Plan")]
     pub allow_missing: bool,
     /// Nodes of the cluster: the output of CLUSTER NODES, or the nodes.conf of a node
@@ -319,7 +319,7 @@ pub struct CapacityArgs {
     pub policy: OsString,
     #[command(flatten)]
     pub output: OutputArgs,
-    /// Output format [default: that of the output's extension, else table]
+    /// Output format [default: from the extension of --output, else table]
     #[arg(long, value_enum, help_heading = "Output")]
     pub format: Option<CapacityFormat>,
     /// List to write as CSV [default: nodes]
@@ -330,7 +330,7 @@ pub struct CapacityArgs {
     /// Title of the HTML page [default: the inputs]
     #[arg(long, value_name = "TEXT", help_heading = "Output")]
     pub title: Option<String>,
-    /// Environment that the HTML page names, such as production
+    /// Environment shown on the HTML page, such as production
     #[arg(long, value_name = "NAME", help_heading = "Output")]
     pub environment: Option<String>,
     /// Label for every sample of --format prometheus, such as snapshot=cache-1 (repeatable)

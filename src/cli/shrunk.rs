@@ -94,11 +94,11 @@ fn shorter(input: &Mappable) -> Option<Error> {
 /// Error if no input is shorter: its name leads to another file by now, or a disk cannot be read.
 fn unreadable() -> Error {
     let what = wording!(
-        "an input cannot be read any more: it was removed and cut off, or the disk has an error",
+        "an input cannot be read any more: it was removed and truncated, or the disk has an error",
         "某个输入无法继续读取：文件被删除并截断，或磁盘出错"
     );
     Error::new(ErrorKind::Unreadable(what))
-        .with_remedy(wording!("--no-mmap tells the file and the byte", "用 --no-mmap 可得知文件与位置"))
+        .with_remedy(wording!("--no-mmap reports the file and the offset", "用 --no-mmap 可得知文件与位置"))
 }
 
 #[cfg(test)]

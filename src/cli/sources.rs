@@ -153,7 +153,7 @@ pub fn refuse_snapshot(path: &Path) -> Result<()> {
     match may_hold_snapshot(path) {
         false => Ok(()),
         true => Err(Error::usage(format!("{name} is a snapshot, an append-only file or an archive"))
-            .with_hint("nothing was written; give another file with -o, or --force to write over it")),
+            .with_hint("nothing was written; give another file with -o, or --force to overwrite it")),
     }
 }
 
@@ -166,7 +166,7 @@ pub fn refuse_object_with_snapshot(target: &Target) -> Result<()> {
     {
         false => Ok(()),
         true => Err(Error::usage(format!("{} is a snapshot, an append-only file or an archive", target.address()))
-            .with_hint("nothing was written; give another address with -o, or --force to write over it")),
+            .with_hint("nothing was written; give another address with -o, or --force to overwrite it")),
     }
 }
 

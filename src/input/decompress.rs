@@ -107,7 +107,7 @@ impl Compression {
             return Error::at(
                 offset,
                 ErrorKind::OverBudget(wording!(
-                    "the zstd window is larger than 2^{log} bytes, the share of one input in the memory of this run",
+                    "the zstd window is larger than 2^{log} bytes, the limit for one input",
                     "zstd 窗口大于 2^{log} 字节，即本次运行中单个输入可用的内存"
                 )),
             )

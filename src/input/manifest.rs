@@ -56,7 +56,7 @@ impl Manifest {
             FileKind::Base if self.base.is_some() => return Err(wording!("a second base file", "出现第二个基础文件")),
             FileKind::Base => self.base = Some(entry.file),
             FileKind::Increment if last_increment.is_some_and(|last| last >= entry.sequence) => {
-                return Err(wording!("command files are not in rising order", "命令文件未按序号递增"));
+                return Err(wording!("command files are not in ascending order", "命令文件未按序号递增"));
             }
             FileKind::Increment => {
                 *last_increment = Some(entry.sequence);

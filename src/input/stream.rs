@@ -242,8 +242,8 @@ impl Window {
     fn over_budget(&mut self) -> Error {
         let most = self.largest;
         let what = wording!(
-            "the record needs a temporary file of more than {most} bytes, the share of this input",
-            "该记录需要超过 {most} 字节的临时文件，超出本输入的份额"
+            "the record needs a temporary file of more than {most} bytes, the limit for this input",
+            "该记录需要超过 {most} 字节的临时文件，超出本输入的上限"
         );
         let error = Error::at(self.offset, ErrorKind::OverBudget(what))
             .with_remedy(wording!("give a larger --max-temp", "请给出更大的 --max-temp"));

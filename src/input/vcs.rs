@@ -37,7 +37,7 @@ pub(super) fn check(head: &[u8]) -> Result<()> {
     match (version, codec, reserved, kind) {
         (VERSION, LZ4, RESERVED, RDB) => Ok(()),
         (VERSION, LZ4, RESERVED, _) => {
-            unknown(6, wording!("content of kind {kind} is no snapshot", "内容类别 {kind} 不是快照"))
+            unknown(6, wording!("content of kind {kind} is not a snapshot", "内容类别 {kind} 不是快照"))
         }
         (VERSION, LZ4, _, _) => unknown(5, wording!("reserved byte is {reserved}", "保留字节为 {reserved}")),
         (VERSION, ..) => unknown(4, wording!("codec {codec} is not supported", "不支持编码 {codec}")),

@@ -136,11 +136,11 @@ impl Need {
             ),
             Need::ExpectedTypes => text("add [[expected]] to a policy file", "在策略文件中添加 [[expected]]"),
             Need::IdleTimes => text(
-                "dump a server whose maxmemory-policy is one of LRU",
+                "use a dump of a server with an LRU maxmemory-policy",
                 "在 maxmemory-policy 为 LRU 的服务器上生成快照",
             ),
             Need::IdleTimesOrCounters => text(
-                "dump a server whose maxmemory-policy is one of LRU or LFU",
+                "use a dump of a server with an LRU or LFU maxmemory-policy",
                 "在 maxmemory-policy 为 LRU 或 LFU 的服务器上生成快照",
             ),
             Need::Values => text("give --inspect-values", "用 --inspect-values 开启"),
@@ -153,14 +153,17 @@ impl Need {
                 "生成快照时设置 rdbchecksum yes；`rdblens check` 可逐个校验此文件中的 value",
             ),
             Need::LaterNow => text("correct --now", "更正 --now"),
-            Need::MemoryLimit => text("set maxmemory on the server, and give it", "在服务器上设置 maxmemory 并给出"),
+            Need::MemoryLimit => text(
+                "set maxmemory on the server, and pass it with --maxmemory",
+                "在服务器上设置 maxmemory，并用 --maxmemory 给出",
+            ),
             Need::WholeFiles => text(
                 "repeat the backup; `rdblens check` says where the file is damaged",
                 "重新备份；`rdblens check` 可指出损坏位置",
             ),
             Need::CompressedSizes => text("dump with rdbcompression yes", "生成快照时设置 rdbcompression yes"),
             Need::KnownMemory => text(
-                "add what the server says of these keys: MEMORY USAGE, or INFO modules",
+                "add the server's own figures for these keys: MEMORY USAGE, or INFO modules",
                 "自行加上服务器给出的数字：MEMORY USAGE 或 INFO modules",
             ),
             Need::ModuleContent => {

@@ -96,18 +96,15 @@ impl Draft<'_> {
             let more = human::count(more);
             let line = say!(
                 lang,
-                "{more} lighter patterns are left out: --top takes more.",
+                "{more} lighter patterns are left out; a larger --top includes them.",
                 "另有 {more} 个较小的模式未列出：用 --top 增加。"
             );
             writeln!(out, "# {line}")?;
         }
         if left_out > 0 {
             let patterns = human::counted(left_out, nouns::PATTERN, lang);
-            let line = say!(
-                lang,
-                "{patterns} found that no entry could be written for, see above.",
-                "{patterns}无法写成条目，见上文。"
-            );
+            let line =
+                say!(lang, "No entry could be written for {patterns}; see above.", "{patterns}无法写成条目，见上文。");
             writeln!(out, "# {line}")?;
         }
         Ok(())
@@ -157,8 +154,7 @@ impl Draft<'_> {
         for (name, max, _) in CLASSES {
             writeln!(out, "[[ttl_class]]\nname = \"{name}\"\nmax = \"{max}\"\n")?;
         }
-        let todo =
-            "For keys that are meant to stay. No entry is drafted with it: that keys lack an expiry does not show why.";
+        let todo = "For keys that may live forever. Drafts never use it: a missing expiry may not be intended.";
         let todo =
             lang.of(todo, "用于确需永久保存的 key。草稿不会把任何条目归入此类：没有过期时间并不说明应当永久保存。");
         writeln!(out, "# {todo}\n[[ttl_class]]\nname = \"forever\"\nrequired = false\n")

@@ -174,7 +174,7 @@ impl CheckVerdict {
             CheckVerdict::Corrupt => "corrupt",
             CheckVerdict::NotASnapshot => "not a snapshot",
             CheckVerdict::Unreadable => "unreadable",
-            CheckVerdict::OverBudget => "not checked whole",
+            CheckVerdict::OverBudget => "not fully checked",
         }
     }
 }

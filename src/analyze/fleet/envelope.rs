@@ -136,7 +136,7 @@ fn take<const N: usize>(rest: &mut &[u8]) -> [u8; N] {
 }
 
 fn cut_short() -> Error {
-    refused(wording!("cut short or damaged", "不完整或已损坏"))
+    refused(wording!("truncated or damaged", "不完整或已损坏"))
 }
 
 /// Returns the error for a partial report that cannot be used.

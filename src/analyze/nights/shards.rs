@@ -34,7 +34,7 @@ pub fn keep_whole(servers: &[NamedReport], earlier: &mut Vec<NamedReport>) -> Re
     {
         let Wording { en, zh } = today.and_then(|night| night.left_out).map(|it| it.wording).unwrap_or_default();
         return Err(Error::new(ErrorKind::Unreadable(Wording {
-            en: format!("the input is not whole: it {en}, which earlier nights have"),
+            en: format!("the input is incomplete: it {en}, which earlier nights have"),
             zh: format!("输入不完整：与此前的时间点相比，{zh}"),
         }))
         .with_remedy(wording!(

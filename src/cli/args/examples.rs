@@ -69,7 +69,7 @@ pub(super) const CAPACITY: &str = concat!(
         "nodes that a deployment needs" => "capacity '/backup/2026-11-21/*.rdb' --node-memory 16GB",
         "nodes and cost until summer, from the growth of earlier nights" =>
             "capacity dump.rdb --node-memory 16GB --earlier monday.json --until 2027-06-30 --cost 9.5/GB-month",
-        "even out a cluster over six nodes" =>
+        "balance a cluster over six nodes" =>
             "capacity shard-1.rdb shard-2.rdb shard-3.rdb --node-memory 16GB --nodes 6 --cluster-nodes nodes.txt",
     )
 );

@@ -17,7 +17,7 @@ use crate::report::{Prefixes, Severity};
 pub struct PlanArgs {
     #[command(flatten)]
     pub read: ReadArgs,
-    /// Maximum rows per list [default: 20; the table shows 10]
+    /// Maximum rows per list [default: 20 in JSON and CSV, 10 in other formats]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Report")]
     pub top: Option<u32>,
     #[command(flatten)]
@@ -145,7 +145,7 @@ pub struct MergeArgs {
     /// Current time, to compute the age of the snapshot; same syntax as --at of `rdblens plan`
     #[arg(long, value_name = "TIME", help_heading = "Policy")]
     pub now: Option<String>,
-    /// Earlier JSON report to compare with: --fail-on counts only new or worse findings, and growth is checked
+    /// Earlier JSON report to compare with: --fail-on counts only new, worse or first evaluated findings, and growth is checked
     #[arg(long, value_name = "REPORT.json", help_heading = "Policy")]
     pub baseline: Option<PathBuf>,
     /// Earlier JSON report for the trend of memory (repeatable); the history stored in each report is used, too

@@ -100,7 +100,7 @@ pub struct ServerArgs {
     pub server_config: Vec<OsString>,
     /// Reference time for expiry and time to live [default: the ctime of the snapshot]
     ///
-    /// Seconds since the Unix epoch, or a date such as 2026-11-21T03:00:00Z.
+    /// Seconds since the Unix epoch, or an RFC 3339 time such as 2026-11-21T03:00:00Z.
     #[arg(long, value_name = "TIME")]
     pub at: Option<String>,
 }
@@ -157,7 +157,7 @@ pub struct PolicyArgs {
     /// Current time, to compute the age of the snapshot; same syntax as --at
     #[arg(long, value_name = "TIME")]
     pub now: Option<String>,
-    /// Earlier JSON report to compare with: --fail-on counts only new or worse findings, and growth is checked
+    /// Earlier JSON report to compare with: --fail-on counts only new, worse or first evaluated findings, and growth is checked
     ///
     /// Write it with --format json --top 10000, so that it lists as many patterns as possible.
     #[arg(long, value_name = "REPORT.json")]
@@ -230,7 +230,7 @@ pub const ANY_RULE: &str = "any";
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Report")]
 pub struct ReportArgs {
-    /// Maximum rows per list [default: 20; the table shows 10]
+    /// Maximum rows per list [default: 20 in JSON and CSV, 10 in other formats]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub top: Option<u32>,
     #[command(flatten)]
@@ -259,10 +259,10 @@ pub struct OutputArgs {
     /// Write to this file instead of standard output
     ///
     /// The file is replaced when the output is complete; it keeps its mode, and a link is followed. A file that the command
-    /// reads is never written over.
+    /// reads is never overwritten.
     #[arg(long, short, value_name = "FILE", group = WRITTEN)]
     pub output: Option<PathBuf>,
-    /// Write over a file even if it is a snapshot, an append-only file or an archive
+    /// Overwrite a file even if it is a snapshot, an append-only file or an archive
     #[arg(long, requires = WRITTEN)]
     pub force: bool,
     /// Create the file readable by its owner only (mode 0600) instead of by the umask
@@ -299,7 +299,7 @@ pub struct FormatArgs {
     /// Title of the HTML page [default: the name of the file]
     #[arg(long, value_name = "TEXT")]
     pub title: Option<String>,
-    /// Environment that the HTML page names, such as production
+    /// Environment shown on the HTML page, such as production
     #[arg(long, value_name = "NAME")]
     pub environment: Option<String>,
     /// With --full: do not start a pager
@@ -316,7 +316,7 @@ pub struct FormatArgs {
 #[derive(Debug, Clone, Copy, Default, Args)]
 #[command(next_help_heading = "Output")]
 pub struct CsvArgs {
-    /// Begin CSV files with a byte order mark, by which Excel and other spreadsheet programs recognise UTF-8
+    /// Begin CSV files with a byte order mark, so that Excel and other spreadsheet programs recognise UTF-8
     #[arg(long)]
     pub bom: bool,
 }
@@ -340,7 +340,7 @@ pub struct ComparisonFormatArgs {
     /// Title of the HTML page [default: the number of snapshots]
     #[arg(long, value_name = "TEXT")]
     pub title: Option<String>,
-    /// Environment that the HTML page names, such as production
+    /// Environment shown on the HTML page, such as production
     #[arg(long, value_name = "NAME")]
     pub environment: Option<String>,
     /// Label for every sample of --format prometheus, such as snapshot=cache-1 (repeatable)

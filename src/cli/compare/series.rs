@@ -261,7 +261,7 @@ fn too_few(left_out: &[LeftOut], found: usize) -> Error {
     let (en, zh) = (&wording.en, &wording.zh);
     let are = if count == 1 { "is" } else { "are" };
     Error::new(ErrorKind::Unreadable(Wording {
-        en: format!("fewer than two whole nights to compare: {count} of {found} {are} left out; {name}: {en}"),
+        en: format!("fewer than two complete nights to compare: {count} of {found} {are} left out; {name}: {en}"),
         zh: format!("可比较的完整时间点不足两个：{found} 个中有 {count} 个未计入；{name}：{zh}"),
     }))
     .with_remedy(wording!(

@@ -82,7 +82,7 @@ impl Answer {
             401 | 403 => wording!("HTTP {status}{code}: access refused", "HTTP {status}{code}：拒绝访问"),
             412 => return replaced(),
             429 | 500.. => wording!(
-                "HTTP {status}{code}: the store refuses or fails, again and again",
+                "HTTP {status}{code}: the store still refuses or fails after all retries",
                 "HTTP {status}{code}：存储服务反复拒绝或出错"
             ),
             _ => wording!("HTTP {status}{code}", "HTTP {status}{code}"),
@@ -125,7 +125,7 @@ impl Answer {
             return Error::new(ErrorKind::Unreadable(what)).with_remedy(credentials(scheme));
         }
         if !self.is_connection {
-            return broken(wording!("the answer cannot be used: {cause}", "响应无法使用：{cause}"));
+            return broken(wording!("invalid response: {cause}", "响应无法使用：{cause}"));
         }
         let what = wording!("the store cannot be reached: {cause}", "无法访问存储服务：{cause}");
         Error::new(ErrorKind::Unreadable(what)).with_remedy(wording!(

@@ -213,7 +213,7 @@ impl Object {
     fn cut(&self, at: u64, end: u64) -> Failure {
         let retries = self.store.retries;
         let what = wording!(
-            "the answer ends at byte {at} of the object, {end} were asked for; so did those to {retries} more requests",
+            "the response ended at byte {at} of the object instead of {end}, also after {retries} retries",
             "响应在对象的第 {at} 字节处结束，请求的是到第 {end} 字节；重复 {retries} 次请求后依然如此"
         );
         Failure { error: broken(what), may_pass: true }
@@ -222,7 +222,7 @@ impl Object {
 
 fn too_long(end: u64) -> Error {
     broken(wording!(
-        "the answer goes on after byte {end} of the object, where it has to end",
+        "the response continues after byte {end} of the object, where it should end",
         "响应在应当结束的对象第 {end} 字节之后仍有数据"
     ))
 }

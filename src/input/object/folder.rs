@@ -114,7 +114,7 @@ fn folder(prefix: &Address, store: &Arc<Store>) -> Result<Vec<Input>> {
 fn nothing_here() -> Error {
     let what = ErrorKind::NotASnapshot(wording!("no snapshot under this prefix", "该前缀下没有快照"));
     Error::new(what).with_remedy(wording!(
-        "looked for *{} and *.manifest, not further down; a pattern such as **/*.rdb does",
+        "looked for *{} and *.manifest directly below it; use a pattern such as **/*.rdb to search deeper",
         "查找的是 *{} 和 *.manifest，不含更深的层级；可用 **/*.rdb 之类的通配符",
         ENDINGS.join(", *")
     ))

@@ -283,7 +283,7 @@ fn lacks_credentials(scheme: Scheme) -> Error {
 fn indirect(setting: &str) -> Error {
     unusable(
         wording!(
-            "the AWS profile gets its credentials by {setting}, which rdblens does not do",
+            "the AWS profile gets its credentials by {setting}, which rdblens does not support",
             "该 AWS 配置通过 {setting} 获取凭证，rdblens 不支持"
         ),
         wording!(

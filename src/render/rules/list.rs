@@ -49,8 +49,8 @@ pub fn all(presets: &[Policy], options: TableOptions, out: &mut dyn Write) -> io
     table::print(&list, &mut page)?;
     page.gap()?;
     page.text(lang.of(
-        "The numbers are those of the rules themselves. `rdblens rules ID` explains a rule with its parameters in every \
-         preset; `rdblens rules --policy NAME` lists what is in force there.",
+        "The limits shown are the defaults of the rules. `rdblens rules ID` explains a rule with its parameters in every \
+         preset; `rdblens rules --policy NAME` lists the rules and limits of that policy.",
         "表中数字为规则自身的默认值。`rdblens rules ID` 说明一条规则及其在各预设中的参数；`rdblens rules --policy NAME` 列出该策略中生效的规则。",
     ))
 }

@@ -102,7 +102,7 @@ fn ttl(key: &SampleKey, lang: Lang) -> String {
 fn known(facts: &SampleFacts, lang: Lang) -> Vec<String> {
     let mut lines = Vec::new();
     if facts.damaged {
-        lines.push(lang.of("the file is cut short", "文件被截断").to_owned());
+        lines.push(lang.of("the file is truncated", "文件被截断").to_owned());
     }
     if let Some(hours) = facts.age_hours {
         let age = span(hours.saturating_mul(3600), lang);

@@ -10,7 +10,7 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
     let name = inline(&baseline.report);
     Some(changes(
         "baseline",
-        say!(scope.lang, "Findings against {name}", "与 {name} 相比的违规").into(),
+        say!(scope.lang, "Findings compared with {name}", "与 {name} 相比的违规").into(),
         baseline,
         scope,
     ))

@@ -61,7 +61,7 @@ fn when(report: &Report, lang: Lang) -> Option<String> {
     let mut text = say!(lang, "At {}:", "以 {} 为准：", human::time(now.0));
     if let Some(next) = expiry.next {
         let (distance, time) = (human::distance(next.0, now.0, lang), human::time(next.0));
-        text.push_str(&say!(lang, " next expiry {distance} ({time}),", "最近一次过期在 {distance}（{time}），"));
+        text.push_str(&say!(lang, " next expiry {distance} ({time}),", "下一次过期在 {distance}（{time}），"));
     }
     if let Some(last) = expiry.last {
         let (distance, time) = (human::distance(last.0, now.0, lang), human::time(last.0));

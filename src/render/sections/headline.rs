@@ -351,7 +351,7 @@ impl Words<'_> {
         let collections = human::counted(big.expiring, nouns::COLLECTION, lang);
         let said = say!(
             lang,
-            "{collections} over the limits of size will expire, which can block the server.",
+            "{collections} over the size limits will expire, which can block the server.",
             "{collections}超过大小限制且将过期，过期删除可能阻塞服务器。"
         );
         (big.expiring > 0).then_some(said)
@@ -432,7 +432,7 @@ impl Words<'_> {
         let total = human::bytes(total.0);
         Some(say!(
             self.lang,
-            "With {ask}, the same keys would be held in {total}, {share} less.",
+            "With {ask}, the same keys would take {total}, {share} less.",
             "若改用 {ask}，同样的 key 共占 {total}，减少 {share}。"
         ))
     }

@@ -24,15 +24,15 @@ pub(super) fn cold_tables(parts: &[ColdPart], patterns: u64, rows: usize, lang: 
     let table = |by: ColdDivision| {
         let parts: Vec<&ColdPart> = parts.iter().filter(|part| part.by == by).collect();
         let (head, title) = match by {
-            ColdDivision::Pattern => (heads::PATTERN, lang.of("Out of use by pattern", "长期未访问：按模式")),
-            ColdDivision::Owner => (heads::OWNER, lang.of("Out of use by owner", "长期未访问：按负责人")),
+            ColdDivision::Pattern => (heads::PATTERN, lang.of("Cold keys by pattern", "长期未访问：按模式")),
+            ColdDivision::Owner => (heads::OWNER, lang.of("Cold keys by owner", "长期未访问：按负责人")),
         };
         let memory = |part: &ColdPart, step: usize| part.steps.get(step).map(|step| step.memory);
         let table = Table::of(title, &parts, rows)
             .column(Column::text(head).shrink(16), |part| match (&part.name, by) {
                 (Some(name), ColdDivision::Pattern) => Cell::pattern(name),
                 (Some(name), ColdDivision::Owner) => Cell::words(name),
-                (None, _) => lang.of("nobody", "无").into(),
+                (None, _) => lang.of("no owner", "无人负责").into(),
             })
             .column(Column::number(heads::KEYS), |part| part.steps.first().map(|step| step.keys))
             .column(Column::number(heads::NOT_USED_7), |part| memory(part, 0))

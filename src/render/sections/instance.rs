@@ -75,10 +75,10 @@ fn parts(instance: &Instance, lang: Lang) -> String {
     let mut parts = vec![say!(lang, "keys {} by MEMORY USAGE", "key {}（按 MEMORY USAGE）", bytes(instance.keys))];
     match instance.correction {
         0 => {}
-        1.. => parts.push(say!(lang, "{size} that the allocator gives beyond that", "分配器另外给出 {size}")),
+        1.. => parts.push(say!(lang, "{size} allocated beyond that", "分配器另外给出 {size}")),
         _ => parts.push(say!(
             lang,
-            "less {size} of it that is over-counting or entries of tables",
+            "minus {size} that MEMORY USAGE counts too much or that belongs to the tables",
             "减去其中重复计算或属于哈希表条目的 {size}"
         )),
     }
@@ -99,14 +99,14 @@ fn besides(difference: i64, lang: Lang) -> String {
     if difference < 0 {
         return say!(
             lang,
-            ", {size} less: the producer was another server, had other settings or another allocator",
+            ", {size} less: the server that wrote the dump is another one, or had other settings or another allocator",
             "，少 {size}：写入快照的是另一种服务器，或者设置、分配器不同"
         );
     }
     say!(
         lang,
-        ", {size} more: what a server takes to start, clients, replication backlog, scripts, and room that values and \
-         tables had grown into and a restart gives back",
+        ", {size} more: an empty server, clients, replication backlog, scripts, and spare room in values \
+         and tables that a restart gives back",
         "，多 {size}：服务器启动占用、客户端、复制积压缓冲区、脚本，以及 value 和哈希表增长后留下、重启才会归还的空间"
     )
 }

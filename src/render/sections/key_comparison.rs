@@ -76,11 +76,11 @@ fn problems(comparison: &KeyComparison, lang: Lang) -> Vec<Prose> {
     let KeyComparison { before, after, .. } = comparison;
     let mut problems: Vec<Prose> = Vec::new();
     if !before.complete {
-        let said = "The old side could not be read completely: keys called added may be on it, too.";
+        let said = "The old side could not be read completely: keys listed as added may exist there, too.";
         problems.push(lang.of(said, "旧侧未能完整读取：标为新增的 key 可能在旧侧也存在。").into());
     }
     if !after.complete {
-        let said = "The new side could not be read completely: keys called removed may be on it, too.";
+        let said = "The new side could not be read completely: keys listed as removed may exist there, too.";
         problems.push(lang.of(said, "新侧未能完整读取：标为删除的 key 可能在新侧也存在。").into());
     }
     let unreadable = before.unreadable + after.unreadable;
@@ -88,7 +88,7 @@ fn problems(comparison: &KeyComparison, lang: Lang) -> Vec<Prose> {
         let keys = human::counted(unreadable, nouns::KEY, lang);
         let said = say!(
             lang,
-            "The values of {keys} could not be read: rdblens check names damage, --max-memory limits what is decompressed.",
+            "The values of {keys} could not be read: run `rdblens check` to locate damage, or raise --max-memory.",
             "{keys} 的值无法读取：rdblens check 列出损坏之处，--max-memory 限制解压大小。"
         );
         problems.push(said.into());

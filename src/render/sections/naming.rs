@@ -19,7 +19,7 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
         return None;
     }
     let lang = scope.lang;
-    let title = lang.of("Names against the rules", "违反命名规则的 key 名");
+    let title = lang.of("Names that violate rules", "违反命名规则的 key 名");
     let rules = Table::of(title, &broken, usize::MAX)
         .column(Column::text(heads::RULE), |rule| &*rule.rule)
         .column(Column::text(heads::SEVERITY).spare(2), |rule| Cell::Severity(rule.severity))

@@ -15,7 +15,7 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
     if server.aux.is_empty() || server.family.is_empty() {
         return Some(section);
     }
-    let title = lang.of("What the dump says of its server", "快照中记录的服务器信息").to_owned();
+    let title = lang.of("Server information in the dump", "快照中记录的服务器信息").to_owned();
     let list = server.aux.iter().take(scope.many).map(|field| (field.name.clone(), field.value.clone())).collect();
     Some(section.with(Block::Fields(Fields { label: "aux: ", title, list })))
 }
@@ -86,7 +86,7 @@ fn facts(report: &Report, lang: Lang) -> Table {
     fact(lang.of("module data outside keys", "key 之外的模块数据"), server.module_aux.join(", "));
     fact(lang.of("rows of each list in the report", "报告中每个列表的行数"), human::count(options.top as u64));
     fact(lang.of("made by", "生成程序"), format!("rdblens {}", report.rdblens));
-    let mut table = Table::of(lang.of("How the figures were made", "数字的来源"), &facts, usize::MAX)
+    let mut table = Table::of(lang.of("How the figures were computed", "数字的来源"), &facts, usize::MAX)
         .column(Column::text(heads::WHAT), |(what, _)| *what)
         .column(Column::text(heads::WHICH), |(_, value)| Cell::words(value))
         .build()

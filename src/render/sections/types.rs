@@ -40,7 +40,7 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
         .build();
     let sizes = say!(
         lang,
-        "Sizes of keys, on a scale from {} to {} on which each step is ten times the last: the bar reaches from the size that half of the keys stay below to the one that 99 of 100 do, the dot is the largest key.",
+        "Key sizes on a logarithmic scale from {} to {}: the bar spans the median to the 99th percentile, the dot is the largest key.",
         "key 大小分布的刻度从 {} 到 {}，按对数递增：横条从中位数到第 99 百分位，圆点为最大的 key。",
         human::bytes(scale.least),
         human::bytes(scale.most),

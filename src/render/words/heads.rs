@@ -28,8 +28,8 @@ heads! {
     ALLOWED = "allowed", "限值";
     AT_MOST = "at most", "最长";
     BETWEEN = "between", "区间";
-    BREAK = "break", "违反的规则";
-    BREAKING = "breaking", "违规 key 数";
+    BREAK = "rules violated", "违反的规则";
+    BREAKING = "violating", "违规 key 数";
     BREAKS = "breaks", "违反的规则";
     BUDGET = "budget", "预算";
     BUDGET_OF = "budget of", "预算对象";

@@ -58,7 +58,7 @@ pub fn slots(slots: &Slots, lang: Lang) -> String {
     say!(
         lang,
         "{} with keys; mean {}, median {}, p99 {}, heaviest {}. {} with a hash tag.",
-        "{}有 key；平均 {}，中位数 {}，p99 {}，最大 {}。{} 带 hash tag。",
+        "{}有 key；平均 {}，中位数 {}，p99 {}，最大 {}。{} 带哈希标签。",
         human::counted(slots.used, nouns::SLOT, lang),
         human::bytes(slots.mean.0),
         human::bytes(slots.p50.0),

@@ -160,7 +160,7 @@ impl GateGap {
             GateGap::TooClose => {
                 wording!("the snapshots are less than 12 hours apart", "快照间隔不足 12 小时")
             }
-            GateGap::NothingBefore => wording!("there was nothing before", "此前没有数据"),
+            GateGap::NothingBefore => wording!("the earlier value is 0", "此前的数值为 0"),
             GateGap::MemoryUnknown => wording!(
                 "the memory of the keys is unknown; make reports with --server",
                 "key 的内存未知；生成报告时请加 --server"

@@ -65,7 +65,7 @@ impl WarningKind {
             ),
             OddScores { keys } => filled(
                 format!(
-                    "sorted sets with scores that are no numbers; servers read the number at the start of such a score, or 0: {keys}"
+                    "sorted sets with scores that are not numbers; servers read the number at the start of such a score, or 0: {keys}"
                 ),
                 format!("有 {keys} 个 sorted set 的 score 不是数字，服务器只读取开头的数字，没有则按 0 处理"),
             ),
@@ -98,8 +98,8 @@ impl WarningKind {
             ),
             TooManyFieldSets { limit } => filled(
                 format!(
-                    "more than {limit} different sets of field names: the memory of compact hashes with others lacks their share \
-                     of the names, and ordinary hashes with others are not converted"
+                    "more than {limit} different sets of field names: the memory of compact hashes with further sets lacks their \
+                     share of the names, and ordinary hashes with further sets are not converted"
                 ),
                 format!(
                     "不同的字段名组合超过 {limit} 种：其余组合的紧凑 hash 未计入字段名的分摊，普通 hash 按不转换估算"
@@ -158,7 +158,7 @@ impl WarningKind {
             ),
             CrowdedFirstLevel => fixed(
                 "too many distinct first segments: they are counted together as {*}, so that prefixes, businesses and instances by \
-                 business are not told apart",
+                 business cannot be distinguished",
                 "首段的不同取值过多：全部合并为 {*} 统计，无法区分前缀和业务，也无法按业务拆分实例",
             ),
             DifferentServers { servers } => {
@@ -257,12 +257,12 @@ impl WarningKind {
             }
             PoliciesDiffer { rules } if rules.is_empty() => fixed(
                 "the policies of the reports may differ, and the reports do not say which rules have the same settings: which \
-                 findings are new cannot be told; make both reports with this version",
+                 findings are new is unknown; make both reports with this version",
                 "各报告的策略可能不同，且报告没有记录哪些规则的设置相同：无法判断哪些违规是新增的；请用本版本重新生成两份报告",
             ),
             PoliciesDiffer { rules } => filled(
                 format!(
-                    "the reports were checked against different policies: which findings are new cannot be told of rules that only \
+                    "the reports were checked against different policies: which findings are new is unknown for rules that only \
                      one of them has, or that have other settings: {}",
                     listed(rules, ", ")
                 ),
@@ -400,7 +400,8 @@ impl WarningKind {
             ),
             ClusterSlotsOpen { slots } => filled(
                 format!(
-                    "slots are on the move: {}; redis-cli moves others only when these are settled: let the move end, or run \
+                    "slots are being migrated: {}; redis-cli moves others only when these are settled: wait for the end of the \
+                     migration, or run \
                      `redis-cli --cluster fix HOST:PORT`; give a new list then",
                     listed(slots, ", ")
                 ),

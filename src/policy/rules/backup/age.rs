@@ -17,8 +17,8 @@ use crate::units::Millis;
 static META: RuleMeta = RuleMeta {
     id: "backup.age",
     severity: Severity::Should,
-    problem: Text { en: "snapshot older than `max`", zh: "快照早于 max 之前" },
-    what: Text { en: "the snapshot is at most `max` old", zh: "快照不超过 max" },
+    problem: Text { en: "snapshot older than `max`", zh: "快照距今超过 max" },
+    what: Text { en: "the snapshot is at most `max` old", zh: "快照距今不超过 max" },
     why: Text {
         en: "If the server fails, everything written after the last snapshot is lost. A snapshot older than the backup interval \
              shows that saving or copying has stopped, which often goes unnoticed.",

@@ -17,7 +17,7 @@ static META: RuleMeta = RuleMeta {
     id: "backup.integrity",
     severity: Severity::Must,
     problem: Text {
-        en: "file damaged, cut short, or with a wrong checksum", zh: "文件损坏、不完整或校验和不符"
+        en: "file damaged, truncated, or with a wrong checksum", zh: "文件损坏、不完整或校验和不符"
     },
     what: Text {
         en: "every file is complete and undamaged, and its checksum is correct",

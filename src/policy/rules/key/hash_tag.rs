@@ -21,7 +21,7 @@ static META: RuleMeta = RuleMeta {
     },
     why: Text {
         en: "In a cluster, the text in braces alone determines the slot of a key. With an empty, unclosed, nested or second \
-             pair the server hashes another part than intended: related keys end up in different slots, and multi-key \
+             pair the server hashes a different part than intended: related keys end up in different slots, and multi-key \
              commands fail.",
         zh: "集群中只有花括号内的内容决定 key 所在的槽。花括号为空、未闭合、嵌套或出现第二对时，服务器取哈希的部分与本意不同：本应在一起的 key 会分散，多 key 命令会失败。",
     },

@@ -17,7 +17,7 @@ static META: RuleMeta = RuleMeta {
     why: Text {
         en: "Names are compared byte by byte: `UserProfile:1` and `userprofile:1` are two keys. If only lower \
              case is allowed, such duplicates cannot occur.",
-        zh: "key 名按字节比较：`UserProfile:1` 和 `userprofile:1` 是两个 key。只允许小写时，就不必记住到底是哪一种写法。",
+        zh: "key 名按字节比较：`UserProfile:1` 和 `userprofile:1` 是两个 key。只允许小写，就不会出现这样的重复 key。",
     },
     fix: Text {
         en: "write names in lower case and separate words as the standard does: `UserProfile:12345` becomes \

@@ -50,7 +50,7 @@ static META: RuleMeta = RuleMeta {
         zh: "每个 key 名都与值一起常驻内存。当值只是数字或标志时，占内存的主要是 key 名，固定段的每个字节都按 key 数重复。",
     },
     fix: Text {
-        en: "abbreviate long words behind the business prefix (`user:{uid}:friends:messages:{mid}` to \
+        en: "abbreviate long words after the business prefix (`user:{uid}:friends:messages:{mid}` to \
              `user:{uid}:friends:msgs:{mid}`) as far as names stay readable and distinct, or put small values into hashes \
              that share a name",
         zh: "在可读、不重名的前提下，业务前缀之后的长单词改用常见缩写（`user:{uid}:friends:messages:{mid}` 简化为 \

@@ -19,7 +19,7 @@ static META: RuleMeta = RuleMeta {
         zh: "key 名含空白、不可见字符、控制字符、引号、反斜杠，或不是合法 UTF-8",
     },
     what: Text {
-        en: "no space, invisible character, control, quote or backslash; valid UTF-8",
+        en: "no space, invisible or control character, quote or backslash; valid UTF-8",
         zh: "不含空白、不可见字符、控制字符、引号、反斜杠；须为合法 UTF-8",
     },
     why: Text {

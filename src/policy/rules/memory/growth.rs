@@ -29,8 +29,8 @@ static META: RuleMeta = RuleMeta {
         zh: "模式新出现，或内存增长到 factor 倍以上，且增量达到 least 或全部内存的 share",
     },
     what: Text {
-        en: "no pattern takes more than `factor` times its earlier memory, and `least` or `share` of all memory more",
-        zh: "与之前的快照相比，任何模式的内存增长不超过 factor 倍（增量达到 least 或全部内存的 share 才计入）",
+        en: "no pattern grows to more than `factor` times its earlier memory, if it grew by `least` or `share` of all memory",
+        zh: "与之前的快照相比，任何模式的内存不超过此前的 factor 倍（增量达到 least 或全部内存的 share 才计入）",
     },
     why: Text {
         en: "Sudden growth of a pattern usually means a runaway write loop, a missing TTL or a feature without planned memory. \

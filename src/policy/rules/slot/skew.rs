@@ -196,10 +196,10 @@ fn thousandths(whole: u64, share: u64) -> u64 {
 const SLOT: DetailField = DetailField::new("slot", "slot", "槽");
 const MEAN: DetailField = DetailField::new("mean", "mean", "平均");
 const CAUSE: DetailField = DetailField::new("cause", "cause", "起因");
-const TAGGED_KEYS: DetailField = DetailField::new("tagged_keys", "tagged keys", "带 hash tag 的 key 数");
+const TAGGED_KEYS: DetailField = DetailField::new("tagged_keys", "tagged keys", "带哈希标签的 key 数");
 
 const BIG_KEY: Text = Text { en: "big key", zh: "大 key" };
-const HASH_TAG: Text = Text { en: "hash tag", zh: "hash tag" };
+const HASH_TAG: Text = Text { en: "hash tag", zh: "哈希标签" };
 const MANY_KEYS: Text = Text { en: "many keys", zh: "key 过多" };
 
 fn cause(slot: &SlotRow) -> Text {

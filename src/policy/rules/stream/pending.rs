@@ -18,16 +18,16 @@ static META: RuleMeta = RuleMeta {
     severity: Severity::Must,
     problem: Text {
         en: "consumer group with many or long unacknowledged entries",
-        zh: "消费组有大量或长期未确认的条目",
+        zh: "消费组有大量或长期未确认的消息",
     },
     what: Text {
-        en: "no consumer group has many or long unacknowledged entries",
-        zh: "消费组没有大量或长期未确认的条目",
+        en: "no consumer group has too many unacknowledged entries, or entries unacknowledged for too long",
+        zh: "消费组没有大量或长期未确认的消息",
     },
     why: Text {
         en: "A delivered but unacknowledged entry is unfinished work: its consumer has failed, is too slow, or does not call \
              XACK. The list of pending entries takes memory itself and keeps growing.",
-        zh: "已投递但未确认的条目意味着工作没有完成：消费者故障、过慢，或漏掉 XACK。待确认列表（PEL）本身占用内存并持续增长。",
+        zh: "已投递但未确认的消息意味着工作没有完成：消费者故障、过慢，或漏掉 XACK。待确认列表（PEL）本身占用内存并持续增长。",
     },
     fix: Text {
         en: "inspect with XPENDING, reassign entries with XAUTOCLAIM (before 6.2: XCLAIM), acknowledge with XACK, remove dead consumers with \
@@ -38,7 +38,7 @@ static META: RuleMeta = RuleMeta {
         ParamSpec {
             name: "max",
             what: Text {
-                en: "maximum number of pending entries of a group", zh: "单个消费组允许的最大未确认条目数"
+                en: "maximum number of pending entries of a group", zh: "单个消费组允许的最大未确认消息数"
             },
             default: ParamDefault::Int(1_000),
         },
@@ -46,7 +46,7 @@ static META: RuleMeta = RuleMeta {
             name: "max_age",
             what: Text {
                 en: "maximum time since the delivery of a pending entry",
-                zh: "未确认条目自投递起允许的最长时间",
+                zh: "未确认消息自投递起允许的最长时间",
             },
             default: ParamDefault::Span(86_400_000),
         },
@@ -54,7 +54,7 @@ static META: RuleMeta = RuleMeta {
             name: "idle",
             what: Text {
                 en: "maximum idle time of a consumer with pending entries",
-                zh: "有未确认条目的消费者允许的最长空闲时间",
+                zh: "有未确认消息的消费者允许的最长空闲时间",
             },
             default: ParamDefault::Span(3_600_000),
         },

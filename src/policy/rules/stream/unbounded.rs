@@ -21,16 +21,16 @@ static META: RuleMeta = RuleMeta {
     severity: Severity::Should,
     problem: Text {
         en: "stream of more than `max` entries, or with entries older than `max_age`",
-        zh: "stream 的条目超过 max 条，或有早于 max_age 的条目",
+        zh: "stream 的消息超过 max 条，或有早于 max_age 的消息",
     },
     what: Text {
         en: "no stream has more than `max` entries, or entries older than `max_age`",
-        zh: "stream 的条目数不超过 max，且没有早于 max_age 的条目",
+        zh: "stream 的消息数不超过 max，且没有早于 max_age 的消息",
     },
     why: Text {
         en: "Reading and acknowledging do not remove entries: without trimming, a stream keeps its whole history and becomes \
              a big key.",
-        zh: "读取和确认都不会删除条目：不修剪的 stream 会保留全部历史条目，最终成为大 Key。",
+        zh: "读取和确认都不会删除消息：不修剪的 stream 会保留全部历史消息，最终成为大 key。",
     },
     fix: Text {
         en: "add entries with XADD … MAXLEN ~ 1000 or MINID ~ … (only from 6.2 on), and trim existing ones with XTRIM",
@@ -39,12 +39,12 @@ static META: RuleMeta = RuleMeta {
     params: &[
         ParamSpec {
             name: "max",
-            what: Text { en: "maximum number of entries", zh: "允许的最大条目数" },
+            what: Text { en: "maximum number of entries", zh: "允许的最大消息数" },
             default: ParamDefault::Int(10_000),
         },
         ParamSpec {
             name: "max_age",
-            what: Text { en: "maximum age of the first entry", zh: "首个条目允许的最长存在时间" },
+            what: Text { en: "maximum age of the first entry", zh: "首条消息允许的最长存在时间" },
             default: ParamDefault::Span(30 * 86_400_000),
         },
     ],

@@ -44,7 +44,7 @@ pub(super) fn section(plan: &Capacity, lang: Lang) -> Option<Section> {
     let mut section = Section::new("slot-plan", title).lead(evenness(slots, lang));
     if slots.owners_guessed {
         section = section.lead(lang.of(
-            "The owner of slots without keys is a guess: --cluster-nodes makes it known.",
+            "The owners of slots without keys are guessed; --cluster-nodes gives the actual ones.",
             "没有 key 的槽归属为推测值，可用 --cluster-nodes 指定。",
         ));
     }
@@ -190,7 +190,7 @@ pub(super) fn out_of_order(plan: &Capacity, lang: Lang) -> Vec<Prose> {
         }
         WarningKind::ClusterSlotsOpen { slots } => {
             let slots = human::counted(slots.len() as u64, nouns::SLOT, lang);
-            Some(say!(lang, "{slots} on the move", "{slots}正在迁移"))
+            Some(say!(lang, "{slots} being migrated", "{slots}正在迁移"))
         }
         _ => None,
     };

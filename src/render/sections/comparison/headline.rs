@@ -26,7 +26,7 @@ pub(super) fn headline(comparison: &Comparison, lang: Lang) -> Headline {
     };
     let without = |count| {
         let snapshots = counted(count);
-        say!(lang, "not whole and left out: {snapshots}", "不完整、未计入：{snapshots}")
+        say!(lang, "incomplete and left out: {snapshots}", "不完整、未计入：{snapshots}")
     };
     let not_whole = comparison.left_out.len();
     let problems = [(incomplete > 0).then(|| problem(incomplete)), (not_whole > 0).then(|| without(not_whole))];
