@@ -235,7 +235,7 @@ mod tests {
             ("file \"a seq 1 type b", "open quote"),
             ("file \"a\"b seq 1 type b", "closing quote"),
             ("file a seq 1 type b\nfile b seq 1 type b", "second base"),
-            ("file a seq 2 type i\nfile b seq 2 type i", "rising order"),
+            ("file a seq 2 type i\nfile b seq 2 type i", "ascending order"),
             ("nonsense", "odd number"),
         ] {
             let error = parse(&format!("#\n{text}\n")).unwrap_err();
