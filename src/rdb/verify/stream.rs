@@ -205,8 +205,9 @@ impl StreamCheck {
     /// Looks up an entry that was returned to the group; servers load one that is listed twice.
     pub fn returned(&mut self, id: &[u8; 16]) -> Result<()> {
         if self.consumer == 0 {
-            self.sort_pending()?;
+            // Before the error of the sort: the entries are sorted once, or time would grow with the square of their number.
             self.consumer = 1;
+            self.sort_pending()?;
         }
         match self.find(id) {
             Some(owner @ &mut (NO_OWNER | RETURNED)) => {

@@ -8,12 +8,18 @@ const REDIS_8_10: RdbHeader = RdbHeader { family: Family::Redis, version: 15 };
 const VALKEY_9: RdbHeader = RdbHeader { family: Family::Valkey, version: 80 };
 
 fn verified(verify: &mut Verify, value_type: ValueType, bytes: &[u8]) -> Result<Notes> {
-    loop {
+    verified_in_walks(verify, value_type, bytes).map(|(notes, _)| notes)
+}
+
+/// Verifies a value, and returns how often it was walked, too.
+fn verified_in_walks(verify: &mut Verify, value_type: ValueType, bytes: &[u8]) -> Result<(Notes, u32)> {
+    for walks in 1.. {
         walk(value_type, Templates::NONE, &mut Cursor::new(bytes, 0), verify)?;
         if !verify.needs_another_walk() {
-            return verify.finish();
+            return verify.finish().map(|notes| (notes, walks));
         }
     }
+    unreachable!()
 }
 
 /// A set of members of four bytes.
@@ -33,6 +39,23 @@ fn large_values_are_compared_in_several_walks() {
         assert_eq!(error.offset(), Some(5 + 5 * 4499 + 1), "{twice}");
     }
     assert_eq!(verified(&mut verify, ValueType::Set, &sound).unwrap(), Notes::default());
+}
+
+#[test]
+fn values_without_names_to_compare_are_walked_once() {
+    let members = set(0..4500);
+    let once = Ok((Notes::default(), 1));
+    let walks = |verify: &mut Verify, value_type, bytes: &[u8]| {
+        verified_in_walks(verify, value_type, bytes).map_err(|error| error.to_string())
+    };
+    let mut verify = Verify::new(REDIS_7);
+    assert_eq!(walks(&mut verify, ValueType::List, &members), once);
+    assert_eq!(walks(&mut Verify::lenient(), ValueType::Set, &members), once);
+    assert_eq!(walks(&mut verify, ValueType::Set, &members), Ok((Notes::default(), 5)));
+    // Of a stream walked again, each node would occur twice.
+    let entry: &[(u8, u8)] = &[(0, 0)];
+    let nodes: Vec<(u16, _)> = (1..=1001).map(|id| (id, entry)).collect();
+    assert_eq!(walks(&mut verify, ValueType::Stream(1), &stream(&nodes)), once);
 }
 
 /// A packed set of members of four bytes.
@@ -92,7 +115,7 @@ fn stream_with_a_node_too_large_to_be_decompressed_is_not_called_damaged() {
 }
 
 /// A stream of nodes, each with its id in milliseconds, and flags and differences of its entries.
-fn stream(nodes: &[(u8, &[(u8, u8)])]) -> Vec<u8> {
+fn stream(nodes: &[(u16, &[(u8, u8)])]) -> Vec<u8> {
     let mut live = 0;
     let nodes = nodes.iter().map(|(id, entries)| {
         let deleted = entries.iter().filter(|(flags, _)| flags & 1 == 1).count();
@@ -103,17 +126,17 @@ fn stream(nodes: &[(u8, &[(u8, u8)])]) -> Vec<u8> {
         let body: Vec<u8> = head.into_iter().chain(entries).flat_map(|number| [number, 1]).collect();
         let total = u8::try_from(body.len() + 7).unwrap();
         let count = u8::try_from(body.len() / 2).unwrap();
-        let id = [&[0x10, 0, 0, 0, 0, 0, 0, 0, *id], &[0; 8][..]].concat();
+        let id = [&[0x10][..], &u64::from(*id).to_be_bytes(), &[0; 8]].concat();
         [&id[..], &[total, total, 0, 0, 0, count, 0], &body, &[0xff]].concat()
     });
     let nodes: Vec<Vec<u8>> = nodes.collect();
-    let count = u8::try_from(nodes.len()).unwrap();
-    [&[count], &nodes.concat()[..], &[u8::try_from(live).unwrap(), 63, 0, 0]].concat()
+    let number = |number| [&[0x80][..], &u32::try_from(number).unwrap().to_be_bytes()].concat();
+    [number(nodes.len()), nodes.concat(), number(live), vec![63, 0, 0]].concat()
 }
 
 #[test]
 fn entries_of_a_stream_out_of_order_are_noted() {
-    let odd = |nodes: &[(u8, &[(u8, u8)])]| {
+    let odd = |nodes: &[(u16, &[(u8, u8)])]| {
         let notes = verified(&mut Verify::new(REDIS_7), ValueType::Stream(1), &stream(nodes)).unwrap();
         notes.odd_stream
     };
@@ -326,4 +349,21 @@ fn an_entry_may_be_returned_twice() {
     assert!(of(&[&id]).is_ok());
     assert!(of(&[&id, &id]).is_ok());
     assert!(of(&[]).is_err() && of(&[&[0; 16]]).is_err());
+}
+
+#[test]
+fn pending_entries_are_sorted_once() {
+    const ENTRIES: u32 = 100_000;
+    let id = |number: u32| [&[0; 12][..], &number.to_be_bytes()].concat();
+    let number = |number: u32| [&[0x80][..], &number.to_be_bytes()].concat();
+    // The last id is pending twice, which is found behind all others.
+    let ids = (0..ENTRIES - 1).chain([ENTRIES - 2]);
+    let pending: Vec<u8> = ids.clone().flat_map(|entry| [&id(entry)[..], &[0; 8], b"\x01"].concat()).collect();
+    let returned: Vec<u8> = ids.flat_map(id).collect();
+    let group = [b"\x01\x01g\0\0\0", &number(ENTRIES)[..], &pending, b"\0", &number(ENTRIES), &returned].concat();
+    let stream = [&[0; 9][..], &group, b"\x01\x01\0\0\0"].concat();
+    let start = std::time::Instant::now();
+    let result = verified(&mut Verify::new(REDIS_8_10), ValueType::Stream(5), &stream);
+    assert!(result.unwrap_err().to_string().contains("pending twice for a group"));
+    assert!(start.elapsed().as_secs() < 3, "{:?}", start.elapsed());
 }
