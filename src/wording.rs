@@ -44,17 +44,20 @@ pub(crate) fn grouped(n: u64) -> String {
 }
 
 /// Plural nouns behind counts in messages, with what their singular has in place of the ending.
-const NOUNS: [(&str, &str); 14] = [
+const NOUNS: [(&str, &str); 17] = [
     ("bits", "bit"),
     ("bytes", "byte"),
     ("elements", "element"),
     ("entries", "entry"),
     ("fields", "field"),
     ("files", "file"),
+    ("hashes", "hash"),
     ("integers", "integer"),
     ("keys", "key"),
+    ("links", "link"),
     ("members", "member"),
     ("nodes", "node"),
+    ("pairs", "pair"),
     ("places", "place"),
     ("samples", "sample"),
     ("shards", "shard"),
@@ -124,6 +127,7 @@ mod tests {
         let fixed = |text: &str| singular(text.to_owned());
         assert_eq!(fixed("LZF block of 1 bytes declares 1 entries"), "LZF block of 1 byte declares 1 entry");
         assert_eq!(fixed("1 keys, 21 bytes, 1 bytes"), "1 key, 21 bytes, 1 byte");
+        assert_eq!(fixed("zipmap of 1 pairs, 1 links of 0, 1 hashes"), "zipmap of 1 pair, 1 link of 0, 1 hash");
         for plural in [
             "11 bytes",
             "0.1 bytes",

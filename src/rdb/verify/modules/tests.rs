@@ -300,18 +300,18 @@ fn vector_sets_are_read_as_by_the_server() {
     is_refused(&sound.with(0, I(3)), 5, "8 bytes where 12 are expected");
     is_refused(&sound.with(1, I(2)), 29, "a string where the module reads the end");
     // Of the first node: id, level, links, limit, both links, the worst, the upper level, the range.
-    is_refused(&sound.with(6, I(1)), 6, "more than the 1 numbers that are left");
+    is_refused(&sound.with(6, I(1)), 6, "more numbers than the 1 left");
     is_refused(&sound.with(7, I(0)), 7, "0 where");
     is_refused(&sound.with(8, I(1 << 24 | 17)), 8, "level 17 of 16");
     is_refused(&sound.with(8, I(2 << 24 | 1)), 8, "unknown form 2");
-    is_refused(&sound.with(8, I(1 << 24 | 3)), 16, "more than the 1 numbers that are left");
+    is_refused(&sound.with(8, I(1 << 24 | 3)), 16, "more numbers than the 1 left");
     is_refused(&sound.with(9, I(33)), 10, "33 links of 32");
     is_refused(&sound.with(10, I(16_385)), 10, "2 links of 16385");
-    is_refused(&sound.with(9, I(8)), 10, "more than the 7 numbers that are left");
+    is_refused(&sound.with(9, I(8)), 10, "more numbers than the 7 left");
     is_refused(&sound.with(13, I(2)), 13, "link 2 of 2 links");
     is_refused(&sound.with(11, I(1)), 11, "a link of element 1 to itself");
     is_refused(&sound.with(6, I(12)), 18, "a string where the module reads an unsigned integer");
-    is_refused(&sound.with(6, I(10)), 16, "more than the 0 numbers that are left");
+    is_refused(&sound.with(6, I(10)), 16, "more numbers than the 0 left");
 }
 
 #[test]

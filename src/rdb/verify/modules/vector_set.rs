@@ -315,7 +315,7 @@ impl Grammar for VectorSet {
 }
 
 fn too_few(left: u32) -> Wording {
-    wording!("an element needs more than the {left} numbers that are left", "元素需要的数多于剩余的 {left} 个")
+    wording!("an element needs more numbers than the {left} left", "元素需要的数多于剩余的 {left} 个")
 }
 
 /// Multiplies two numbers, and mixes both halves of the product.
