@@ -577,6 +577,7 @@ def dragonfly():
     bad("block-in-block", block(frame(block(frame(text("deep"))))), "a block in a block")
     bad("end-in-block", block(frame(end)), "the end of the snapshot in a block")
     bad("block-end", b"\xcb", "the end of a block outside of one")
+    bad("prefix-in-block", block(frame(b"\xfc" + bytes(8) + b"\xfa\x01a\x01b")), "an expiry without a key at the end of a block")
     bad("type-in-block", block(frame(record(99, string("k"), b"\x01v"))), "an unknown type in a block", "corrupt|unsupported")
     bad("journal", b"\xd2\x01\x01x", "a journal, which files do not have", "unsupported")
     bad("chunk-zero", chunk(0, text("k")), "chunks count from 1")

@@ -43,6 +43,12 @@ struct Unfinished {
     left: ElementsLeft,
 }
 
+impl Unfinished {
+    fn memory(&self) -> usize {
+        self.bytes.len() + RECORD
+    }
+}
+
 impl Chunks {
     /// Creates an empty set of at most `most` bytes.
     pub fn new(most: usize) -> Chunks {
@@ -53,9 +59,11 @@ impl Chunks {
     ///
     /// `db` is the database in force, which is that of the record at its first chunk.
     pub fn add(&mut self, id: u32, chunk: &[u8], offset: u64, db: Option<u64>) -> Result<Option<Whole>> {
+        // Without the record, which is dropped if the chunk is damaged.
         let known = self.unfinished.remove(&id);
-        let needed = chunk.len() + if known.is_none() { RECORD } else { 0 };
-        if needed > self.most.saturating_sub(self.bytes) {
+        self.bytes -= known.as_ref().map_or(0, Unfinished::memory);
+        let before = known.as_ref().map_or(RECORD, Unfinished::memory);
+        if before + chunk.len() > self.most.saturating_sub(self.bytes) {
             return Err(too_many(offset, self.most));
         }
         let mut cursor = Cursor::new(chunk, offset);
@@ -67,13 +75,12 @@ impl Chunks {
             }
         };
         record.left.pass(&mut cursor).map_err(divided)?;
-        self.bytes += needed;
         record.bytes.extend_from_slice(chunk);
         if !record.left.is_empty() {
+            self.bytes += record.memory();
             self.unfinished.insert(id, record);
             return Ok(None);
         }
-        self.bytes -= record.bytes.len() + RECORD;
         check_whole(&record.bytes, offset)?;
         Ok(Some(Whole { db: record.db, bytes: record.bytes }))
     }
@@ -298,11 +305,22 @@ mod tests {
             &[b"\x02\x01s\x01\x01a\x01b"],                       // goes on after the last
             &[b"\xfe\x00\x02\x01s\x01\x01a"],                    // a database switch, which is never in a chunk
             &[b"\x02\x01s\x02\x01a", b"\x01b\x01c"],             // the second goes on after the last
+            &[b"\x02\x01s\x03\x01a", b"\x05b"],                  // the second ends inside an element
             &[b"\x25\x01c\x04\x01\x01\x01\x01\x01\x01\x04\x00"], // an empty part of a filter
             &[b"\x00\x01k\x02v"],                                // a string is never divided
         ] {
-            let result = add(&mut Chunks::new(1 << 20), 1, parts);
-            assert!(result.is_err(), "{parts:?}");
+            let mut chunks = Chunks::new(1 << 20);
+            let result = add(&mut chunks, 1, parts);
+            assert!(result.is_err() && chunks.bytes == 0, "{parts:?}");
         }
+    }
+
+    #[test]
+    fn a_record_that_takes_too_much_makes_room_for_others() {
+        let mut chunks = Chunks::new(4 << 10);
+        assert!(chunks.add(1, b"\x02\x01s\x03\x01a", 0, None).unwrap().is_none());
+        assert!(chunks.add(1, &[0; 4 << 10], 0, None).is_err());
+        assert_eq!(chunks.bytes, 0);
+        assert!(chunks.add(2, b"\x02\x01s\x02\x01a", 0, None).is_ok());
     }
 }

@@ -359,7 +359,8 @@ fn run(bytes: &[u8], base: u64, db: Option<u64>) -> Run {
     let state = ScanState { family: Family::Dragonfly, db };
     let mut scanner = Scanner::new(Cursor::new(bytes, base), state);
     let mut run = Run { bytes: 0, reached: 0, db, end: RunEnd::Enough };
-    while run.bytes < limits::BATCH_BYTES && scanner.cursor().left() > 0 {
+    // A prefix at the end lacks its key: the scanner reports that.
+    while run.bytes < limits::BATCH_BYTES && (scanner.cursor().left() > 0 || !scanner.at_boundary()) {
         if scanner.at_boundary() && scanner.cursor().peek().is_some_and(is_special) {
             run.end = RunEnd::Special;
             break;
@@ -614,5 +615,76 @@ impl Source for Unfolded {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Returns a zstd frame of one raw block.
+    fn frame(content: &[u8]) -> Vec<u8> {
+        let len = u32::try_from(content.len()).unwrap();
+        let head = (len << 3 | 1).to_le_bytes();
+        [&b"\x28\xb5\x2f\xfd\xa0"[..], &len.to_le_bytes(), &head[..3], content].concat()
+    }
+
+    /// Unfolds a block of this content; `None` if that does not end.
+    fn unfolded(content: &[u8]) -> Option<Result<Vec<u8>>> {
+        let block = frame(content);
+        let (done, result) = mpsc::channel();
+        std::thread::spawn(move || {
+            let mut unfolding = Unfolding::of(None);
+            let unfolded = unfolding.block(Compression::Zstd, &block, &mut Chunks::new(1 << 20));
+            done.send(unfolded.map(|()| unfolding.ready))
+        });
+        result.recv_timeout(Duration::from_secs(5)).ok()
+    }
+
+    #[test]
+    fn prefix_without_a_key_ends_a_block() {
+        let expiry = [&[0xFC][..], &[0; 8]].concat();
+        let record = b"\x00\x01k\x01v";
+        assert_eq!(unfolded(&[&expiry[..], record].concat()).unwrap().unwrap().len(), 14);
+        for behind in [&b""[..], b"\xfa\x01a\x01b"] {
+            for before in [&b""[..], record] {
+                let result = unfolded(&[before, &expiry, behind].concat());
+                assert!(result.expect("the block ends").is_err(), "{before:?} {behind:?}");
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(500))]
+
+        #[test]
+        fn a_block_of_any_content_ends(parts in prop::collection::vec(part(), 0..12)) {
+            prop_assert!(unfolded(&parts.concat()).is_some());
+        }
+    }
+
+    /// Returns parts of a block: prefixes with the right and any other operands, other items, and arbitrary bytes.
+    fn part() -> impl Strategy<Value = Vec<u8>> {
+        let opcode = prop::sample::select(vec![0xFC, 0xFD, 0xF8, 0xF9, 0xFA, 0xDC]);
+        let prefixes = [
+            &b"\xfc\0\0\0\0\0\0\0\0"[..],
+            b"\xfd\0\0\0\0",
+            b"\xf8\x07",
+            b"\xf9\x07",
+            b"\xfa\x01a\x01b",
+            b"\xdc\x01\0\0\0",
+        ];
+        let items = [&b"\x00\x01k\x01v"[..], b"\xfe\x01", b"\xe0\x01\0\0\0\x05\0\0\0\x00\x01k\x01v"];
+        prop_oneof![
+            4 => prop::sample::select(prefixes.to_vec()).prop_map(<[u8]>::to_vec),
+            2 => prop::sample::select(items.to_vec()).prop_map(<[u8]>::to_vec),
+            1 => (opcode, prop::collection::vec(any::<u8>(), 0..8)).prop_map(|(code, rest)| [vec![code], rest].concat()),
+            1 => prop::collection::vec(any::<u8>(), 0..4),
+        ]
     }
 }
