@@ -14,7 +14,7 @@ use crate::rdb::crc64;
 use crate::rdb::cursor::Cursor;
 use crate::rdb::dragonfly::{UnfoldedWhole, unfold_whole};
 use crate::rdb::header::Family;
-use crate::rdb::salvage::{Gap, GapKind, Survey, survey, survey_unfolded};
+use crate::rdb::salvage::{DatabaseSurvey, Gap, GapKind, Survey, survey, survey_unfolded};
 use crate::rdb::writer::{ChecksumForm, write};
 use crate::report::{
     DamageExtent, DamagedRange, FileError, Key, RestoredBytes, Salvage, SalvagedDatabase, SalvagedFile,
@@ -185,7 +185,7 @@ impl ExaminedFile {
         });
         Salvage {
             keys: survey.keys(),
-            announced: survey.databases.iter().map(|database| database.announced).sum(),
+            announced: announced(&survey.databases),
             bytes_lost: Bytes(survey.lost_bytes()),
             damaged: survey.gaps.iter().take(most).map(damaged_range).collect(),
             unlisted: survey.gaps.len().saturating_sub(most) as u64,
@@ -194,6 +194,11 @@ impl ExaminedFile {
             proven: self.checksum == ChecksumState::Right,
         }
     }
+}
+
+/// Returns the number of keys that the file announces, if it does for all databases. Each number may be any of 64 bits.
+fn announced(databases: &[DatabaseSurvey]) -> Option<u64> {
+    databases.iter().try_fold(0_u64, |sum, database| Some(sum.saturating_add(database.announced?)))
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -326,5 +331,21 @@ impl ExaminedFile {
     /// Returns what the report of an analysis says of the file.
     pub fn report(&self) -> Salvage {
         self.summary(LISTED)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sum_of_announced_keys_may_be_any() {
+        let of = |numbers: &[Option<u64>]| {
+            let databases = numbers.iter().map(|&announced| DatabaseSurvey { announced, ..DatabaseSurvey::default() });
+            announced(&databases.collect::<Vec<_>>())
+        };
+        assert_eq!(of(&[Some(3), Some(4)]), Some(7));
+        assert_eq!(of(&[Some(u64::MAX), Some(1)]), Some(u64::MAX));
+        assert_eq!(of(&[Some(3), None]), None);
     }
 }

@@ -1,6 +1,7 @@
 //! Databases of keys behind gaps, in which `SELECTDB` may be lost.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
 use super::parts::Piece;
 use super::{DatabaseSurvey, Gap, Stretch};
@@ -52,7 +53,8 @@ fn in_order(pieces: &[Piece]) -> Vec<bool> {
             continue;
         }
         best.insert(db, (weight, number));
-        while let Some((&worse, _)) = best.range(db + 1..).next().filter(|(_, (other, _))| *other <= weight) {
+        let above = (Bound::Excluded(db), Bound::Unbounded);
+        while let Some((&worse, _)) = best.range(above).next().filter(|(_, (other, _))| *other <= weight) {
             best.remove(&worse);
         }
     }
@@ -141,7 +143,8 @@ pub(super) fn infer_databases(pieces: &mut [Piece], gaps: &[Gap], announced: &BT
             let next = next.filter(|next| *next > db);
             let (mut found, is_certain) = database_behind(db, left, run, lost, usual, next);
             if found > db
-                && let Some((&announced, _)) = announced.range(db + 1..next.unwrap_or(u64::MAX)).next()
+                && let Some((&announced, _)) =
+                    announced.range((Bound::Excluded(db), next.map_or(Bound::Unbounded, Bound::Excluded))).next()
             {
                 found = announced;
             }

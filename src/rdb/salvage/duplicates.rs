@@ -1,11 +1,12 @@
 //! Keys that occur more than once among the sound records of a damaged file.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
+use super::parts::too_many;
 use super::{Gap, GapKind, Stretch, name};
 use crate::error::Error;
 use crate::limits;
+use crate::rdb::batch::FIRST_DATABASE;
 use crate::rdb::cursor::Cursor;
 use crate::rdb::file_info::FileInfo;
 use crate::rdb::resync::verify_value;
@@ -14,6 +15,8 @@ use crate::rdb::scratch::Scratch;
 use crate::rdb::string::StringForm;
 use crate::rdb::template::Templates;
 use crate::rdb::verify::Verify;
+use crate::rdb::verify::name_hash::NameHasher;
+use crate::rdb::verify::unique::PlacedHash;
 use crate::wording::wording;
 
 /// Length above which compressed names are compared as they are stored: the same server stores equal names alike.
@@ -46,61 +49,122 @@ pub(super) fn for_each_key(
     }
 }
 
-/// Returns the positions of keys that occur more than once in a database, but for the first of equal records.
+/// Cuts the duplicates out of the stretches and records them as gaps; both are in file order before and after.
+///
+/// Returns false if there are too many: then the file is given up at one of them, and the last gap is the rest.
+pub(super) fn remove_duplicates(
+    bytes: &[u8],
+    about: &FileInfo,
+    stretches: &mut Vec<Stretch>,
+    gaps: &mut Vec<Gap>,
+) -> bool {
+    let mut found = duplicates(bytes, about, stretches);
+    gaps.sort_by_key(|gap| gap.range.start);
+    let gaps_before = |start: usize| gaps.partition_point(|gap| gap.range.start < start as u64);
+    let full = (0..found.len()).find(|&at| at + gaps_before(found[at]) >= limits::MAX_GAPS);
+    let end = full.map(|at| found[at]);
+    found.truncate(full.unwrap_or(found.len()));
+    *stretches = without(bytes, about, std::mem::take(stretches), &found, gaps);
+    if let Some(end) = end {
+        give_up(bytes, about, end, stretches, gaps);
+    }
+    gaps.sort_by_key(|gap| gap.range.start);
+    end.is_none()
+}
+
+/// Returns the positions of records to cut: all of a name that occurs with different contents, all but the first of equal ones.
+/// Of many it returns the first ones, as many as there may be gaps and one more.
 ///
 /// Of records that differ one is false, and nothing tells which. Records without elements do not count: servers skip them.
 /// Memory is bounded: hashes are collected in as many passes as needed.
-pub(super) fn duplicates(bytes: &[u8], about: &FileInfo, stretches: &[Stretch]) -> Vec<usize> {
+fn duplicates(bytes: &[u8], about: &FileInfo, stretches: &[Stretch]) -> Vec<usize> {
     let records: u64 = stretches.iter().map(|stretch| stretch.records).sum();
     let passes = records / limits::HASHED_KEYS + 1;
     let mut found = Vec::new();
     let (mut scratch, mut verify) = (Scratch::new(LONG_NAME), Verify::lenient());
+    // Two, so that no name is taken for the block of another one.
+    let (names, blocks) = (NameHasher::random(), NameHasher::random());
     for pass in 0..passes {
-        let mut hashes: Vec<(u64, usize, usize)> = Vec::new();
+        let mut hashes: Vec<PlacedHash> = Vec::new();
         for stretch in stretches {
             for_each_key(bytes, about, stretch, |range, entry| {
-                let stored = match entry.key.form {
-                    StringForm::Lzf { block, len } if len > LONG_NAME => Ok(block),
+                let (hasher, stored) = match entry.key.form {
+                    StringForm::Lzf { block, len } if len > LONG_NAME => (&blocks, Ok(block)),
                     StringForm::Plain(_) | StringForm::Int(_) | StringForm::Lzf { .. } => {
-                        entry.key.decode(&mut scratch)
+                        (&names, entry.key.decode(&mut scratch))
                     }
                 };
                 if let Ok(key) = stored {
-                    let mut hasher = DefaultHasher::new();
-                    (stretch.db, entry.key.len(), key).hash(&mut hasher);
-                    let hash = hasher.finish();
-                    if hash % passes == pass {
-                        hashes.push((hash, range.start, range.end));
+                    let hash = PlacedHash::new(hasher, stretch.db, key, range.start as u64);
+                    if hash.part(passes) == pass {
+                        hashes.push(hash);
                     }
                 }
             });
         }
         hashes.sort_unstable();
-        for group in hashes.chunk_by(|one, other| one.0 == other.0).filter(|group| group.len() > 1) {
-            let has_elements = |place: &&(u64, usize, usize)| !is_empty(bytes, about, place.1..place.2, &mut verify);
-            let group: Vec<_> = group.iter().filter(has_elements).collect();
-            if group.len() < 2 {
-                continue;
-            }
-            let record = |place: &(u64, usize, usize)| bytes.get(place.1..place.2);
-            let are_equal = group.iter().all(|place| record(place) == record(group[0]));
-            found.extend(group.iter().skip(usize::from(are_equal)).map(|place| place.1));
+        for group in hashes.chunk_by(|one, other| one.is_same_name(*other)).filter(|group| group.len() > 1) {
+            let starts = group.iter().filter_map(|hash| usize::try_from(hash.offset()).ok());
+            let group: Vec<usize> = starts.filter(|&start| !is_empty(bytes, about, start, &mut verify)).collect();
+            let [first, others @ ..] = &group[..] else { continue };
+            let record = record_bytes(bytes, about, *first);
+            let are_equal = others.iter().all(|other| record_bytes(bytes, about, *other) == record);
+            found.extend(if are_equal { others } else { &group[..] });
         }
+        found.sort_unstable();
+        found.truncate(limits::MAX_GAPS + 1);
     }
-    found.sort_unstable();
     found
 }
 
-/// Returns whether the record at a range has no elements, so that servers skip it.
-fn is_empty(bytes: &[u8], about: &FileInfo, range: Range<usize>, verify: &mut Verify) -> bool {
-    let mut scanner = scanner(bytes, about, &Stretch { range, ..Stretch::default() });
-    let Ok(FileItem::Key(entry)) = scanner.next_item() else { return false };
+/// Returns the key of the record at a position, and a scanner at its value.
+fn record<'a>(bytes: &'a [u8], about: &FileInfo, start: usize) -> Option<(Scanner<'a>, KeyEntry<'a>)> {
+    let mut scanner = scanner(bytes, about, &Stretch { range: start..bytes.len(), ..Stretch::default() });
+    loop {
+        match scanner.next_item() {
+            Ok(FileItem::Key(entry)) => return Some((scanner, entry)),
+            // An auxiliary field of KeyDB, between a prefix and its key.
+            Ok(_) => {}
+            Err(_) => return None,
+        }
+    }
+}
+
+fn record_bytes<'a>(bytes: &'a [u8], about: &FileInfo, start: usize) -> Option<&'a [u8]> {
+    let (mut scanner, entry) = record(bytes, about, start)?;
+    scanner.skip_value(&entry).ok()?;
+    bytes.get(start..start + scanner.cursor().consumed())
+}
+
+/// Returns whether the record at a position has no elements, so that servers skip it.
+fn is_empty(bytes: &[u8], about: &FileInfo, start: usize, verify: &mut Verify) -> bool {
+    let Some((mut scanner, entry)) = record(bytes, about, start) else { return false };
     let is_sound = verify_value(&mut scanner, &entry, verify).is_ok();
     verify.finish().is_ok_and(|notes| is_sound && notes.empty)
 }
 
+/// Ends the survey at a position, where a record begins.
+fn give_up(bytes: &[u8], about: &FileInfo, end: usize, stretches: &mut Vec<Stretch>, gaps: &mut Vec<Gap>) {
+    stretches.truncate(stretches.partition_point(|stretch| stretch.range.start < end));
+    if let Some(last) = stretches.last_mut()
+        && last.range.end > end
+    {
+        last.range.end = end;
+        recount(bytes, about, last, &mut Verify::lenient());
+    }
+    gaps.retain(|gap| gap.range.start < end as u64);
+    gaps.push(Gap {
+        range: end as u64..bytes.len() as u64,
+        kind: GapKind::Framing,
+        db: stretches.last().map_or(FIRST_DATABASE, |stretch| stretch.db),
+        error: too_many(end),
+        keys_before: 0,
+        keys_behind: 0,
+    });
+}
+
 /// Cuts the keys at these positions out of the stretches and records them as gaps.
-pub(super) fn without(
+fn without(
     bytes: &[u8],
     about: &FileInfo,
     stretches: Vec<Stretch>,

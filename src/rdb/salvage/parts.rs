@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use super::{Gap, GapKind, Stretch};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::limits;
+use crate::wording::wording;
 
 /// Stretch whose database may be unknown as yet.
 #[derive(Debug)]
@@ -85,6 +86,12 @@ impl Parts {
     }
 }
 
+/// Returns the error for parts that are too many to be kept.
+pub(super) fn too_many(at: usize) -> Error {
+    let what = ErrorKind::Limit(wording!("too many damaged places or databases", "损坏之处或数据库过多"));
+    Error::at(at as u64, what)
+}
+
 /// Fills in the number of keys before and behind each gap. Both lists are in file order.
 pub(super) fn count_keys(stretches: &[Stretch], gaps: &mut [Gap]) {
     let all: u64 = stretches.iter().map(|stretch| stretch.keys).sum();
@@ -100,7 +107,6 @@ pub(super) fn count_keys(stretches: &[Stretch], gaps: &mut [Gap]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wording::wording;
 
     #[test]
     fn reopening_a_framing_gap_drops_what_follows_it() {

@@ -4,6 +4,7 @@ use super::databases::database_behind;
 use super::duplicates::for_each_key;
 use super::zeros::would_shrink;
 use super::*;
+use crate::error::ErrorKind;
 use crate::rdb::writer::{ChecksumForm, write};
 use proptest::prelude::*;
 
@@ -130,6 +131,60 @@ fn duplicates_are_dropped_where_nothing_else_is_wrong() {
         let (survey, out) = saved(&file(&items));
         assert!(!survey.is_sound());
         assert_eq!(records(&out).len(), kept);
+    }
+}
+
+/// Returns a file of version 11 with these items and its checksum.
+fn proven(items: &[u8]) -> Vec<u8> {
+    let mut bytes = [b"REDIS0011", items, b"\xff"].concat();
+    let checksum = crate::rdb::crc64::checksum(&bytes);
+    bytes.extend_from_slice(&checksum.to_le_bytes());
+    bytes
+}
+
+#[test]
+fn a_file_of_too_many_duplicates_is_given_up() {
+    let twins = (0..70_000).flat_map(|number| string(["a", "b"][number % 2], &number.to_string()));
+    let twins: Vec<u8> = twins.collect();
+    let (before, behind) = (strings(0, "user", 40), strings(1, "cart", 40));
+    let bytes = proven(&[&before[..], &twins, &behind].concat());
+    let (survey, out) = saved(&bytes);
+    assert_eq!((survey.gaps.len(), records(&out).len(), survey.ended), (limits::MAX_GAPS + 1, 40, false));
+    let last = survey.gaps.last().unwrap();
+    assert!(matches!(last.error.kind(), ErrorKind::Limit(_)) && last.kind == GapKind::Framing, "{last:?}");
+    assert_eq!(last.range.end, bytes.len() as u64);
+    assert!(survey.gaps.windows(2).all(|two| two[0].range.end <= two[1].range.start));
+    // Those that are not too many cost only themselves.
+    let few = &twins[..twins.len() / 70_000 * 1000];
+    assert_eq!(records(&saved(&proven(&[&before[..], few, &behind].concat())).1).len(), 80);
+}
+
+#[test]
+fn names_are_not_taken_for_one_because_of_their_hashes() {
+    // The hasher of the standard library, which has no secret key, gives both the same 64 bits.
+    let twins = [[19, 148, 114, 152, 112, 228, 101, 175], [82, 161, 128, 144, 94, 241, 110, 104]];
+    let [one, other] = twins.map(|name| {
+        let mut hasher = std::hash::DefaultHasher::new();
+        std::hash::Hash::hash(&(0_u64, 8_u64, &name[..]), &mut hasher);
+        (std::hash::Hasher::finish(&hasher), [&[0, 8][..], &name, b"\x01v"].concat())
+    });
+    assert_eq!(one.0, other.0);
+    let (survey, _) = saved(&proven(&[one.1, other.1].concat()));
+    assert!(survey.is_sound() && survey.keys() == 2, "{:?}", survey.gaps);
+}
+
+#[test]
+fn databases_have_numbers_of_64_bits() {
+    // The greatest number that can be stored.
+    const LAST: u64 = u64::MAX - 1;
+    let select = |db: u64| [&[0xFE, 0x81][..], &db.to_be_bytes()].concat();
+    let size = [&[0xFB, 0x81][..], &LAST.to_be_bytes(), &[0]].concat();
+    for damage in [&b""[..], &[0xEE; 50]] {
+        let last = [&select(LAST)[..], &size, damage, &strings(0, "cart", 40)[6..]].concat();
+        let (survey, out) = saved(&file(&[&strings(0, "user", 40)[..], &last, &select(3), &string("a", "b")].concat()));
+        assert_eq!(databases_of(&out, b"cart").len(), 40, "{:?}", survey.gaps);
+        assert!(databases_of(&out, b"cart").iter().all(|db| *db == LAST));
+        assert_eq!(databases_of(&out, b"user"), [0; 40]);
     }
 }
 
@@ -378,12 +433,32 @@ fn runs_of_templates_take_linear_time() {
     survey_in_time("templates behind SELECTDB", &starts);
 }
 
+/// Returns switches and sizes of databases of any number.
+fn database_item() -> impl Strategy<Value = Vec<u8>> {
+    let number = || {
+        let any = prop_oneof![Just(u64::MAX - 1), any::<u64>()];
+        prop_oneof![0u64..4, any].prop_map(|number| [&[0x81][..], &number.to_be_bytes()].concat())
+    };
+    let select = number().prop_map(|db| [&[0xFE][..], &db].concat());
+    let sizes = (number(), number()).prop_map(|(keys, expires)| [&[0xFB][..], &keys, &expires].concat());
+    prop_oneof![select, sizes]
+}
+
+/// Returns a record of one of a few names.
+fn record_of(number: u8) -> Vec<u8> {
+    string(&format!("user:{}", number % 8), "value")
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn arbitrary_bytes_do_not_panic(bytes in prop::collection::vec(any::<u8>(), 0..600), version in 1u8..16) {
-        let file = [format!("REDIS{version:04}").as_bytes(), &bytes].concat();
+    fn arbitrary_bytes_do_not_panic(
+        bytes in prop::collection::vec(any::<u8>(), 0..600),
+        items in prop::collection::vec(prop_oneof![database_item(), any::<u8>().prop_map(record_of)], 0..20),
+        version in 1u8..16,
+    ) {
+        let file = [format!("REDIS{version:04}").as_bytes(), &items.concat(), &bytes].concat();
         let (survey, out) = saved(&file);
         prop_assert!(survey.stretches.windows(2).all(|pair| pair[0].range.end <= pair[1].range.start));
         prop_assert!(super::survey(&out, 0).unwrap().ended);
@@ -427,10 +502,7 @@ fn odd_records_are_sound_where_the_checksum_proves_them() {
     let long = [&b"\x00\x05noise\x47\xd0"[..], noise.as_bytes()].concat();
     let aux = b"\xfa\x06\xe7\x89\x88\xe6\x9c\xac\x01y";
     let empty_twin = b"\x01\x06user:5\x00";
-    let items = [&strings(0, "user", 20)[..], aux, compressed, &zeros, &long, empty_twin].concat();
-    let mut bytes = [b"REDIS0011", &items[..], b"\xff"].concat();
-    let checksum = crate::rdb::crc64::checksum(&bytes);
-    bytes.extend_from_slice(&checksum.to_le_bytes());
+    let mut bytes = proven(&[&strings(0, "user", 20)[..], aux, compressed, &zeros, &long, empty_twin].concat());
     let survey = survey(&bytes, 0).unwrap();
     assert!(survey.is_sound(), "{:?}", survey.gaps);
     assert_eq!(survey.keys(), 23);

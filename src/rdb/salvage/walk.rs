@@ -15,9 +15,9 @@ use marks::{Mark, MarkKind};
 use slots::check_slot_info;
 
 use super::databases::{databases, databases_in_force, infer_databases};
-use super::duplicates::{duplicates, without};
+use super::duplicates::remove_duplicates;
 use super::lost_templates::{resume_head, stand_in};
-use super::parts::{Parts, count_keys};
+use super::parts::{Parts, count_keys, too_many};
 use super::zeros::ZeroedBlocks;
 use super::{Stretch, Survey, name, prefix};
 use crate::error::{Error, ErrorKind, Reading, Result, Within};
@@ -276,8 +276,7 @@ impl<'a> Walk<'a> {
         let stop = loop {
             let failed = |error, is_credible| Stop::Failed { at: boundary, error, is_credible };
             if self.parts.are_full() {
-                let error = ErrorKind::Limit(wording!("too many damaged places or databases", "损坏之处或数据库过多"));
-                break failed(Error::at(boundary as u64, error), true);
+                break failed(too_many(boundary), true);
             }
             if scanner.at_boundary()
                 && let Some(lost) = self.take_lost(boundary)
@@ -504,10 +503,10 @@ impl<'a> Walk<'a> {
             false => templates,
         });
         let stretches = pieces.into_iter().map(|piece| piece.stretch).filter(|stretch| !stretch.range.is_empty());
-        let stretches = stretches.collect::<Vec<Stretch>>();
-        let found = duplicates(self.bytes, &self.about, &stretches);
-        let stretches = without(self.bytes, &self.about, stretches, &found, &mut gaps);
-        gaps.sort_by_key(|gap| gap.range.start);
+        let mut stretches = stretches.collect::<Vec<Stretch>>();
+        if !remove_duplicates(self.bytes, &self.about, &mut stretches, &mut gaps) {
+            (self.ended, self.end) = (false, self.bytes.len());
+        }
         count_keys(&stretches, &mut gaps);
         Survey {
             about: self.about,

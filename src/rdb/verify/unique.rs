@@ -41,7 +41,8 @@ impl PlacedHash {
         u32::try_from(self.0 >> at & u128::from(u32::MAX)).unwrap_or_default()
     }
 
-    fn is_same_name(self, other: PlacedHash) -> bool {
+    /// Returns whether both are of one name.
+    pub fn is_same_name(self, other: PlacedHash) -> bool {
         self.0 >> OFFSET_BITS == other.0 >> OFFSET_BITS
     }
 }
