@@ -11,7 +11,10 @@
 //! [`unfold`] turns such a file into a plain stream of records, which the rest of the program reads as any other; offsets
 //! count the bytes of that stream. It follows `rdb_save.cc` and `rdb_load.cc` of Dragonfly.
 
+mod block;
 mod chunks;
+mod damage;
+mod items;
 mod unfold;
 
 use std::sync::atomic::AtomicU64;
@@ -25,7 +28,7 @@ use crate::error::{Error, Result};
 use crate::input::{Body, Mapped, OpenOptions, Window};
 use unfold::Unfolded;
 
-pub use unfold::LostPart;
+pub use damage::LostPart;
 
 /// Number of bytes in which the field that names Dragonfly is looked for; it is one of the first three.
 const HEAD: u64 = 4096;
