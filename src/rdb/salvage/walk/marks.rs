@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::{Leading, Walk};
+use super::Walk;
+use super::search::Leading;
 use crate::error::Error;
 use crate::limits;
 use crate::rdb::resync::KeyFacts;

@@ -1,0 +1,147 @@
+//! Keys of a walk: which of them are sound, damaged, or part of another value.
+
+use std::ops::Range;
+
+use super::marks::{Mark, MarkKind};
+use super::search::lost_template;
+use super::{Stop, Walk};
+use crate::error::{Error, Reading, Result, Within};
+use crate::rdb::resync::{KeyFacts, fields_look_like_keys, verify_value};
+use crate::rdb::salvage::{name, prefix};
+use crate::rdb::scan::{FileItem, KeyEntry, Scanner};
+use crate::rdb::string::StringForm;
+use crate::wording::wording;
+
+/// Number of false records to accept behind a gap if fields of hashes cannot look like keys.
+const FALSE_STARTS: u32 = 3;
+/// Number of keys behind a gap after which they are accepted in files of strings whose names have nothing in common.
+const MANY_STRINGS: u32 = 64;
+
+impl<'a> Walk<'a> {
+    /// Verifies the value of a key at `boundary`, and adds the key; returns where the next item begins. The scanner began at `at`.
+    pub(super) fn read_key(
+        &mut self,
+        scanner: &mut Scanner<'a>,
+        entry: &KeyEntry<'a>,
+        at: usize,
+        boundary: usize,
+    ) -> std::result::Result<usize, Stop> {
+        let failed = |error, is_credible| Err(Stop::Failed { at: boundary, error, is_credible });
+        let facts = KeyFacts::of(entry);
+        if self.is_behind_gap() && self.profile.is_overlong(&facts) && !self.is_one_of_many(scanner, entry) {
+            return failed(overlong_key(entry), false);
+        }
+        if let Err(error) = self.has_access_as_others(boundary, &facts) {
+            return failed(error, false);
+        }
+        let mut value = scanner.cursor().clone();
+        if let Err(error) = verify_value(scanner, entry, &mut self.verify) {
+            let _ = self.verify.finish();
+            if let Some(id) = lost_template(entry, &mut value, scanner.templates()) {
+                return Err(Stop::LostTemplate { at: boundary, id, values: at + value.consumed(), error });
+            }
+            return failed(error, self.is_proven || self.profile.trusts(&facts));
+        }
+        let end = at + scanner.cursor().consumed();
+        self.add_key(boundary..end, entry, facts, scanner.take_fault());
+        Ok(end)
+    }
+
+    /// Returns whether the name of the key behind an overlong one is overlong, too, as with many keys that were named alike.
+    fn is_one_of_many(&self, scanner: &Scanner<'a>, entry: &KeyEntry<'a>) -> bool {
+        let mut ahead = scanner.clone();
+        let next = ahead.skip_value(entry).and_then(|()| ahead.next_item());
+        matches!(next, Ok(FileItem::Key(next)) if self.profile.is_overlong(&KeyFacts::of(&next)))
+    }
+
+    /// Adds a key whose framing is intact; `metadata` is what is wrong with the strings before it.
+    fn add_key(&mut self, range: Range<usize>, entry: &KeyEntry<'_>, facts: KeyFacts, metadata: Result<()>) {
+        let parsed_start = range.start;
+        let notes = self.verify.finish();
+        let is_empty = matches!(&notes, Ok(notes) if notes.empty);
+        let fault = metadata.and(notes).and_then(|notes| match entry.key.form {
+            _ if notes.lost_template => Err(Error::corrupt(
+                entry.offset,
+                wording!("its field names lie in a damaged part of the file", "其字段名位于文件的损坏部分"),
+            )),
+            StringForm::Lzf { .. } => entry.key.check().within(Reading::Key),
+            StringForm::Plain(_) | StringForm::Int(_) => Ok(()),
+        });
+        let fault = fault.and_then(|()| match self.is_proven {
+            true => Ok(()),
+            false => self.zeros.check(entry, self.bytes.get(range.clone()).unwrap_or_default()),
+        });
+        self.has_expiries |= entry.expires_at.is_some();
+        // The last bytes of an expiry read as an empty list without a name, and the pairs of a hash as keys without an idle time or
+        // access counter.
+        if !self.is_proven
+            && (is_empty && entry.key.is_empty() || self.has_no_access(range.start, &facts))
+            && let Some(Mark { range: damaged, kind: MarkKind::Damaged { .. }, .. }) = self.marks.back_mut()
+            && damaged.end == range.start
+        {
+            damaged.end = range.end;
+            return;
+        }
+        let damage = self.damage_before(range.start);
+        let lost_start = damage.and_then(|gap| {
+            prefix::start(self.bytes, gap, entry).or_else(|| prefix::without_false_counter(self.bytes, range.start))
+        });
+        let range = lost_start.unwrap_or(range.start)..range.end;
+        if self.is_rejected(&range, entry, &facts) {
+            return;
+        }
+        self.end_leading(range.start);
+        if let (Some(start), Some(before)) = (lost_start, self.marks.back_mut()) {
+            // A false counter belongs to the damage, an expiry in it does not.
+            before.range.end = if start > parsed_start { start } else { before.range.end.min(start) };
+        }
+        self.left = self.left.and_then(|left| left.checked_sub(1));
+        let kind = match fault {
+            Ok(()) => {
+                let expires = entry.expires_at.is_some() || lost_start.is_some_and(|start| start < parsed_start);
+                MarkKind::Key { facts, expires, is_empty }
+            }
+            Err(error) => MarkKind::Damaged {
+                key: name(&entry.key),
+                error: error.or_at(entry.offset),
+                is_trusted: self.profile.trusts(&facts),
+            },
+        };
+        self.mark(Mark { range, db: self.db, kind });
+    }
+
+    /// Returns whether a key right behind a gap does not look like the keys elsewhere, and stays in the gap.
+    fn is_rejected(&mut self, range: &Range<usize>, entry: &KeyEntry<'_>, facts: &KeyFacts) -> bool {
+        let has_no_access = self.has_no_access(range.start, facts);
+        let Some(leading) = &mut self.leading else { return false };
+        // An expiry before the first key may have lost its opcode; its highest byte is zero.
+        let may_lack_expiry = range.start == leading.resumed
+            && entry.expires_at.is_none()
+            && self.has_expiries
+            && self.bytes.get(range.start.wrapping_sub(1)) == Some(&0);
+        if !may_lack_expiry && self.profile.trusts(facts) {
+            return false;
+        }
+        // Servers write access metadata for all keys or for none.
+        if !may_lack_expiry && has_no_access {
+            return true;
+        }
+        leading.rejected += 1;
+        let is_accepted = match fields_look_like_keys(self.header) {
+            true => leading.rejected > MANY_STRINGS && self.profile.is_shapeless(),
+            false => leading.rejected > FALSE_STARTS,
+        };
+        !is_accepted
+    }
+}
+
+fn overlong_key(entry: &KeyEntry<'_>) -> Error {
+    let len = entry.key.len();
+    Error::corrupt(
+        entry.offset,
+        wording!(
+            "a key of {len} bytes that is no text, unlike all others",
+            "key 长 {len} 字节且不是文本，与其他 key 都不同"
+        ),
+    )
+}

@@ -1,0 +1,149 @@
+//! Search behind damage: where it ends, and which gap it makes.
+
+use std::sync::Arc;
+
+use super::end::end_inside;
+use super::{Stop, Walk};
+use crate::error::Error;
+use crate::rdb::cursor::Cursor;
+use crate::rdb::salvage::lost_templates::{resume_head, stand_in};
+use crate::rdb::scan::KeyEntry;
+use crate::rdb::template::Templates;
+use crate::rdb::value_type::ValueType;
+
+/// Number of lost templates whose number of fields cannot be found after which no other is looked for.
+const MOST_UNKNOWN_TEMPLATES: u32 = 64;
+
+/// State behind a gap, before the first key that looks like the others.
+#[derive(Debug)]
+pub(super) struct Leading {
+    pub gap_start: usize,
+    pub error: Error,
+    /// Where parsing resumed.
+    pub resumed: usize,
+    pub rejected: u32,
+}
+
+/// Where a record is looked for behind a failure.
+pub(super) struct Search {
+    pub end: usize,
+    /// True if no record begins before the end.
+    pub is_one_item: bool,
+}
+
+impl Walk<'_> {
+    /// Walks from `at` to the end of the file, past all damage.
+    pub fn run(&mut self, mut at: usize) {
+        loop {
+            let resumed = at;
+            let mut search = None;
+            let (cut, failed, error) = match self.walk_from(at) {
+                Stop::End => {
+                    self.end_leading(self.end);
+                    return self.settle_all();
+                }
+                Stop::Failed { at, error, is_credible } => (self.retract(resumed, at, is_credible), at, error),
+                Stop::Embedded(at) => {
+                    self.drop_pieces();
+                    (at, at, end_inside(at))
+                }
+                Stop::LostTemplate { at: hash, id, values, .. } if self.has_stand_in(id, values) => {
+                    at = hash;
+                    continue;
+                }
+                Stop::LostTemplate { at, error, .. } => (self.retract(resumed, at, true), at, error),
+                Stop::Lost { at, error, search: found } => {
+                    search = Some(found);
+                    (self.retract(resumed, at, true), at, error)
+                }
+            };
+            self.settle_all();
+            self.left = None;
+            if let Some(db) = self.head.take() {
+                // Without records as yet: the damage lies between them and the database they belong to.
+                self.parts.stretch(cut..cut, Some(db));
+            }
+            // A gap that no accepted key has ended goes on.
+            let (gap_start, error, search_from) = match self.leading.take() {
+                Some(leading) => (leading.gap_start, leading.error, leading.resumed.max(cut)),
+                None => (cut, error, cut),
+            };
+            self.resync.charge(self.reached.max(failed).saturating_sub(cut));
+            let search = search.unwrap_or_else(|| self.search_behind(failed));
+            let found = match self.parts.are_full() || search.is_one_item {
+                true => None,
+                false => {
+                    let range = search_from + 1..search.end.max(search_from + 1);
+                    self.resync.find(range, failed, self.templates.as_ref(), &self.profile)
+                }
+            };
+            if found.is_none() && search.end < self.bytes.len() && !self.parts.are_full() {
+                self.parts.push_framing_gap(gap_start..search.end, self.settled_db, error);
+                self.db = None;
+                at = search.end;
+                continue;
+            }
+            if self.may_be_among_templates() {
+                Arc::make_mut(self.templates.get_or_insert_default()).set_incomplete();
+                let searched_to = found.unwrap_or(self.bytes.len());
+                if self.searched_again <= self.bytes.len()
+                    && let Some(resumed) = resume_head(self.bytes, search_from + 1..searched_to)
+                {
+                    self.searched_again = self.searched_again.saturating_add(searched_to.saturating_sub(resumed));
+                    self.parts.push_framing_gap(gap_start..resumed, self.settled_db, error);
+                    at = resumed;
+                    continue;
+                }
+            }
+            let Some(found) = found else {
+                return self.parts.push_framing_gap(gap_start..self.bytes.len(), self.settled_db, error);
+            };
+            self.db = None;
+            self.leading = Some(Leading { gap_start, error, resumed: found, rejected: 0 });
+            at = found;
+        }
+    }
+
+    /// Returns where the search for a record behind a failure ends: where one certainly begins, or at the end of the file.
+    fn search_behind(&self, failed: usize) -> Search {
+        match self.lost.get(self.lost.partition_point(|part| part.range.end <= failed)) {
+            Some(part) if part.range.start > failed => Search { end: part.range.start, is_one_item: false },
+            Some(part) => Search { end: part.range.end, is_one_item: part.is_one_item },
+            None => Search { end: self.bytes.len(), is_one_item: false },
+        }
+    }
+
+    /// Returns the lost part that begins at a boundary, once.
+    pub(super) fn take_lost(&mut self, boundary: usize) -> Option<Stop> {
+        if self.lost.is_empty() {
+            return None;
+        }
+        let next = self.lost.partition_point(|part| part.range.start < boundary);
+        let here = self.lost.iter_mut().skip(next).take_while(|part| part.range.start == boundary);
+        let (error, part) = here.filter_map(|part| Some((part.error.take()?, part))).next()?;
+        let search = Search { end: part.range.end, is_one_item: part.is_one_item };
+        Some(Stop::Lost { at: boundary, error, search })
+    }
+
+    /// Returns whether templates may be damaged: those of a file stand before its first key.
+    fn may_be_among_templates(&self) -> bool {
+        let has_templates = !Templates::before(self.header).are_foreign();
+        has_templates && self.profile.is_empty() && self.announced.is_empty() && !self.parts.are_full()
+    }
+
+    /// Returns whether a lost template could be given the number of values that such a hash has.
+    fn has_stand_in(&mut self, id: u64, values: usize) -> bool {
+        let Some(templates) = &mut self.templates else { return false };
+        let found = self.unknown_templates < MOST_UNKNOWN_TEMPLATES
+            && stand_in(self.bytes, values, id, templates, &mut self.resync, &self.profile);
+        self.unknown_templates += u32::from(!found);
+        found
+    }
+}
+
+/// Returns the id of the lost template of a compact hash, whose value `input` is at, leaving it at the first value.
+pub(super) fn lost_template(entry: &KeyEntry<'_>, input: &mut Cursor<'_>, templates: &Templates) -> Option<u64> {
+    let is_reference = entry.value_type == ValueType::HashTemplateArrayRef && templates.are_incomplete();
+    let id = is_reference.then(|| input.length().ok()).flatten()?;
+    templates.get(id, entry.offset).is_err().then_some(id)
+}
