@@ -23,7 +23,7 @@ use crate::error::{Error, Result};
 use crate::input;
 use crate::rdb::cursor::Cursor;
 use crate::rdb::header::Family;
-use crate::rdb::opcode::Opcode;
+use crate::rdb::opcode::{Opcode, byte};
 use crate::rdb::scan::{FileItem, KeyEntry};
 use crate::rdb::value_type::ValueType;
 use crate::rdb::verify::Verify;
@@ -34,10 +34,8 @@ use crate::wording::{Wording, wording};
 
 /// File header for the crate, which reads value types by their byte whatever the version.
 const HEADER: &[u8] = b"REDIS0011";
-/// Opcode that selects a database.
-const SELECT: u8 = 0xFE;
-/// Opcode at the end of a file.
-const END: &[u8] = &[0xFF];
+/// End of a file.
+const END: &[u8] = &[byte::EOF];
 /// Largest decoded size of a value given to the crate, which holds it whole.
 const LARGEST: u64 = 1 << 30;
 /// Memory per element of the crate's lists, besides the element's bytes.
@@ -176,7 +174,7 @@ fn has_unknown_metadata(record: &[u8], family: Family) -> bool {
 
 /// Reads one record with the crate. `bytes` must have been verified.
 fn second(db: u64, bytes: &[u8]) -> std::result::Result<KeyFacts, Wording> {
-    let select = [&[SELECT, 0x81][..], &db.to_be_bytes()].concat();
+    let select = [&[byte::SELECT_DB, 0x81][..], &db.to_be_bytes()].concat();
     let file = HEADER.chain(&select[..]).chain(bytes).chain(END);
     let refused = |error: rdb::types::RdbError| wording!("not readable: {error}", "无法读取：{error}");
     let lacks_key = || wording!("no key", "没有 key");

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use super::cursor::Cursor;
 use super::header::Family;
+use super::opcode::byte::{EXPIRE_TIME, EXPIRE_TIME_MS, FREQ, IDLE, RAM_LRU, SELECT_DB, SLOT_NUM};
 use super::scan::{FileItem, KeyEntry, ScanState, Scanner};
 use super::string::{RawString, StringForm};
 use super::template::Templates;
@@ -102,19 +103,12 @@ const LAST_TYPE: u8 = 28;
 const LAST_TEMPLATE_TYPE: u8 = 32;
 /// Highest value type byte in files of Dragonfly.
 const LAST_DRAGONFLY_TYPE: u8 = 37;
-const IDLE: u8 = 0xF8;
-const FREQ: u8 = 0xF9;
-const EXPIRY_MS: u8 = 0xFC;
-const EXPIRY: u8 = 0xFD;
-const SELECT_DB: u8 = 0xFE;
-const RAM_LRU: u8 = 107;
-const SLOT_NUM: u8 = 121;
 
 /// Returns whether `byte` is a value type or an opcode that can start a record.
 #[inline]
 pub(super) fn can_start_record(byte: u8, last_type: u8, enterprise: bool) -> bool {
     byte <= last_type
-        || matches!(byte, EXPIRY_MS | EXPIRY | IDLE | FREQ | SELECT_DB)
+        || matches!(byte, EXPIRE_TIME_MS | EXPIRE_TIME | IDLE | FREQ | SELECT_DB)
         || enterprise && matches!(byte, RAM_LRU | SLOT_NUM)
 }
 
@@ -164,7 +158,11 @@ fn is_shortest(bytes: &[u8]) -> bool {
 pub(super) fn may_follow_prefix(bytes: &[u8], at: usize, enterprise: bool) -> bool {
     let is = |back: usize, byte: u8| at.checked_sub(back).and_then(|at| bytes.get(at)) == Some(&byte);
     let is_length_of = |opcode: u8| is(2, opcode) || is(3, opcode) || is(6, opcode);
-    is(9, EXPIRY_MS) || is(5, EXPIRY) || is(2, FREQ) || is_length_of(IDLE) || enterprise && is_length_of(RAM_LRU)
+    is(9, EXPIRE_TIME_MS)
+        || is(5, EXPIRE_TIME)
+        || is(2, FREQ)
+        || is_length_of(IDLE)
+        || enterprise && is_length_of(RAM_LRU)
 }
 
 /// Parses consecutive records from the start of `bytes`; returns the boundary to report if they are plausible.

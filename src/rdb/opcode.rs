@@ -3,6 +3,36 @@
 use super::header::Family;
 use crate::wording::Text;
 
+/// Bytes of the opcodes. They mean the same in every family, unless a comment names one.
+pub(crate) mod byte {
+    pub const EOF: u8 = 255;
+    pub const SELECT_DB: u8 = 254;
+    pub const EXPIRE_TIME: u8 = 253;
+    pub const EXPIRE_TIME_MS: u8 = 252;
+    pub const RESIZE_DB: u8 = 251;
+    pub const AUX: u8 = 250;
+    pub const FREQ: u8 = 249;
+    pub const IDLE: u8 = 248;
+    pub const MODULE_AUX: u8 = 247;
+    pub const FUNCTION_PRE_GA: u8 = 246;
+    pub const FUNCTION_2: u8 = 245;
+    pub const SLOT_INFO: u8 = 244;
+    /// Redis.
+    pub const KEY_META: u8 = 243;
+    /// Valkey.
+    pub const SLOT_IMPORT: u8 = 243;
+    /// Redis.
+    pub const HASH_TEMPLATE: u8 = 242;
+    /// Valkey.
+    pub const UPDATE: u8 = 242;
+    /// Dragonfly.
+    pub const DF_MASK: u8 = 220;
+    /// Redis Enterprise; the names of its opcodes are those of librdb.
+    pub const SLOT_NUM: u8 = 121;
+    /// Redis Enterprise.
+    pub const RAM_LRU: u8 = 107;
+}
+
 /// Opcode, named after the `RDB_OPCODE_…` constants in `rdb.h`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names are those of the servers")]
@@ -33,26 +63,25 @@ impl Opcode {
     #[inline]
     pub fn from_byte(family: Family, byte: u8) -> Option<Opcode> {
         Some(match byte {
-            255 => Opcode::Eof,
-            254 => Opcode::SelectDb,
-            253 => Opcode::ExpireTime,
-            252 => Opcode::ExpireTimeMs,
-            251 => Opcode::ResizeDb,
-            250 => Opcode::Aux,
-            249 => Opcode::Freq,
-            248 => Opcode::Idle,
-            247 => Opcode::ModuleAux,
-            246 => Opcode::FunctionPreGa,
-            245 => Opcode::Function2,
-            244 => Opcode::SlotInfo,
-            243 if family == Family::Redis => Opcode::KeyMeta,
-            243 if family == Family::Valkey => Opcode::SlotImport,
-            242 if family == Family::Valkey => Opcode::Update,
-            242 if family == Family::Redis => Opcode::HashTemplate,
-            220 if family == Family::Dragonfly => Opcode::DfMask,
-            // Redis Enterprise; the names are those of librdb.
-            121 if family == Family::Redis => Opcode::SlotNum,
-            107 if family == Family::Redis => Opcode::RamLru,
+            byte::EOF => Opcode::Eof,
+            byte::SELECT_DB => Opcode::SelectDb,
+            byte::EXPIRE_TIME => Opcode::ExpireTime,
+            byte::EXPIRE_TIME_MS => Opcode::ExpireTimeMs,
+            byte::RESIZE_DB => Opcode::ResizeDb,
+            byte::AUX => Opcode::Aux,
+            byte::FREQ => Opcode::Freq,
+            byte::IDLE => Opcode::Idle,
+            byte::MODULE_AUX => Opcode::ModuleAux,
+            byte::FUNCTION_PRE_GA => Opcode::FunctionPreGa,
+            byte::FUNCTION_2 => Opcode::Function2,
+            byte::SLOT_INFO => Opcode::SlotInfo,
+            byte::KEY_META if family == Family::Redis => Opcode::KeyMeta,
+            byte::SLOT_IMPORT if family == Family::Valkey => Opcode::SlotImport,
+            byte::UPDATE if family == Family::Valkey => Opcode::Update,
+            byte::HASH_TEMPLATE if family == Family::Redis => Opcode::HashTemplate,
+            byte::DF_MASK if family == Family::Dragonfly => Opcode::DfMask,
+            byte::SLOT_NUM if family == Family::Redis => Opcode::SlotNum,
+            byte::RAM_LRU if family == Family::Redis => Opcode::RamLru,
             _ => return None,
         })
     }

@@ -16,7 +16,8 @@ use super::boundary::{
 };
 use super::cursor::Cursor;
 use super::header::{Family, RdbHeader};
-use super::scan::{EXPIRE_TIME_MS, FileItem, KeyEntry, ScanState, Scanner};
+use super::opcode::byte;
+use super::scan::{FileItem, KeyEntry, ScanState, Scanner};
 use super::string::{RawString, StringForm};
 use super::template::Templates;
 use super::value_type::ValueType;
@@ -203,7 +204,7 @@ fn begins_with_unusual_expiry(bytes: &[u8], at: usize) -> bool {
 
 /// Returns the milliseconds of the expiry that these bytes begin with, if they do.
 pub(super) fn expiry_ms(bytes: &[u8]) -> Option<i64> {
-    let time = bytes.strip_prefix(&[EXPIRE_TIME_MS])?.first_chunk()?;
+    let time = bytes.strip_prefix(&[byte::EXPIRE_TIME_MS])?.first_chunk()?;
     Some(i64::from_le_bytes(*time))
 }
 

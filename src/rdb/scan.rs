@@ -12,7 +12,7 @@ mod plain;
 
 use super::cursor::Cursor;
 use super::header::Family;
-use super::opcode::{Opcode, foreign_opcode};
+use super::opcode::{Opcode, byte, foreign_opcode};
 use super::opcode_check::{Libraries, OpcodeCheck};
 use super::string::RawString;
 use super::value_type::{ValueType, foreign_type};
@@ -27,11 +27,6 @@ use crate::units::Millis;
 use crate::wording::{Text, Wording, wording};
 
 pub(crate) use plain::TemplateUser;
-
-/// `RDB_OPCODE_EXPIRETIME_MS`, the same byte in every family: see [`Opcode::from_byte`].
-pub(super) const EXPIRE_TIME_MS: u8 = 252;
-/// `RDB_OPCODE_HASH_TEMPLATE`, which Valkey uses for something else.
-const HASH_TEMPLATE: u8 = 242;
 
 /// `DF_MASK_FLAG_MC_FLAGS` of Dragonfly: flags of memcached follow.
 const DRAGONFLY_MC_FLAGS: u32 = 2;
@@ -408,7 +403,7 @@ impl<'a> Scanner<'a> {
                 FileItem::Update
             }
             Opcode::HashTemplate if self.no_templates.are_foreign() => {
-                return Err(self.unknown(self.cursor.offset() - 1, HASH_TEMPLATE));
+                return Err(self.unknown(self.cursor.offset() - 1, byte::HASH_TEMPLATE));
             }
             Opcode::HashTemplate if self.skips_templates => FileItem::HashTemplate,
             Opcode::HashTemplate => {

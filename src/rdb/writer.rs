@@ -7,11 +7,9 @@ use std::io::{self, Write};
 
 use super::crc64::Crc64Digest;
 use super::header::RdbHeader;
+use super::opcode::byte;
 use super::salvage::Survey;
 
-const SELECT_DB: u8 = 254;
-const RESIZE_DB: u8 = 251;
-const EOF: u8 = 255;
 /// First version with `RESIZEDB`.
 const FIRST_WITH_SIZES: u32 = 7;
 
@@ -39,19 +37,19 @@ pub fn write(
     for stretch in &survey.stretches {
         if stretch.records > 0 && current != Some(stretch.db) {
             current = Some(stretch.db);
-            out.put(&[SELECT_DB])?;
+            out.put(&[byte::SELECT_DB])?;
             out.put(&length(stretch.db))?;
             let place = survey.databases.binary_search_by_key(&stretch.db, |size| size.db);
             let size = place.ok().and_then(|place| survey.databases.get(place));
             if let Some(size) = size.filter(|_| header.version >= FIRST_WITH_SIZES && sized.insert(stretch.db)) {
-                out.put(&[RESIZE_DB])?;
+                out.put(&[byte::RESIZE_DB])?;
                 out.put(&length(size.keys))?;
                 out.put(&length(size.expires))?;
             }
         }
         out.put(bytes.get(stretch.range.clone()).unwrap_or_default())?;
     }
-    out.put(&[EOF])?;
+    out.put(&[byte::EOF])?;
     if header.has_checksum() {
         let sum = match checksum {
             ChecksumForm::Computed => out.sum.value(),

@@ -9,10 +9,9 @@ use crate::input::Compression;
 use crate::limits;
 use crate::rdb::cursor::Cursor;
 use crate::rdb::header::Family;
+use crate::rdb::opcode::byte;
 use crate::rdb::scan::{FileItem, ScanState, Scanner};
 use crate::wording::{Wording, wording};
-
-const SELECT_DB: u8 = 254;
 
 /// Run of plain records at the front of a sequence, and why it ended.
 pub(super) struct Run {
@@ -137,7 +136,7 @@ impl Unfolding<'_> {
     }
 
     fn select(&mut self, db: Option<u64>) {
-        self.ready.push(SELECT_DB);
+        self.ready.push(byte::SELECT_DB);
         self.ready.push(0x81);
         self.ready.extend_from_slice(&db.unwrap_or_default().to_be_bytes());
     }

@@ -5,6 +5,7 @@ use crate::input::Compression;
 use crate::limits;
 use crate::rdb::cursor::Cursor;
 use crate::rdb::header::Family;
+use crate::rdb::opcode;
 use crate::rdb::scan::{ScanState, Scanner};
 use crate::wording::wording;
 
@@ -39,7 +40,7 @@ impl SpecialOpcode {
             222 => SpecialOpcode::VectorIndex,
             223 => SpecialOpcode::ShardDocIndex,
             224 => SpecialOpcode::TaggedChunk,
-            255 => SpecialOpcode::Eof,
+            opcode::byte::EOF => SpecialOpcode::Eof,
             _ => return None,
         })
     }

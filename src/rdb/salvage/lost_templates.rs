@@ -7,12 +7,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::rdb::cursor::Cursor;
+use crate::rdb::opcode::byte;
 use crate::rdb::resync::{Profile, Resync};
 use crate::rdb::template::{Defined, Templates};
 
-const HASH_TEMPLATE: u8 = 242;
-const SELECT_DB: u8 = 254;
-const RESIZE_DB: u8 = 251;
 /// Largest number of fields of a lost template that is tried.
 const MOST_FIELDS: usize = 256;
 /// Bytes read for each byte searched, and in advance.
@@ -26,8 +24,8 @@ pub(super) fn resume_head(bytes: &[u8], range: Range<usize>) -> Option<usize> {
     for at in range {
         let mut cursor = Cursor::new(bytes.get(at..).unwrap_or_default(), 0);
         let is_found = match cursor.byte() {
-            Ok(HASH_TEMPLATE) => read_template(&mut cursor).is_some_and(|id| is_followed(&mut cursor, id)),
-            Ok(SELECT_DB) => is_database(&mut cursor),
+            Ok(byte::HASH_TEMPLATE) => read_template(&mut cursor).is_some_and(|id| is_followed(&mut cursor, id)),
+            Ok(byte::SELECT_DB) => is_database(&mut cursor),
             Ok(_) | Err(_) => false,
         };
         if is_found {
@@ -48,8 +46,8 @@ fn read_template(cursor: &mut Cursor<'_>) -> Option<u64> {
 
 fn is_followed(cursor: &mut Cursor<'_>, id: u64) -> bool {
     match cursor.byte() {
-        Ok(HASH_TEMPLATE) => read_template(cursor) == id.checked_add(1),
-        Ok(SELECT_DB) => is_database(cursor),
+        Ok(byte::HASH_TEMPLATE) => read_template(cursor) == id.checked_add(1),
+        Ok(byte::SELECT_DB) => is_database(cursor),
         Ok(_) | Err(_) => false,
     }
 }
@@ -57,7 +55,7 @@ fn is_followed(cursor: &mut Cursor<'_>, id: u64) -> bool {
 /// Returns whether the number of a database and its size follow, with at least one key.
 fn is_database(cursor: &mut Cursor<'_>) -> bool {
     cursor.length().is_ok_and(|db| db <= u64::from(u16::MAX))
-        && cursor.byte().is_ok_and(|opcode| opcode == RESIZE_DB)
+        && cursor.byte().is_ok_and(|opcode| opcode == byte::RESIZE_DB)
         && cursor.length().is_ok_and(|keys| keys > 0 && cursor.length().is_ok_and(|expires| expires <= keys))
 }
 

@@ -3,11 +3,9 @@
 use std::ops::Range;
 
 use crate::rdb::cursor::Cursor;
+use crate::rdb::opcode::byte;
 use crate::rdb::resync::expiry_ms;
 use crate::rdb::scan::KeyEntry;
-
-const FREQ: u8 = 249;
-const IDLE: u8 = 248;
 
 /// Expiries that are believed, in milliseconds: of the years 1987 to 2248. One in 2^29 of arbitrary bytes is one.
 const EXPIRIES: Range<i64> = 1 << 39..1 << 43;
@@ -35,7 +33,7 @@ pub(super) fn start(bytes: &[u8], gap: Range<usize>, entry: &KeyEntry<'_>) -> Op
 /// Returns where a record begins whose access counter follows a false one, the last bytes of the damage before it: servers write one.
 pub(super) fn without_false_counter(bytes: &[u8], start: usize) -> Option<usize> {
     let head = bytes.get(start..)?;
-    matches!(head, [FREQ, _, FREQ, ..]).then_some(start + 2)
+    matches!(head, [byte::FREQ, _, byte::FREQ, ..]).then_some(start + 2)
 }
 
 /// Returns whether an idle time or access counter ends at `at`.
@@ -52,8 +50,8 @@ fn is_usage(bytes: &[u8]) -> bool {
     let mut cursor = Cursor::new(bytes, 0);
     match cursor.byte() {
         Err(_) => bytes.is_empty(),
-        Ok(FREQ) => bytes.len() == 2,
-        Ok(IDLE) => cursor.length().is_ok() && cursor.left() == 0,
+        Ok(byte::FREQ) => bytes.len() == 2,
+        Ok(byte::IDLE) => cursor.length().is_ok() && cursor.left() == 0,
         Ok(_) => false,
     }
 }

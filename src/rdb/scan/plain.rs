@@ -1,6 +1,7 @@
 //! Fast paths for keys as most are stored.
 
-use super::{EXPIRE_TIME_MS, KeyEntry, Scanner, expiry};
+use super::{KeyEntry, Scanner, expiry};
+use crate::rdb::opcode::byte;
 use crate::rdb::string::{RawString, StringForm, short_text};
 use crate::rdb::value_type::ValueType;
 use crate::units::Millis;
@@ -44,7 +45,7 @@ impl<'a> Scanner<'a> {
     fn plain_head(&self) -> Option<PlainHead<'a>> {
         let rest = self.cursor.rest();
         let (expires_at, record) = match rest.split_first()? {
-            (&EXPIRE_TIME_MS, behind) => {
+            (&byte::EXPIRE_TIME_MS, behind) => {
                 let (time, record) = behind.split_first_chunk()?;
                 (expiry(i64::from_le_bytes(*time)), record)
             }

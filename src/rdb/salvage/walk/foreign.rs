@@ -5,14 +5,12 @@ use super::slots::{false_aux, foreign_database};
 use crate::error::{Error, Result};
 use crate::rdb::boundary::is_same_key;
 use crate::rdb::kind::ModuleName;
+use crate::rdb::opcode::byte;
 use crate::rdb::resync::is_false_aux;
 use crate::rdb::scan::{FileItem, KeyEntry, Scanner};
 use crate::rdb::string::RawString;
 use crate::rdb::value_type::ValueType;
 use crate::wording::wording;
-
-/// `RDB_OPCODE_FUNCTION_PRE_GA`: release candidates of Redis 7.0 wrote it, and no release loads it.
-const FUNCTION_PRE_GA: u8 = 246;
 
 impl Walk<'_> {
     /// Fails for an item at `at` that is likely part of a damaged value, given the key before it. None is where the checksum is right.
@@ -45,7 +43,10 @@ impl Walk<'_> {
     /// Fails for an item between keys that no release of a server loads.
     pub(super) fn is_loaded(&self, item: &FileItem<'_>, at: usize) -> Result<()> {
         match item {
-            FileItem::Function(_) if self.bytes.get(at) == Some(&FUNCTION_PRE_GA) => Err(foreign_record(at as u64)),
+            // Release candidates of Redis 7.0 wrote it.
+            FileItem::Function(_) if self.bytes.get(at) == Some(&byte::FUNCTION_PRE_GA) => {
+                Err(foreign_record(at as u64))
+            }
             FileItem::ModuleAux(name) if is_no_module(*name) => Err(foreign_record(at as u64)),
             _ => Ok(()),
         }
