@@ -13,7 +13,7 @@ use crate::input::{self, Compression, Container, Input, Mapped, OpenOptions, Ope
 use crate::rdb::crc64;
 use crate::rdb::cursor::Cursor;
 use crate::rdb::dragonfly::{UnfoldedWhole, unfold_whole};
-use crate::rdb::header::Family;
+use crate::rdb::header::{CHECKSUM_BYTES, Family};
 use crate::rdb::salvage::{DatabaseSurvey, Gap, GapKind, Survey, survey, survey_unfolded};
 use crate::rdb::writer::{ChecksumForm, write};
 use crate::report::{
@@ -159,7 +159,7 @@ impl ExaminedFile {
             ChecksumState::CutOff => {
                 let end = self.map.start() as u64 + self.survey.bytes;
                 let left = (self.map.bytes.len() as u64).saturating_sub(end);
-                Err::<(), _>(Error::truncated(end, size_of::<u64>() as u64, left))
+                Err::<(), _>(Error::truncated(end, CHECKSUM_BYTES as u64, left))
                     .within(Reading::Checksum)
                     .map_or_else(Some, |()| None)
             }
@@ -169,8 +169,8 @@ impl ExaminedFile {
 
     /// Returns the number of bytes behind the snapshot.
     fn behind(&self) -> u64 {
-        let sum = if self.survey.about.header.has_checksum() { size_of::<u64>() as u64 } else { 0 };
-        let end = self.map.start() as u64 + self.survey.bytes + sum;
+        let sum = self.survey.about.header.checksum_len();
+        let end = self.map.start() as u64 + self.survey.bytes + sum as u64;
         if self.survey.ended { (self.map.bytes.len() as u64).saturating_sub(end) } else { 0 }
     }
 
@@ -230,7 +230,7 @@ fn checksum(found: &Survey, map: &Mapped, container: Container) -> (Range<usize>
     let start = map.start();
     let end = match found.ended {
         true => usize::try_from(start as u64 + found.bytes).unwrap_or(start),
-        false => map.bytes.len().saturating_sub(size_of::<u64>()),
+        false => map.bytes.len().saturating_sub(CHECKSUM_BYTES),
     };
     let range = start..end.max(start);
     let is_dragonfly = found.about.header.family == Family::Dragonfly;

@@ -36,6 +36,8 @@ pub const NEWEST_VALKEY: u32 = 81;
 const LAST_REDIS_VERSION: u32 = 79;
 /// First version with a checksum after the EOF opcode.
 const FIRST_WITH_CHECKSUM: u32 = 5;
+/// Size of the checksum.
+pub(crate) const CHECKSUM_BYTES: usize = 8;
 
 impl RdbHeader {
     /// Size in bytes.
@@ -84,6 +86,11 @@ impl RdbHeader {
     /// Returns whether a checksum follows the EOF opcode.
     pub fn has_checksum(&self) -> bool {
         self.version >= FIRST_WITH_CHECKSUM
+    }
+
+    /// Returns the number of bytes of the checksum after the EOF opcode.
+    pub(crate) fn checksum_len(&self) -> usize {
+        if self.has_checksum() { CHECKSUM_BYTES } else { 0 }
     }
 
     /// Returns whether the version is newer than any supported one.

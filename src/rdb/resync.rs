@@ -423,15 +423,11 @@ pub fn verify_value<'a>(scanner: &mut Scanner<'a>, entry: &KeyEntry<'a>, verify:
 
 /// Returns whether a snapshot may end here: `rest` follows the EOF opcode.
 pub fn is_end_of_file(header: RdbHeader, rest: &[u8]) -> bool {
-    const CHECKSUM: usize = 8;
     /// Blocks allocated in advance.
     const PADDING: usize = 64 << 10;
     const REPLICATION_MARK: usize = 40;
-    let rest = match header.has_checksum() {
-        true if rest.len() < CHECKSUM => return true, // cut off within the checksum
-        true => &rest[CHECKSUM..],
-        false => rest,
-    };
+    // Cut off within the checksum.
+    let Some(rest) = rest.get(header.checksum_len()..) else { return true };
     let is_padding = rest.len() <= PADDING && rest.iter().all(|&byte| byte == 0);
     rest.is_empty() || rest.len() == REPLICATION_MARK || is_padding || starts_commands(rest)
 }

@@ -10,8 +10,8 @@ use crate::rdb::scan::KeyEntry;
 /// Expiries that are believed, in milliseconds: of the years 1987 to 2248. One in 2^29 of arbitrary bytes is one.
 const EXPIRIES: Range<i64> = 1 << 39..1 << 43;
 
-/// Sizes of idle times and access counters with their opcodes.
-const USAGE_SIZES: [usize; 3] = [2, 3, 6];
+/// Sizes of idle times and access counters with their opcodes; none is 0.
+const USAGE_SIZES: [usize; 4] = [0, 2, 3, 6];
 
 /// Returns where the record of `entry` begins if an intact expiry stands before the bytes at which parsing resumed, the end of
 /// `gap`; between them the idle time or access counter of the key may be.
@@ -21,7 +21,7 @@ pub(super) fn start(bytes: &[u8], gap: Range<usize>, entry: &KeyEntry<'_>) -> Op
     }
     let before = bytes.get(gap.clone())?;
     let is_used = entry.idle.is_some() || entry.freq.is_some();
-    let uses: &[usize] = if is_used { &[0] } else { &[0, 2, 3, 6] };
+    let uses: &[usize] = if is_used { &[0] } else { &USAGE_SIZES };
     let len = uses.iter().find_map(|&len| {
         let (before, usage) = before.split_at_checked(before.len().checked_sub(len)?)?;
         let (_, expiry) = before.split_at_checked(before.len().checked_sub(9)?)?;
@@ -38,7 +38,8 @@ pub(super) fn without_false_counter(bytes: &[u8], start: usize) -> Option<usize>
 
 /// Returns whether an idle time or access counter ends at `at`.
 pub(super) fn follows_usage(bytes: &[u8], at: usize) -> bool {
-    USAGE_SIZES.iter().any(|size| at.checked_sub(*size).and_then(|start| bytes.get(start..at)).is_some_and(is_usage))
+    let ends = |size: usize| at.checked_sub(size).and_then(|start| bytes.get(start..at)).is_some_and(is_usage);
+    USAGE_SIZES.iter().any(|&size| size > 0 && ends(size))
 }
 
 fn is_expiry(bytes: &[u8]) -> bool {

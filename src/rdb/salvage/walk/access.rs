@@ -9,12 +9,10 @@ use super::Walk;
 use super::marks::{Mark, MarkKind};
 use crate::error::{Error, Result};
 use crate::rdb::cursor::Cursor;
+use crate::rdb::header::CHECKSUM_BYTES;
 use crate::rdb::resync::KeyFacts;
 use crate::rdb::salvage::prefix;
 use crate::wording::wording;
-
-/// Size of the checksum at the end of a file.
-const CHECKSUM: usize = 8;
 
 impl Walk<'_> {
     /// Fails for a key at `at`, behind no known damage, that has no access metadata although nearly all others have.
@@ -49,7 +47,7 @@ impl Walk<'_> {
 
 /// Returns whether a snapshot from `start` to the end of the file has the checksum that is stored there; `None` if none was computed.
 pub(super) fn checksum_is_right(bytes: &[u8], start: usize) -> Option<bool> {
-    let end = bytes.len().checked_sub(CHECKSUM)?;
+    let end = bytes.len().checked_sub(CHECKSUM_BYTES)?;
     let stored = Cursor::new(bytes.get(end..)?, 0).u64_le().ok().filter(|stored| *stored != 0)?;
     Some(stored == crate::rdb::crc64::checksum(bytes.get(start..end)?))
 }

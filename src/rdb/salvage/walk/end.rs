@@ -24,7 +24,7 @@ impl Walk<'_> {
     ///
     /// Behind a gap it may be the end of a snapshot that is the value of a key: then a record follows its checksum.
     pub(super) fn false_end(&mut self, at: usize) -> Stop {
-        let behind = at + 1 + if self.header.has_checksum() { 8 } else { 0 };
+        let behind = at + 1 + self.header.checksum_len();
         let is_value = self.is_behind_gap() && self.resync.is_boundary(behind, self.templates.as_ref(), &self.profile);
         if is_value {
             return Stop::Embedded(at);
