@@ -88,79 +88,117 @@ pub(super) fn databases_in_force(pieces: &mut [Piece]) {
 
 /// Infers the database of keys behind gaps, in which `SELECTDB` may be lost.
 pub(super) fn infer_databases(pieces: &mut [Piece], gaps: &[Gap], announced: &BTreeMap<u64, u64>) {
-    let mut keys: BTreeMap<u64, u64> = BTreeMap::new();
-    let mut current = (FIRST_DATABASE, true);
-    // Bytes of gaps since the current database was selected.
-    let mut lost_here = 0;
-    // The database before it and the bytes of its gaps, if there were any.
-    let mut before: Option<(u64, u64)> = None;
-    let sizes: (u64, u64) = pieces
-        .iter()
-        .fold((0, 0), |(keys, bytes), piece| (keys + piece.stretch.keys, bytes + piece.stretch.range.len() as u64));
-    let usual = (sizes.1 / sizes.0.max(1)).max(LEAST_RECORD);
     let in_order = in_order(pieces);
-    let mut selected: Vec<Option<u64>> = Vec::with_capacity(pieces.len());
-    for (piece, in_order) in pieces.iter().zip(&in_order).rev() {
-        selected.push(piece.db.filter(|_| *in_order).or(selected.last().copied().flatten()));
-    }
-    selected.reverse();
+    let selected = next_selected(pieces, &in_order);
+    let mut inference = Inference::new(pieces, announced);
     for (index, &next) in selected.iter().enumerate() {
         let piece = &pieces[index];
         let lost = piece.behind.and_then(|gap| gaps.get(gap)).map_or(0, |gap| gap.range.end - gap.range.start);
-        lost_here += lost;
-        if let Some(db) = piece.db {
-            if !in_order[index] {
-                // A block from elsewhere. What follows it does not belong to its database.
-                let stretch = &mut pieces[index].stretch;
-                (stretch.db, stretch.is_certain) = (db, false);
-                *keys.entry(db).or_default() += stretch.keys;
-                continue;
-            }
-            if db != current.0 {
-                before = (lost_here > 0).then_some((current.0, lost_here));
-                lost_here = 0;
-            }
-            current = (db, true);
-        } else if piece.behind.is_some() {
-            let is_run = |piece: &&Piece| piece.db.is_none() && piece.behind.is_none();
-            let more: u64 = pieces[index + 1..].iter().take_while(is_run).map(|next| next.stretch.keys).sum();
-            let left = |db: u64| {
-                let announced = announced.get(&db)?;
-                Some(announced.saturating_sub(keys.get(&db).copied().unwrap_or_default()))
-            };
-            let run = piece.stretch.keys + more;
-            // Too many keys for the current database, but not for the one before, which lacks more than its gaps can have held:
-            // the SELECTDB between them came with a block from elsewhere.
-            if let Some((earlier, lost)) = before
-                && left(current.0).is_some_and(|left| left < run)
-                && left(earlier).is_some_and(|left| left >= run && left / 2 > lost / usual)
-            {
-                current = (earlier, false);
-                before = None;
-            }
-            let db = current.0;
-            let left = left(db);
-            let next = next.filter(|next| *next > db);
-            let (mut found, is_certain) = database_behind(db, left, run, lost, usual, next);
-            if found > db
-                && let Some((&announced, _)) =
-                    announced.range((Bound::Excluded(db), next.map_or(Bound::Unbounded, Bound::Excluded))).next()
-            {
-                found = announced;
-            }
-            // The SELECTDB is right before the gap, and another one does not fit into it.
-            let is_head = index.checked_sub(1).is_some_and(|before| pieces[before].stretch.range.is_empty());
-            let (found, is_certain) = match is_head && lost < LEAST_DATABASE {
-                true => (db, true),
-                false => (found, is_certain),
-            };
-            // A block of another database may have taken the place of lost records.
-            let is_enclosed = announced.len() > 1 && is_enclosed(pieces, index);
-            current = (found, is_certain && current.1 && !is_enclosed);
-        }
+        inference.lost_here += lost;
+        let found = match piece.db {
+            // A block from elsewhere. What follows it does not belong to its database.
+            Some(db) if !in_order[index] => (db, false),
+            Some(db) => inference.select(db),
+            None if piece.behind.is_some() => inference.pass_gap(pieces, index, lost, next),
+            None => inference.current,
+        };
         let stretch = &mut pieces[index].stretch;
-        (stretch.db, stretch.is_certain) = current;
-        *keys.entry(current.0).or_default() += stretch.keys;
+        (stretch.db, stretch.is_certain) = found;
+        *inference.keys.entry(found.0).or_default() += stretch.keys;
+    }
+}
+
+/// Returns, for each piece, the first database that is selected in order from it on.
+fn next_selected(pieces: &[Piece], in_order: &[bool]) -> Vec<Option<u64>> {
+    let mut selected: Vec<Option<u64>> = Vec::with_capacity(pieces.len());
+    for (piece, in_order) in pieces.iter().zip(in_order).rev() {
+        selected.push(piece.db.filter(|_| *in_order).or(selected.last().copied().flatten()));
+    }
+    selected.reverse();
+    selected
+}
+
+/// What the pieces before one tell about its database.
+struct Inference<'a> {
+    /// Number of keys that each database announced.
+    announced: &'a BTreeMap<u64, u64>,
+    /// Keys found so far, by database.
+    keys: BTreeMap<u64, u64>,
+    /// Usual size of a record.
+    usual: u64,
+    /// Database in force, and whether that is certain.
+    current: (u64, bool),
+    /// Bytes of gaps since the current database was selected.
+    lost_here: u64,
+    /// The database before it and the bytes of its gaps, if there were any.
+    before: Option<(u64, u64)>,
+}
+
+impl<'a> Inference<'a> {
+    fn new(pieces: &[Piece], announced: &'a BTreeMap<u64, u64>) -> Inference<'a> {
+        let sum = |(keys, bytes), piece: &Piece| (keys + piece.stretch.keys, bytes + piece.stretch.range.len() as u64);
+        let (keys, bytes) = pieces.iter().fold((0, 0), sum);
+        Inference {
+            announced,
+            keys: BTreeMap::new(),
+            usual: (bytes / keys.max(1)).max(LEAST_RECORD),
+            current: (FIRST_DATABASE, true),
+            lost_here: 0,
+            before: None,
+        }
+    }
+
+    /// Passes a `SELECTDB` that is in order.
+    fn select(&mut self, db: u64) -> (u64, bool) {
+        if db != self.current.0 {
+            self.before = (self.lost_here > 0).then_some((self.current.0, self.lost_here));
+            self.lost_here = 0;
+        }
+        self.current = (db, true);
+        self.current
+    }
+
+    /// Returns how many of the keys that a database announced were not found yet.
+    fn left(&self, db: u64) -> Option<u64> {
+        let announced = self.announced.get(&db)?;
+        Some(announced.saturating_sub(self.keys.get(&db).copied().unwrap_or_default()))
+    }
+
+    /// Passes the gap of `lost` bytes before piece `index`, behind which `next` is the next database selected.
+    fn pass_gap(&mut self, pieces: &[Piece], index: usize, lost: u64, next: Option<u64>) -> (u64, bool) {
+        let is_run = |piece: &&Piece| piece.db.is_none() && piece.behind.is_none();
+        let more: u64 = pieces[index + 1..].iter().take_while(is_run).map(|next| next.stretch.keys).sum();
+        let run = pieces[index].stretch.keys + more;
+        self.return_to_earlier(run);
+        let db = self.current.0;
+        let next = next.filter(|next| *next > db);
+        let (mut found, mut is_certain) = database_behind(db, self.left(db), run, lost, self.usual, next);
+        let between = (Bound::Excluded(db), next.map_or(Bound::Unbounded, Bound::Excluded));
+        if found > db
+            && let Some((&announced, _)) = self.announced.range(between).next()
+        {
+            found = announced;
+        }
+        // The SELECTDB is right before the gap, and another one does not fit into it.
+        let is_head = index.checked_sub(1).is_some_and(|before| pieces[before].stretch.range.is_empty());
+        if is_head && lost < LEAST_DATABASE {
+            (found, is_certain) = (db, true);
+        }
+        // A block of another database may have taken the place of lost records.
+        let is_enclosed = self.announced.len() > 1 && is_enclosed(pieces, index);
+        self.current = (found, is_certain && self.current.1 && !is_enclosed);
+        self.current
+    }
+
+    /// Returns to the database before the current one if `run` keys are too many for the current one, but not for the one before,
+    /// which lacks more than its gaps can have held: the `SELECTDB` between them came with a block from elsewhere.
+    fn return_to_earlier(&mut self, run: u64) {
+        let Some((earlier, lost)) = self.before else { return };
+        let is_too_many = self.left(self.current.0).is_some_and(|left| left < run);
+        if is_too_many && self.left(earlier).is_some_and(|left| left >= run && left / 2 > lost / self.usual) {
+            self.current = (earlier, false);
+            self.before = None;
+        }
     }
 }
 
