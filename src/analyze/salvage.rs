@@ -71,7 +71,7 @@ impl ExaminedFile {
             (whole.map, lost) = (map, parts);
             whole.failure = whole.failure.or(failure);
         }
-        // What was not read for lack of room is not lost.
+        // Running out of room is no damage.
         if let Some(failure) = whole.failure.take_if(|failure| matches!(failure.kind(), ErrorKind::OverBudget(_))) {
             return Err(failure.in_file(&input.name));
         }
@@ -234,7 +234,7 @@ fn checksum(found: &Survey, map: &Mapped, container: Container) -> (Range<usize>
     };
     let range = start..end.max(start);
     let is_dragonfly = found.about.header.family == Family::Dragonfly;
-    // What stands at the end of a file of Dragonfly is none of its records.
+    // The unfolded records of Dragonfly do not end with the bytes of the file.
     let is_likely = found.ended || container == Container::Plain && !is_dragonfly;
     if !found.about.header.has_checksum() || !is_likely {
         return (range, ChecksumState::Unknown);
@@ -284,7 +284,7 @@ pub fn salvage(input: impl AsRef<Path>, plan: &ReadPlan, out: Option<&mut dyn Wr
         }
         Some(_) | None => 0,
     };
-    // Whoever writes to it might have damaged what was copied after it was found sound.
+    // Another process may have changed the file between the survey and the copy.
     file.opened.as_ref().map_or(Ok(()), OpenedFile::check).map_err(|error| error.in_file(&input.name))?;
     let header = file.survey.about.header;
     Ok(SalvagedFile {

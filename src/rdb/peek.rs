@@ -260,7 +260,7 @@ struct OwnPairs<'r, 's> {
 
 impl Visit for OwnPairs<'_, '_> {
     fn pair(&mut self, field: RawString<'_>, value: RawString<'_>) {
-        // Damage ends the look without an error.
+        // Stops at damage without an error.
         let _ = self.shown.raw_pair(field, value, self.room);
     }
 

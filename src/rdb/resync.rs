@@ -317,7 +317,7 @@ impl<'a> Resync<'a> {
             .with_templates(Templates::before(self.header), templates.cloned())
             .without_more_templates();
         let is_certain = self.is_chain(&mut scanner, failed.saturating_sub(at), profile);
-        // All that was read, be it a key, a run of prefixes or another item.
+        // Charge all bytes read, whatever items they were.
         self.charge(scanner.cursor().consumed());
         is_certain
     }

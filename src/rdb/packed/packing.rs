@@ -26,7 +26,7 @@ impl Packing {
             ValueType::HashZipmap => Packing::Zipmap,
             ValueType::SetIntset => Packing::Intset,
             ValueType::ListZiplist | ValueType::ZsetZiplist | ValueType::HashZiplist => Packing::Ziplist,
-            // What servers have added since 7.0; all others are no single blobs.
+            // Types since 7.0 are listpacks; types that are not one blob do not get here.
             _ => Packing::Listpack,
         }
     }

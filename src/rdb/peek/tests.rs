@@ -105,7 +105,7 @@ fn entries_of_streams_are_shown_with_their_fields() {
     let shown = ["name=ann", "tel=555", "mail=c@d", "name=dan", "tel=557"];
     assert_eq!(parts(ValueType::Stream(1), &stream(&[&node])), shown);
     assert_eq!(parts(ValueType::Stream(3), &stream(&[&node, &node])), [shown, shown].concat());
-    // What claims more than there is ends the look.
+    // Reading stops at a count beyond the data.
     for broken in [
         &["1"][..],
         &["1", "0", "x"],

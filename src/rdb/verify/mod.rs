@@ -249,7 +249,7 @@ impl Verify {
             }
         };
         let result = blob.decode(scratch).and_then(check).within(reading);
-        // One whose elements are not counted has some.
+        // A blob that cannot be counted is not empty.
         self.elements += *result.as_ref().unwrap_or(&1);
         self.note(result.map(|_| ()));
     }

@@ -12,7 +12,7 @@ pub const LATEST_FIELD_EXPIRY: i64 = (1 << 48) - 1;
 
 /// Returns the most names, of which no two may be the same, in a blob of `len` bytes: an element takes two bytes or more.
 pub fn most_names(layout: Layout, packing: Packing, len: usize) -> u64 {
-    // Those of an intset need not be compared: they are in order.
+    // Intsets are checked for ascending order instead.
     if layout == Layout::List || packing == Packing::Intset { 0 } else { len as u64 / (2 * layout.group()) }
 }
 

@@ -146,7 +146,7 @@ pub fn walk_hash_metadata<V: Visit + ?Sized>(input: &mut Cursor<'_>, visit: &mut
         let expires_at = match (time, times) {
             (0, _) => None,
             (time, FieldTimes::Absolute) => Some(i64::try_from(time).unwrap_or(i64::MAX)),
-            // As in the servers, which let the sum wrap and take 0 for none.
+            // Servers let the sum wrap, and 0 means no expiry.
             (time, FieldTimes::SinceEarliest) => {
                 Some(earliest.wrapping_add_unsigned(time - 1)).filter(|&time| time != 0)
             }

@@ -72,7 +72,7 @@ impl Walk<'_> {
             return failed;
         }
         let mut cut = failed;
-        // Records that look false, and the one before, whose changed length led to them.
+        // Drop records that look false, and the one before them: its changed length may have led there.
         while let Some(mark) = self.marks.back() {
             let strength = match &mark.kind {
                 MarkKind::Key { facts, .. } if self.profile.trusts(facts) => Strength::Suspicious,

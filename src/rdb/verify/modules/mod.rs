@@ -262,7 +262,7 @@ impl ModuleCheck {
             ModuleItem::Integer(number) => number,
             ModuleItem::Double(bytes) => u64::from_le_bytes(bytes),
             ModuleItem::String(text) => text.len(),
-            // None of the modules reads one.
+            // No known module stores floats.
             ModuleItem::Float(_) => 0,
         };
         self.items.len += 1;

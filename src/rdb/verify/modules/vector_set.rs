@@ -176,7 +176,7 @@ impl VectorSet {
     pub fn inner_link(&mut self, other: u64) -> bool {
         match (self.stage, self.node.parameter) {
             (Stage::Parameter, Parameter::Links(left)) if left > 1 && self.add_link(other) => {
-                // That there are as many parameters was checked before the first link.
+                // Cannot underflow: `least` was checked before the first link.
                 self.node.left -= 1;
                 self.node.parameter = Parameter::Links(left - 1);
                 true
