@@ -152,7 +152,7 @@ fn a_night_without_a_shard_is_left_out_and_no_shrink() {
     // With one whole night there is nothing to compare.
     let few = compare(root.path(), &["nights/2026-11-18", "nights/2026-11-19"]);
     assert_eq!(few.status.code(), Some(3), "{}", text(&few));
-    assert!(few.stdout.is_empty() && text(&few).contains("fewer than two whole nights"), "{}", text(&few));
+    assert!(few.stdout.is_empty() && text(&few).contains("fewer than two complete nights"), "{}", text(&few));
 }
 
 #[test]

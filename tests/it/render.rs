@@ -285,14 +285,14 @@ fn damage_is_the_first_thing_on_the_page() {
 #[test]
 fn names_are_not_reported_twice() {
     let text = table(&sample::sound(), None);
-    let (_, names) = text.split_once("── Names against the rules").unwrap();
+    let (_, names) = text.split_once("── Names that violate rules").unwrap();
     // Of the violated rules only this one is missing from the findings of the sample.
     assert!(names.contains("key.length") && !names.contains("key.prefix"));
     let mut bare = sample::sound();
     bare.findings = rdblens::report::Findings::default();
     let text = table(&bare, None);
     assert!(
-        text.contains("── Names against the rules") && text.contains("key.prefix") && !text.contains("── Findings")
+        text.contains("── Names that violate rules") && text.contains("key.prefix") && !text.contains("── Findings")
     );
 }
 

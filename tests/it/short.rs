@@ -115,7 +115,7 @@ fn sections_are_chosen_in_every_form() {
     let table = only(&["--section", "heaviest,naming,by-type,databases", "--top", "3", "--db", "0", "--type", "zset"]);
     assert!(table.contains("── Heaviest keys ") && table.contains("── Databases "), "{table}");
     assert!(table.contains("── Heaviest keys of each type "), "{table}");
-    assert!(only(&["--section", "naming"]).contains("── Names against the rules "));
+    assert!(only(&["--section", "naming"]).contains("── Names that violate rules "));
     assert!(only(&["--section", "heaviest", "--top", "3"]).contains("── Heaviest keys "));
     for (section, format, told) in [
         ("types,server", "csv", "section server is not available as CSV (available: patterns, "),

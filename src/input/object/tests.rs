@@ -114,7 +114,7 @@ fn lasting_faults_are_errors_that_name_status_and_remedy() {
         (Fault::Status(400, "AuthorizationHeaderMalformed"), &["HTTP 400 (Auth", "AWS_REGION"]),
         (Fault::Replace, &["was replaced", "run it again"]),
         (Fault::Short(1), &["the response ended at byte 65535", "65536"]),
-        (Fault::Long(1), &["goes on after byte 65536"]),
+        (Fault::Long(1), &["continues after byte 65536"]),
         (Fault::OtherRange, &["cannot be used"]),
         (Fault::Cut(10), &["cannot be reached"]),
     ] {
