@@ -72,14 +72,17 @@ static META: RuleMeta = RuleMeta {
         },
         ParamSpec {
             name: "ten_seconds",
-            what: Text { en: "likewise within ten seconds", zh: "同上，允许在十秒内过期的比例" },
+            what: Text {
+                en: "maximum share of what expires around ten seconds that expires within them",
+                zh: "前后时段过期的 key 中，允许在十秒内过期的比例",
+            },
             default: ParamDefault::Share(100),
         },
         ParamSpec {
             name: "minute",
             what: Text {
-                en: "likewise within one minute; half of it within half a minute",
-                zh: "同上，允许在一分钟内过期的比例；半分钟为其一半",
+                en: "maximum share of what expires around a minute that expires within it; half of that share within half a minute",
+                zh: "前后时段过期的 key 中，允许在一分钟内过期的比例；半分钟为其一半",
             },
             default: ParamDefault::Share(400),
         },
@@ -109,14 +112,20 @@ static META: RuleMeta = RuleMeta {
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(params: &Params) -> Result<BuiltRule, String> {
-    if params.number("factor") == 0 {
+    let factor = params.number("factor");
+    if factor == 0 {
         return Err("\"factor\" must be at least 1".to_owned());
+    }
+    let spread = u32::try_from(params.number("spread") / 1000).unwrap_or(u32::MAX);
+    // Otherwise even a second, the shortest window, could hold all keys, and the rule would find nothing.
+    if u64::from(spread) <= factor {
+        return Err("\"spread\" must be longer than \"factor\" seconds".to_owned());
     }
     Ok(BuiltRule::Pattern(Box::new(StormRule {
         keys: params.number("keys"),
         windows: windows(params.number("second"), params.number("ten_seconds"), params.number("minute")),
-        spread: u32::try_from(params.number("spread") / 1000).unwrap_or(u32::MAX),
-        factor: params.number("factor"),
+        spread,
+        factor,
     })))
 }
 
@@ -136,26 +145,26 @@ fn windows(second: u64, ten_seconds: u64, minute: u64) -> [ExpiryWindow; 5] {
 
 /// Time window with its limit.
 #[derive(Debug, Clone, Copy)]
-pub struct ExpiryWindow {
+struct ExpiryWindow {
     /// Length in seconds.
-    pub seconds: u32,
+    seconds: u32,
     /// Maximum share of the keys around it that expire in it, in thousandths.
-    pub share: u64,
+    share: u64,
     /// Seconds after the reference time in which no window begins.
-    pub lead: u32,
+    lead: u32,
 }
 
 /// Limits the share of keys that expire within a window.
 #[derive(Debug, Clone, Copy)]
-pub struct StormRule {
+struct StormRule {
     /// Minimum number of keys that expire in a window.
-    pub keys: u64,
+    keys: u64,
     /// Windows, the shortest first.
-    pub windows: [ExpiryWindow; 5],
+    windows: [ExpiryWindow; 5],
     /// Seconds over which a batch is to be spread.
-    pub spread: u32,
+    spread: u32,
     /// Multiple of an even spread that is always allowed.
-    pub factor: u64,
+    factor: u64,
 }
 
 /// Window in which too many keys expire.

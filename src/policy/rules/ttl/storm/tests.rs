@@ -1,5 +1,6 @@
 use super::*;
 use crate::policy::evidence::MOST_EXPIRIES;
+use crate::policy::params::ParamValue;
 use crate::units::Bytes;
 
 const NOW: u64 = 1_700_000_000;
@@ -195,4 +196,24 @@ fn small_patterns_with_a_random_offset_pass() {
         (name, random(u64::from(name.as_bytes()[0]), 301).map(|offset| 3_600 + offset).take(500).collect())
     };
     assert!(instance(&NAMES.iter().map(batch).collect::<Vec<_>>()).is_empty());
+}
+
+#[test]
+fn a_spread_that_allows_everything_is_refused() {
+    let built = |spread: u64, factor: u64| {
+        let mut params = Params::defaults(META.params);
+        params.set("spread", ParamValue::Number(spread));
+        params.set("factor", ParamValue::Number(factor));
+        build(&params)
+    };
+    for (spread, factor) in [(0, 2), (999, 1), (1_999, 1), (2_999, 2)] {
+        assert!(built(spread, factor).is_err_and(|error| error.contains("spread")), "{spread} ms, {factor}");
+    }
+    // The least spread finds keys that all expire within a second.
+    let expiring = expiries("page", (0..2_000).map(|_| 3_600));
+    for factor in [1, 2, 10] {
+        assert!(built((factor + 1) * 1_000, factor).is_ok());
+        let least = StormRule { spread: u32::try_from(factor + 1).unwrap(), factor, ..storm() };
+        assert!(least.of_pattern("page:{int}", &expiring, NOW).is_some(), "{factor}");
+    }
 }
