@@ -19,8 +19,6 @@ use super::read::progress::Unwatched;
 use super::read::reader::{Continue, ReadOptions, read_batch_shared};
 use super::read::snapshot::Snapshot;
 use super::read::tally::FileTally;
-use crate::error::{Error, Result};
-use crate::input;
 use crate::rdb::cursor::Cursor;
 use crate::rdb::header::Family;
 use crate::rdb::opcode::{Opcode, byte};
@@ -44,13 +42,6 @@ const ELEMENT: u64 = 64;
 const NO_EXPIRY: i64 = -1;
 /// Differences listed per file; further ones are only counted.
 const KEPT: usize = 10;
-
-/// Refuses inputs that cannot be read again. To be called before they are checked, which reads them.
-pub fn require_files<P: AsRef<Path>>(inputs: &[P]) -> Result<()> {
-    let Some(name) = input::read_once(inputs) else { return Ok(()) };
-    let what = "--second-reader reads the input twice, so it does not accept standard input or a pipe";
-    Err(Error::usage(format!("{name}: {what}")).with_hint("save the snapshot to a file first"))
-}
 
 /// Reads every sound file again with both readers and adds the result to its check.
 pub fn compare_readers<P: AsRef<Path>>(inputs: &[P], plan: &ReadPlan, checks: &mut [FileCheck]) {
@@ -173,7 +164,7 @@ fn has_unknown_metadata(record: &[u8], family: Family) -> bool {
 }
 
 /// Reads one record with the crate. `bytes` must have been verified.
-fn second(db: u64, bytes: &[u8]) -> std::result::Result<KeyFacts, Wording> {
+fn second(db: u64, bytes: &[u8]) -> Result<KeyFacts, Wording> {
     let select = [&[byte::SELECT_DB, 0x81][..], &db.to_be_bytes()].concat();
     let file = HEADER.chain(&select[..]).chain(bytes).chain(END);
     let refused = |error: rdb::types::RdbError| wording!("not readable: {error}", "无法读取：{error}");
@@ -221,7 +212,7 @@ impl SecondReading {
     }
 
     /// Adds a key that both readers have read.
-    fn add(&mut self, ours: &KeyFacts, theirs: &std::result::Result<KeyFacts, Wording>) {
+    fn add(&mut self, ours: &KeyFacts, theirs: &Result<KeyFacts, Wording>) {
         self.compared += 1;
         let Some((what, ours_says, theirs_says)) = difference(ours, theirs) else { return };
         self.different += 1;
@@ -242,10 +233,7 @@ fn shown_or_none(value: Option<impl fmt::Display>) -> Wording {
 }
 
 /// Returns the first fact in which two readers differ, with both values.
-fn difference(
-    ours: &KeyFacts,
-    theirs: &std::result::Result<KeyFacts, Wording>,
-) -> Option<(DifferenceKind, Wording, Wording)> {
+fn difference(ours: &KeyFacts, theirs: &Result<KeyFacts, Wording>) -> Option<(DifferenceKind, Wording, Wording)> {
     let theirs = match theirs {
         Ok(theirs) => theirs,
         Err(error) => return Some((DifferenceKind::Unread, shown(ours.kind.name()), error.clone())),

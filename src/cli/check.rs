@@ -10,7 +10,8 @@ use super::progress::ProgressLine;
 use super::sources::Reads;
 use super::{ExitStatus, plan, written};
 use crate::analyze::check::check;
-use crate::analyze::second_reader::{compare_readers, require_files};
+use crate::analyze::first_pass::require_files;
+use crate::analyze::second_reader::compare_readers;
 use crate::error::Result;
 use crate::render::words::{known, nouns, say};
 use crate::render::{self, Lang, human, key_text};
@@ -22,7 +23,8 @@ const SALVAGE_ROWS: usize = 10;
 /// Checks every input and prints the verdicts.
 pub fn run(args: &CheckArgs) -> Result<ExitStatus> {
     if args.second_reader {
-        require_files(&args.input.inputs)?;
+        // Before they are checked, which reads them.
+        require_files(&args.input.inputs, "--second-reader")?;
     }
     let plan = plan::input(&args.input);
     let mut checks = {
