@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::sources::{identity, stdout_file};
 use crate::error::{Error, Result};
-use crate::input::FileId;
+use crate::input::{FileId, folder_of};
 
 /// Destinations of the outputs opened so far, with their names.
 #[derive(Debug, Default)]
@@ -39,8 +39,7 @@ impl Destination {
         if id.is_none() && path.exists() {
             return None;
         }
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let place = FileId::of(folder).zip(path.file_name().map(OsString::from));
+        let place = FileId::of(folder_of(path)).zip(path.file_name().map(OsString::from));
         Some(Destination::File { id, place })
     }
 

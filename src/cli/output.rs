@@ -13,7 +13,7 @@ use super::sources::{Sources, names_stdout};
 use super::temporary::TemporaryFile;
 use crate::error::{Error, Result};
 use crate::input::object::shown;
-use crate::input::{OpenOptions, Stores, Target, as_address, shown_path};
+use crate::input::{OpenOptions, Stores, Target, as_address, folder_of, shown_path};
 use crate::render::gate::{Escapes, Gate};
 
 /// Destination of a command's results. On a terminal they pass the [gate](Gate).
@@ -149,11 +149,7 @@ impl Outlet {
             return Ok(Output::new(Place::Device(BufWriter::new(File::options().write(true).open(path)?))));
         }
         let path = followed(path)?;
-        let folder = match path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
-        let file = TemporaryFile::new_in(folder, permissions(earlier.is_some() || self.private))?;
+        let file = TemporaryFile::new_in(folder_of(&path), permissions(earlier.is_some() || self.private))?;
         let replacement = Box::new(Replacement { path, earlier, private: self.private });
         Ok(Output::new(Place::File(BufWriter::with_capacity(64 << 10, file), replacement)))
     }
@@ -238,7 +234,7 @@ fn keep_mode(file: &File, earlier: &Metadata, private: bool) -> io::Result<()> {
     }
     let mut mode = earlier.permissions().mode() & 0o777;
     if !has_group {
-        // What one group was allowed to do is not meant for another.
+        // The new group gets no more than everybody.
         mode &= !0o070 | (mode & 0o007) << 3;
     }
     if private {

@@ -45,8 +45,8 @@ pub use file_id::FileId;
 pub use mmap::Map;
 pub use object::{Object, StoreSettings, Stores, Target, as_address};
 #[cfg(feature = "cli")]
-pub use resolve::drop_shards_of_summaries;
-pub use resolve::{NoFile, Resolved, read_once, resolve, resolve_each, resolve_each_with, resolve_with};
+pub use resolve::shards::drop_shards_of_summaries;
+pub use resolve::{Resolved, SpecialFile, read_once, resolve, resolve_each, resolve_each_with, resolve_with};
 pub use state::OpenedFile;
 pub use stream::Window;
 
@@ -192,6 +192,11 @@ pub fn shown_path(path: &Path) -> String {
         shown.extend(chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")));
     }
     shown
+}
+
+/// Returns the directory that a file is in: `.` if its path has only a name.
+pub fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Returns the regular file that standard input is redirected to: it can be mapped, unless another process has read its start.

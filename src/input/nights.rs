@@ -5,7 +5,8 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::resolve::{ENDINGS, Inputs, entries, has_ending, is_glob, manifests, multi_part, resolve_each};
+use super::resolve::multi_part::{base_of, manifests};
+use super::resolve::{ENDINGS, Inputs, entries, has_ending, is_glob, resolve_each};
 use super::{FileId, Input, Location, shown_path};
 use crate::error::{Error, ErrorKind, Result};
 use crate::wording::wording;
@@ -160,7 +161,7 @@ fn walk(folder: &Path, depth: usize, visited: &mut HashSet<PathBuf>, visit: &mut
     let has_other_dumps = || entries.iter().any(|entry| is_dump(entry) && !is_part(entry));
     let mut has_manifest = false;
     for manifest in manifests(&entries) {
-        match multi_part(manifest) {
+        match base_of(manifest) {
             Ok(input) => visit(Found::dump(input)),
             Err(_) if has_other_dumps() => continue,
             // The base by itself would look like a whole night.

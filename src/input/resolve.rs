@@ -3,28 +3,25 @@
 //! Inputs keep the order of the arguments; files of a glob or directory are sorted by name, so the order is stable. A file
 //! named twice is read once. Temporary files of an interrupted save (`temp-…`) in a directory are skipped.
 
+pub mod multi_part;
+pub mod shards;
+
 use std::collections::HashSet;
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs;
+use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use super::manifest::Manifest;
+use self::multi_part::{base_of, push_manifests};
+use self::shards::shards_of;
 use super::object::{Address, StoreSettings, Stores, as_address, shown};
-use super::source::failure;
-use super::{FileId, Input, Location, shown_path};
+use super::{FileId, Input, Location, folder_of, shown_path};
 use crate::error::{Error, ErrorKind, Result};
 use crate::near;
 use crate::wording::{Wording, wording};
 
 /// Endings of snapshot files in a directory.
 pub(super) const ENDINGS: [&str; 6] = [".rdb", ".rdb.gz", ".rdb.zst", ".rdb.lz4", ".aof", ".dfs"];
-
-/// Ending of the summary of a Dragonfly snapshot, which stands for its shards, too.
-pub(super) const SUMMARY: &str = "-summary.dfs";
-
-/// Maximum size of a manifest, which normally has a few lines.
-const LARGEST_MANIFEST: u64 = 1 << 20;
 
 /// Resolves `arguments` to distinct inputs in a stable order; fails if there are none.
 pub fn resolve<P: AsRef<Path>>(arguments: &[P]) -> Result<Vec<Input>> {
@@ -48,15 +45,14 @@ pub struct Resolved {
     pub inputs: Vec<Input>,
     /// Arguments that could not be resolved, with the reason.
     pub failed: Vec<(String, Error)>,
-    /// Entries of directories and matches of globs that are no files.
-    pub passed_over: Vec<(String, NoFile)>,
+    /// Special files in directories and among the matches of globs, which are skipped.
+    pub passed_over: Vec<(String, SpecialFile)>,
 }
 
-/// Something with a name that is neither a file nor a directory. Opening one may wait forever, so only those are opened that the
-/// user has named.
+/// Named pipe, socket or device. Opening one may block forever, so it is opened only if the user named it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(not(unix), allow(dead_code, reason = "only Unix has them in directories"))]
-pub enum NoFile {
+pub enum SpecialFile {
     /// A named pipe (FIFO).
     NamedPipe,
     /// A socket.
@@ -65,22 +61,23 @@ pub enum NoFile {
     Device,
 }
 
-impl NoFile {
-    /// Returns what is at `path`, unless it is a file, a directory or nothing.
+impl SpecialFile {
+    /// Returns the kind of special file at `path`; `None` if it is none.
     #[cfg(unix)]
-    fn at(path: &Path) -> Option<NoFile> {
+    fn at(path: &Path) -> Option<SpecialFile> {
         use std::os::unix::fs::FileTypeExt;
         let kind = fs::metadata(path).ok()?.file_type();
-        match () {
-            () if kind.is_fifo() => Some(NoFile::NamedPipe),
-            () if kind.is_socket() => Some(NoFile::Socket),
-            () if kind.is_char_device() || kind.is_block_device() => Some(NoFile::Device),
-            () => None,
+        if kind.is_fifo() {
+            Some(SpecialFile::NamedPipe)
+        } else if kind.is_socket() {
+            Some(SpecialFile::Socket)
+        } else {
+            (kind.is_char_device() || kind.is_block_device()).then_some(SpecialFile::Device)
         }
     }
 
     #[cfg(not(unix))]
-    fn at(_: &Path) -> Option<NoFile> {
+    fn at(_: &Path) -> Option<SpecialFile> {
         None
     }
 }
@@ -89,7 +86,7 @@ impl NoFile {
 #[derive(Default)]
 pub(super) struct Inputs {
     pub(super) inputs: Vec<Input>,
-    passed_over: Vec<(String, NoFile)>,
+    passed_over: Vec<(String, SpecialFile)>,
     /// Clients that all arguments share.
     stores: Stores,
 }
@@ -105,7 +102,7 @@ impl Inputs {
 
     /// Returns whether what is at `path`, which the user has not named, is to be passed over.
     pub(super) fn passes_over(&mut self, path: &Path) -> bool {
-        let what = NoFile::at(path);
+        let what = SpecialFile::at(path);
         self.passed_over.extend(what.map(|what| (shown_path(path), what)));
         what.is_some()
     }
@@ -214,7 +211,7 @@ fn is_server(argument: &Path) -> bool {
     const SCHEMES: [&str; 6] = ["redis", "rediss", "valkey", "valkeys", "tcp", "unix"];
     let Some(text) = argument.to_str() else { return false };
     if let Some((scheme, _)) = text.split_once("://") {
-        // Clients add what is below, or how servers are found: `redis+tls`, `redis-socket`, `redis-sentinel`.
+        // Clients append a transport or a discovery method: `redis+tls`, `redis-socket`, `redis-sentinel`.
         let scheme = scheme.split(['+', '-']).next().unwrap_or(scheme);
         return SCHEMES.iter().any(|known| known.eq_ignore_ascii_case(scheme));
     }
@@ -244,11 +241,7 @@ fn question(path: &Path) -> Wording {
 fn near_files(path: &Path) -> Vec<String> {
     const MOST: usize = 10_000;
     let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return Vec::new() };
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let Ok(entries) = fs::read_dir(folder_of(path)) else { return Vec::new() };
     let names = entries.take(MOST).filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     // Escape the name: it may contain control characters, and the hint goes to a terminal.
     let plain: Vec<String> = names.filter(|name| !name.chars().any(char::is_control)).collect();
@@ -289,65 +282,13 @@ fn resolve_path(path: &Path, inputs: &mut Inputs) -> Result<()> {
     if path.is_dir() {
         return resolve_directory(path, inputs);
     }
-    inputs.push(if has_ending(path, ".manifest") { multi_part(path)? } else { Input::file(path.to_owned()) });
+    inputs.push(if has_ending(path, ".manifest") { base_of(path)? } else { Input::file(path.to_owned()) });
     for shard in shards_of(path) {
         if !inputs.passes_over(&shard) {
             inputs.push(Input::file(shard));
         }
     }
     Ok(())
-}
-
-/// Returns the shards of a Dragonfly snapshot beside its summary, `dump-0000.dfs` beside `dump-summary.dfs`, sorted by name.
-fn shards_of(summary: &Path) -> Vec<PathBuf> {
-    let name = summary.file_name().and_then(|name| name.to_str());
-    let Some(snapshot) = name.and_then(|name| name.strip_suffix(SUMMARY)) else { return Vec::new() };
-    let folder = match summary.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let is_shard = |path: &PathBuf| {
-        let name = path.file_name().and_then(|name| name.to_str());
-        name.is_some_and(|name| shard_number(name, snapshot).is_some())
-    };
-    let mut shards: Vec<PathBuf> = entries(folder).unwrap_or_default().into_iter().filter(is_shard).collect();
-    if folder == Path::new(".") && summary.parent().is_none_or(|parent| parent.as_os_str().is_empty()) {
-        // Keep the names as short as that of the summary.
-        shards.iter_mut().for_each(|shard| {
-            if let Ok(short) = shard.strip_prefix(".") {
-                *shard = short.to_owned();
-            }
-        });
-    }
-    shards
-}
-
-/// Removes the shards of Dragonfly snapshots whose summary is listed, too: reading a summary by itself reads them.
-#[cfg(feature = "cli")]
-pub fn drop_shards_of_summaries<T>(list: &mut Vec<T>, path: impl Fn(&T) -> &Path) {
-    let snapshot_of = |summary: &Path| {
-        let snapshot = summary.file_name()?.to_str()?.strip_suffix(SUMMARY)?;
-        Some(summary.with_file_name(snapshot))
-    };
-    // Used only for membership tests, so hash order does not matter.
-    let known: HashSet<PathBuf> = list.iter().filter_map(|it| snapshot_of(path(it))).collect();
-    if !known.is_empty() {
-        list.retain(|it| snapshot_of_shard(path(it)).is_none_or(|snapshot| !known.contains(&snapshot)));
-    }
-}
-
-/// Returns the path of the snapshot that a file is a shard of by its name: `a` of `a-0000.dfs`.
-#[cfg(feature = "cli")]
-fn snapshot_of_shard(path: &Path) -> Option<PathBuf> {
-    let name = path.file_name()?.to_str()?;
-    let (snapshot, _) = name.strip_suffix(".dfs")?.rsplit_once('-')?;
-    shard_number(name, snapshot).map(|_| path.with_file_name(snapshot))
-}
-
-/// Returns the number of a shard of a Dragonfly snapshot in its name.
-pub(super) fn shard_number<'n>(name: &'n str, snapshot: &str) -> Option<&'n str> {
-    let number = name.strip_prefix(snapshot)?.strip_prefix('-')?.strip_suffix(".dfs")?;
-    (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())).then_some(number)
 }
 
 fn resolve_directory(directory: &Path, inputs: &mut Inputs) -> Result<()> {
@@ -376,20 +317,6 @@ fn resolve_directory(directory: &Path, inputs: &mut Inputs) -> Result<()> {
     Ok(())
 }
 
-/// Adds the inputs named by manifests among `entries`; returns false if there are none.
-fn push_manifests(entries: &[PathBuf], inputs: &mut Inputs) -> Result<bool> {
-    let before = inputs.len();
-    for manifest in manifests(entries) {
-        inputs.push(multi_part(manifest)?);
-    }
-    Ok(inputs.len() > before)
-}
-
-/// Returns the manifests among the entries of a directory.
-pub(super) fn manifests(entries: &[PathBuf]) -> impl Iterator<Item = &PathBuf> {
-    entries.iter().filter(|entry| has_ending(entry, ".manifest") && entry.is_file())
-}
-
 /// Lists a directory, sorted by name.
 pub fn entries(directory: &Path) -> Result<Vec<PathBuf>> {
     let mut entries =
@@ -408,80 +335,6 @@ pub(super) fn has_ending(path: &Path, ending: &str) -> bool {
         let name = name.as_encoded_bytes();
         name.len() > ending.len() && name.ends_with(ending.as_bytes())
     })
-}
-
-/// Returns the base file named by `manifest`, with the total size of the incremental files.
-pub(super) fn multi_part(manifest: &Path) -> Result<Input> {
-    let name = shown_path(manifest);
-    let parsed = read_manifest(manifest).map_err(|error| error.in_file(&name))?;
-    let Some(base) = parsed.base else {
-        return Err(commands_only(wording!(
-            "no base file: only commands, no snapshot",
-            "没有基础文件：只有命令，没有快照"
-        ))
-        .in_file(&name));
-    };
-    let base = manifest.with_file_name(base);
-    if has_ending(&base, ".base.aof") {
-        return Err(commands_only(wording!(
-            "the base file holds commands, not a snapshot",
-            "基础文件中是命令，不是快照"
-        ))
-        .in_file(&shown_path(&base)));
-    }
-    // Check it now, so that the error for a missing base names the base.
-    size_of(&base)?;
-    if NoFile::at(&base).is_some() {
-        let what = ErrorKind::Unreadable(wording!("expected a file", "应为普通文件"));
-        return Err(Error::new(what).in_file(&shown_path(&base)));
-    }
-    let (mut following, mut beside) = (0u64, vec![manifest.to_owned()]);
-    for increment in parsed.increments {
-        let increment = manifest.with_file_name(increment);
-        following = following.saturating_add(size_of(&increment).map_err(|error| {
-            error.with_remedy(wording!(
-                "name {} itself to read the snapshot without its commands",
-                "如只需快照而不要其后的命令，请直接指定 {}",
-                shown_path(&base)
-            ))
-        })?);
-        beside.push(increment);
-    }
-    Ok(Input { following_bytes: Some(following), multi_part: true, beside, ..Input::file(base) })
-}
-
-pub(super) fn commands_only(what: Wording) -> Error {
-    Error::new(ErrorKind::Unsupported(what)).with_remedy(wording!(
-        "BGREWRITEAOF under `aof-use-rdb-preamble yes` writes a base file that is a snapshot",
-        "在 `aof-use-rdb-preamble yes` 下执行 BGREWRITEAOF，会写出内容为快照的基础文件"
-    ))
-}
-
-fn read_manifest(path: &Path) -> Result<Manifest> {
-    parse_manifest(File::open(path)?)
-}
-
-/// Reads and parses a manifest.
-pub(super) fn parse_manifest(reader: impl Read) -> Result<Manifest> {
-    let mut text = Vec::new();
-    reader.take(LARGEST_MANIFEST + 1).read_to_end(&mut text).map_err(|error| failure(error, 0))?;
-    if u64::try_from(text.len()).is_ok_and(|len| len > LARGEST_MANIFEST) {
-        return Err(Error::new(ErrorKind::Limit(wording!(
-            "manifest exceeds {LARGEST_MANIFEST} bytes",
-            "清单文件超过 {LARGEST_MANIFEST} 字节"
-        ))));
-    }
-    Manifest::parse(&text)
-}
-
-fn size_of(path: &Path) -> Result<u64> {
-    let metadata = fs::metadata(path).map_err(|error| {
-        Error::from(error).in_file(&shown_path(path)).with_remedy(wording!(
-            "the manifest names it: is the copy complete?",
-            "清单文件中列有该文件：拷贝是否完整？"
-        ))
-    })?;
-    Ok(metadata.len())
 }
 
 #[cfg(test)]

@@ -204,3 +204,9 @@ fn arguments_are_resolved_one_by_one_and_files_once() {
     assert_eq!(names, [&arguments[1], &arguments[2]].map(|path| path.to_str().unwrap()));
     assert!(resolve(&arguments).unwrap_err().file().unwrap().ends_with("missing.rdb"));
 }
+
+#[test]
+fn the_folder_of_a_bare_name_is_the_current_one() {
+    let folders = ["a.rdb", "./a.rdb", "b/a.rdb", "/a.rdb"].map(|path| folder_of(Path::new(path)));
+    assert_eq!(folders, [".", ".", "b", "/"].map(Path::new));
+}

@@ -37,17 +37,17 @@ pub struct Snapshot {
     pub resolved: usize,
 }
 
-/// Returns warnings about what is in directories and is no file.
+/// Returns warnings about special files that were skipped.
 pub fn passed_over<P: AsRef<Path>>(arguments: &[P]) -> Vec<Warning> {
     let local: Vec<&Path> = input::resolve::local(arguments).collect();
     warnings(input::resolve_each(&local).passed_over)
 }
 
-fn warnings(passed_over: Vec<(String, input::NoFile)>) -> Vec<Warning> {
+fn warnings(passed_over: Vec<(String, input::SpecialFile)>) -> Vec<Warning> {
     let what = |what| match what {
-        input::NoFile::NamedPipe => NoFile::NamedPipe,
-        input::NoFile::Socket => NoFile::Socket,
-        input::NoFile::Device => NoFile::Device,
+        input::SpecialFile::NamedPipe => NoFile::NamedPipe,
+        input::SpecialFile::Socket => NoFile::Socket,
+        input::SpecialFile::Device => NoFile::Device,
     };
     let warning = |(name, found): (String, _)| Warning::about(&name, WarningKind::PassedOver { what: what(found) });
     passed_over.into_iter().map(warning).collect()

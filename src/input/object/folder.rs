@@ -10,7 +10,9 @@ use super::fetch::{Facts, Object};
 use super::list::{Depth, list, lists_nothing};
 use super::store::Store;
 use crate::error::{Error, ErrorKind, Result};
-use crate::input::resolve::{ENDINGS, SUMMARY, commands_only, is_glob, parse_manifest, shard_number};
+use crate::input::resolve::multi_part::{commands_only, parse_manifest};
+use crate::input::resolve::shards::{SUMMARY, shard_number};
+use crate::input::resolve::{ENDINGS, is_glob};
 use crate::input::{Input, Location};
 use crate::wording::wording;
 
