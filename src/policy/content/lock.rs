@@ -20,45 +20,20 @@
 //!
 //! A value that is random, or that cannot be read, is never a reason against a lock.
 
+mod place;
+mod words;
+
+pub use place::is_lock_name;
+pub use words::NAMES;
+
+use place::LockPlace;
+use words::{DETAILS, HELD, HOLDERS, NO, YES};
+
 use super::is_one_of;
 use super::random::{has_random, has_uuid};
 use super::serialized::unwrapped;
-use crate::policy::environments::is_environment;
 use crate::rdb::peek::{PeekBuffers, RawValue, ValuePart};
 use crate::record::{Kind, Record};
-
-/// Segments that name distributed locks, each with its other [spellings](crate::policy::spelling).
-pub const NAMES: &[&str] = &[
-    "lock",
-    "redlock",
-    "redLock",
-    "distLock",
-    "dist_lock",
-    "dist-lock",
-    "redisLock",
-    "redis_lock",
-    "redis-lock",
-    "distributedLock",
-    "distributed_lock",
-    "distributed-lock",
-    "redissonLock",
-    "redisson_lock",
-    "redisson-lock",
-    "rlock",
-    "rLock",
-    "dlock",
-    "dLock",
-    "rwlock",
-    "rwLock",
-    "readWriteLock",
-    "readLock",
-    "writeLock",
-    "tryLock",
-    "spinLock",
-    "lock4j",
-    "mutex",
-    "分布式锁",
-];
 
 /// Longest value of a lock, in bytes.
 const LONGEST: usize = 512;
@@ -70,203 +45,6 @@ const MOST_FIELDS: u64 = 8;
 const TIME_DIGITS: usize = 10;
 /// Most digits of a number that is no holder's, whatever it counts. Longer ones may be times or random.
 const FIGURE_DIGITS: usize = 6;
-
-/// Parts of field names that name the holder of a lock.
-const HOLDERS: [&[u8]; 11] =
-    [b"owner", b"holder", b"token", b"client", b"thread", b"host", b"pid", b"uuid", b"request", b"instance", b"value"];
-
-/// Parts of field names that say more about a lock.
-const DETAILS: [&[u8]; 9] = [b"count", b"reentr", b"mode", b"expire", b"ttl", b"time", b"lock", b"acquired", b"lease"];
-
-/// Segments beside `lock` whose state it may be: accounts that are locked out, things that have a lock, and what players have yet to
-/// earn.
-const LOCKABLE: [&[u8]; 31] = [
-    b"login",
-    b"signin",
-    b"password",
-    b"pwd",
-    b"passwd",
-    b"captcha",
-    b"sms",
-    b"otp",
-    b"account",
-    b"acct",
-    b"device",
-    b"iot",
-    b"door",
-    b"gate",
-    b"bike",
-    b"vehicle",
-    b"cabinet",
-    b"locker",
-    b"smart",
-    b"hardware",
-    b"ip",
-    b"fail",
-    b"card",
-    b"player",
-    b"hero",
-    b"level",
-    b"stage",
-    b"chapter",
-    b"achievement",
-    "账号".as_bytes(),
-    "登录".as_bytes(),
-];
-
-/// Segments of other things with a lock, whose serial number a UUID may be, and of packages, which are locked to versions.
-const THINGS: [&[u8]; 20] = [
-    b"room",
-    b"house",
-    b"home",
-    b"hotel",
-    b"apartment",
-    b"building",
-    b"floor",
-    b"car",
-    b"scooter",
-    b"parking",
-    b"box",
-    b"safe",
-    b"drawer",
-    b"mailbox",
-    b"gateway",
-    b"asset",
-    b"package",
-    b"npm",
-    b"deps",
-    "门锁".as_bytes(),
-];
-
-/// Segments of people, who may be locked out. A flag behind them may just as well be a lock that serialises their requests.
-const PEOPLE: [&[u8]; 4] = [b"user", b"member", b"customer", b"admin"];
-
-/// Segments of what is counted, parts of which may be locked.
-const COUNTED: [&[u8]; 14] = [
-    b"stock",
-    b"inventory",
-    b"sku",
-    b"goods",
-    b"seat",
-    b"quota",
-    b"amount",
-    b"balance",
-    b"credit",
-    b"ticket",
-    b"coupon",
-    b"points",
-    b"fund",
-    "库存".as_bytes(),
-];
-
-/// Segments after `lock`, before nothing but ids, that make it a property of something.
-const PROPERTIES: [&[u8]; 75] = [
-    b"mac",
-    b"imei",
-    b"address",
-    b"bluetooth",
-    b"ringtone",
-    b"timeout",
-    b"biometric",
-    b"biometrics",
-    b"fingerprint",
-    b"face",
-    b"gesture",
-    b"pattern",
-    b"passcode",
-    b"serial",
-    b"sn",
-    b"duration",
-    b"limit",
-    b"threshold",
-    b"interval",
-    b"color",
-    b"colour",
-    b"font",
-    b"list",
-    b"lists",
-    b"status",
-    b"state",
-    b"info",
-    b"detail",
-    b"details",
-    b"config",
-    b"conf",
-    b"setting",
-    b"settings",
-    b"count",
-    b"num",
-    b"total",
-    b"history",
-    b"reason",
-    b"flag",
-    b"stats",
-    b"times",
-    b"period",
-    b"days",
-    b"until",
-    b"type",
-    b"amount",
-    b"qty",
-    b"quantity",
-    b"version",
-    b"mode",
-    b"code",
-    b"pin",
-    b"level",
-    b"battery",
-    b"model",
-    b"firmware",
-    b"brand",
-    b"name",
-    b"title",
-    b"icon",
-    b"image",
-    b"style",
-    b"theme",
-    b"skin",
-    b"sound",
-    b"rule",
-    b"rules",
-    b"policy",
-    b"option",
-    b"options",
-    b"plan",
-    "状态".as_bytes(),
-    "类型".as_bytes(),
-    "配置".as_bytes(),
-    "原因".as_bytes(),
-];
-
-/// Segments before `lock` of settings, which the word is one of.
-const SETTINGS: [&[u8]; 7] = [b"setting", b"settings", b"config", b"conf", b"pref", b"prefs", b"preferences"];
-
-/// Segments that make one word with `lock` before them, whatever follows: settings of the screen that is shown while it is locked.
-const COMPOUNDS: [&[u8]; 5] = [b"screen", b"screens", b"wallpaper", b"screensaver", "屏幕".as_bytes()];
-
-/// Values that say that something is locked, and that it is not.
-const YES: [&[u8]; 8] = [b"1", b"true", b"yes", b"on", b"y", b"locked", b"lock", b"closed"];
-const NO: [&[u8]; 8] = [b"0", b"false", b"no", b"off", b"n", b"unlocked", b"unlock", b"open"];
-
-/// Plain words that the holder of a lock leaves in place of a token.
-const HELD: [&[u8]; 16] = [
-    b"processing",
-    b"running",
-    b"executing",
-    b"working",
-    b"doing",
-    b"pending",
-    b"busy",
-    b"held",
-    b"acquired",
-    b"ok",
-    b"owner",
-    b"holder",
-    b"token",
-    b"value",
-    b"worker",
-    b"main",
-];
 
 /// Returns whether a key named like a lock may be one: by its type, by what it holds, and not as a helper of a lock. Redisson keeps a key
 /// for each reader of a read-write lock, which has the reader in its name and always holds 1, and one for the result of each unlocking.
@@ -294,7 +72,7 @@ fn hash_may_be_lock(record: &Record<'_>, raw: RawValue<'_>, place: LockPlace) ->
         let ValuePart::Pair(field, value) = part else { return };
         pairs += 1;
         let holds = match place.is_last {
-            true => has_random(beginning(field)) && is_number(value),
+            true => has_random(examined(field)) && is_number(value),
             false => is_holder(field) && is_number(value) || has_any(field, &HOLDERS),
         };
         names_holder |= holds;
@@ -307,7 +85,7 @@ fn hash_may_be_lock(record: &Record<'_>, raw: RawValue<'_>, place: LockPlace) ->
 fn is_holder(field: &[u8]) -> bool {
     let thread = field.iter().rposition(|&byte| byte == b':').and_then(|at| field.get(at + 1..));
     let names_thread = thread.is_some_and(is_number) && field.iter().any(u8::is_ascii_alphabetic);
-    names_thread || has_random(beginning(field))
+    names_thread || has_random(examined(field))
 }
 
 fn string_may_be_lock(record: &Record<'_>, raw: RawValue<'_>, place: LockPlace) -> bool {
@@ -322,10 +100,10 @@ fn string_may_be_lock(record: &Record<'_>, raw: RawValue<'_>, place: LockPlace) 
     }
     match value {
         [b'{', members @ .., b'}'] if members.contains(&b':') => return names_holder(members),
-        [b'[', .., b']'] => return has_random(beginning(value)),
+        [b'[', .., b']'] => return has_random(examined(value)),
         _ => {}
     }
-    if has_random(beginning(value)) {
+    if has_random(examined(value)) {
         return true;
     }
     if is_decimal(value) || are_numbers(value) || memchr::memmem::find(value, b"://").is_some() {
@@ -361,12 +139,12 @@ fn is_figure(value: &[u8]) -> bool {
 
 /// Returns whether a value consists of numbers with commas between them, such as coordinates.
 fn are_numbers(value: &[u8]) -> bool {
-    let is_number = |number: &[u8]| {
+    let is_coordinate = |number: &[u8]| {
         let number = number.trim_ascii();
         let digits = number.strip_prefix(b"-").unwrap_or(number);
         digits.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.') && !digits.is_empty()
     };
-    value.contains(&b',') && value.split(|byte| *byte == b',').all(is_number)
+    value.contains(&b',') && value.split(|byte| *byte == b',').all(is_coordinate)
 }
 
 /// Returns whether a value is one plain word that says nothing of a holder.
@@ -406,85 +184,9 @@ fn is_number(value: &[u8]) -> bool {
     !value.is_empty() && value.iter().all(u8::is_ascii_digit)
 }
 
-fn beginning(text: &[u8]) -> &[u8] {
+/// Returns the beginning of a text, which is searched for something random.
+fn examined(text: &[u8]) -> &[u8] {
     text.get(..EXAMINED).unwrap_or(text)
-}
-
-/// Place of the word `lock` in a name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct LockPlace {
-    /// True if a segment stands before it. As the first segment it is a prefix that the standards agree on.
-    is_inner: bool,
-    /// True if what it is the lock of stands before it, rather than only an environment and the name of a system.
-    has_subject: bool,
-    /// True if the segment before or after it names something that can be locked.
-    of_lockable: bool,
-    /// True if the segment before it names a person.
-    of_person: bool,
-    /// True if a segment names something that is counted.
-    of_counted: bool,
-    /// True if that is the segment before or after it.
-    of_stock: bool,
-    /// True if the segment after it names a property, and only ids or people follow.
-    is_property: bool,
-    /// True if no segment stands after it, but one before.
-    is_last: bool,
-    /// True if the segment before it, or if it is last any segment, names a thing that has a lock.
-    of_thing: bool,
-}
-
-impl LockPlace {
-    fn of(name: &[u8]) -> LockPlace {
-        let segments = || {
-            let pieces = name.split(|byte| matches!(byte, b':' | b'/' | b'|' | b'#'));
-            pieces
-                .map(|piece| piece.strip_prefix(b"{").unwrap_or(piece))
-                .map(|piece| piece.strip_suffix(b"}").unwrap_or(piece))
-        };
-        let mut before: Option<&[u8]> = None;
-        let mut names = 0;
-        let mut rest = segments();
-        while let Some(segment) = rest.next() {
-            if segment.eq_ignore_ascii_case(b"lock")
-                && let Some(after) = rest.next()
-            {
-                let Some(before) = before else { return LockPlace::default() };
-                let is_id = |segment: &[u8]| segment.iter().any(u8::is_ascii_digit);
-                let has_subject = names > 1 || is_id(after) && rest.clone().all(is_id);
-                let follows = |segment: &[u8]| is_id(segment) || is_one_of(segment, &PEOPLE);
-                return LockPlace {
-                    is_inner: true,
-                    has_subject,
-                    of_lockable: is_one_of(before, &LOCKABLE) || is_one_of(after, &LOCKABLE),
-                    of_person: is_one_of(before, &PEOPLE),
-                    of_thing: is_one_of(before, &THINGS),
-                    of_counted: segments().any(|segment| is_one_of(segment, &COUNTED)),
-                    of_stock: is_one_of(before, &COUNTED) || is_one_of(after, &COUNTED),
-                    is_property: is_one_of(before, &SETTINGS)
-                        || is_one_of(after, &COMPOUNDS)
-                        || is_one_of(after, &PROPERTIES) && rest.all(follows),
-                    ..LockPlace::default()
-                };
-            }
-            if is_lock_name(segment) && rest.clone().next().is_some() {
-                return LockPlace::default();
-            }
-            names += usize::from(before.is_some() || !is_environment(segment));
-            before = Some(segment);
-        }
-        let of_thing = |segment: &[u8]| is_one_of(segment, &LOCKABLE) || is_one_of(segment, &THINGS);
-        match before {
-            Some(last) if is_lock_name(last) => {
-                LockPlace { is_last: true, of_thing: segments().any(of_thing), ..LockPlace::default() }
-            }
-            _ => LockPlace::default(),
-        }
-    }
-}
-
-/// Returns whether a segment is one of the usual [`NAMES`] of locks, in whatever case.
-pub fn is_lock_name(segment: &[u8]) -> bool {
-    NAMES.iter().any(|name| segment.eq_ignore_ascii_case(name.as_bytes()))
 }
 
 #[cfg(test)]

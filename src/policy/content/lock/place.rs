@@ -1,0 +1,83 @@
+//! Place of the word `lock` among the segments of a name.
+
+use super::words::{COMPOUNDS, COUNTED, LOCKABLE, NAMES, PEOPLE, PROPERTIES, SETTINGS, THINGS};
+use crate::policy::content::is_one_of;
+use crate::policy::environments::is_environment;
+
+/// Place of the word `lock` in a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LockPlace {
+    /// True if a segment stands before it. As the first segment it is a prefix that the standards agree on.
+    pub is_inner: bool,
+    /// True if what it is the lock of stands before it, rather than only an environment and the name of a system.
+    pub has_subject: bool,
+    /// True if the segment before or after it names something that can be locked.
+    pub of_lockable: bool,
+    /// True if the segment before it names a person.
+    pub of_person: bool,
+    /// True if a segment names something that is counted.
+    pub of_counted: bool,
+    /// True if that is the segment before or after it.
+    pub of_stock: bool,
+    /// True if the segment after it names a property, and only ids or people follow.
+    pub is_property: bool,
+    /// True if no segment stands after it, but one before.
+    pub is_last: bool,
+    /// True if the segment before it, or if it is last any segment, names a thing that has a lock.
+    pub of_thing: bool,
+}
+
+impl LockPlace {
+    /// Finds the word in a name. All is false if it is absent, the first segment, or behind another name of locks.
+    pub fn of(name: &[u8]) -> LockPlace {
+        let segments = || {
+            let pieces = name.split(|byte| matches!(byte, b':' | b'/' | b'|' | b'#'));
+            pieces
+                .map(|piece| piece.strip_prefix(b"{").unwrap_or(piece))
+                .map(|piece| piece.strip_suffix(b"}").unwrap_or(piece))
+        };
+        let mut before: Option<&[u8]> = None;
+        let mut names = 0;
+        let mut rest = segments();
+        while let Some(segment) = rest.next() {
+            if segment.eq_ignore_ascii_case(b"lock")
+                && let Some(after) = rest.next()
+            {
+                let Some(before) = before else { return LockPlace::default() };
+                let is_id = |segment: &[u8]| segment.iter().any(u8::is_ascii_digit);
+                let has_subject = names > 1 || is_id(after) && rest.clone().all(is_id);
+                let follows = |segment: &[u8]| is_id(segment) || is_one_of(segment, &PEOPLE);
+                return LockPlace {
+                    is_inner: true,
+                    has_subject,
+                    of_lockable: is_one_of(before, &LOCKABLE) || is_one_of(after, &LOCKABLE),
+                    of_person: is_one_of(before, &PEOPLE),
+                    of_thing: is_one_of(before, &THINGS),
+                    of_counted: segments().any(|segment| is_one_of(segment, &COUNTED)),
+                    of_stock: is_one_of(before, &COUNTED) || is_one_of(after, &COUNTED),
+                    is_property: is_one_of(before, &SETTINGS)
+                        || is_one_of(after, &COMPOUNDS)
+                        || is_one_of(after, &PROPERTIES) && rest.all(follows),
+                    ..LockPlace::default()
+                };
+            }
+            if is_lock_name(segment) && rest.clone().next().is_some() {
+                return LockPlace::default();
+            }
+            names += usize::from(before.is_some() || !is_environment(segment));
+            before = Some(segment);
+        }
+        let of_thing = |segment: &[u8]| is_one_of(segment, &LOCKABLE) || is_one_of(segment, &THINGS);
+        match before {
+            Some(last) if is_lock_name(last) => {
+                LockPlace { is_last: true, of_thing: segments().any(of_thing), ..LockPlace::default() }
+            }
+            _ => LockPlace::default(),
+        }
+    }
+}
+
+/// Returns whether a segment is one of the usual [`NAMES`] of locks, in whatever case.
+pub fn is_lock_name(segment: &[u8]) -> bool {
+    NAMES.iter().any(|name| segment.eq_ignore_ascii_case(name.as_bytes()))
+}
