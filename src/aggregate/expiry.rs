@@ -34,15 +34,15 @@ impl ExpiryStats {
     pub fn finish(self) -> report::Expiry {
         let closed = BELOW.into_iter().map(|(left, below)| (left, Some(below)));
         let names = closed.chain(OPEN.into_iter().map(|left| (left, None)));
-        let class = |(((left, below_ms), tally), unknown): (((&'static str, Option<i64>), Weight), Unknown)| {
-            ExpiryClass { left: left.into(), below_ms, keys: tally.keys, memory: tally.memory, unknown }
-        };
-        report::Expiry {
-            reference_time: self.reference,
-            classes: names.zip(self.classes).zip(self.unknown).map(class).collect(),
-            next: self.next,
-            last: self.last,
-        }
+        let sums = self.classes.into_iter().zip(self.unknown);
+        let classes = names.zip(sums).map(|((left, below_ms), (Weight { keys, memory }, unknown))| ExpiryClass {
+            left: left.into(),
+            below_ms,
+            keys,
+            memory,
+            unknown,
+        });
+        report::Expiry { reference_time: self.reference, classes: classes.collect(), next: self.next, last: self.last }
     }
 }
 

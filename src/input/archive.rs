@@ -159,7 +159,9 @@ fn place_of(entry: &TarEntry) -> std::result::Result<PathBuf, Wording> {
         let name = path_from(part);
         let is_plain = name.components().eq([std::path::Component::Normal(name.as_os_str())]);
         match part {
-            b"." | b"" if !path.as_os_str().is_empty() || part == b"." => {}
+            b"." => {}
+            // An empty first part is an absolute path.
+            b"" if !path.as_os_str().is_empty() => {}
             _ if is_plain => path.push(name),
             _ => return Err(outside()),
         }

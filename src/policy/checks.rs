@@ -106,17 +106,18 @@ pub struct Checks {
     varying: [[VaryingRules; 2]; Kind::ALL.len()],
     /// Verdict on most keys of a type and lifetime; `None` if it depends on more.
     settled: [[Option<SettledRules>; 2]; Kind::ALL.len()],
-    /// Bits of rules that measure a number, and those of them that are name tests.
-    measuring: u64,
-    counting: u64,
+    /// Bits of rules that measure a number.
+    numeric: u64,
+    /// Bits of those that the name pass detects.
+    numeric_names: u64,
+    /// Bits of those whose number only the rule itself can tell.
+    uncounted_names: u64,
     /// Rules that only keys above some size can violate, by type.
     sized: [SizeRules; Kind::ALL.len()],
     /// Rules that only strings that may be JSON can violate.
     json: Vec<u8>,
     /// Bit of a limit, and of a less severe limit of the same rule.
     milder: Vec<(u64, u64)>,
-    /// Bits of name tests whose measured value needs a call of the rule.
-    measured: u64,
     /// Bits of rules that estimate what their remedy saves.
     saving: u64,
     /// Bits of rules about expected types.

@@ -22,7 +22,7 @@ use rayon::prelude::*;
 
 use self::differing::{Differing, Sorter};
 use self::join::{Comparing, Join, JoinSums};
-use self::store::{Gathered, KeyStore, PARTS, part_of};
+use self::store::{Gathered, KeyStore, PARTS};
 use self::stored::{Frames, Side, SideFacts, StoredKey};
 use self::summary::Summary;
 use super::first_pass::require_files;
@@ -39,6 +39,7 @@ use crate::error::{Error, Result};
 use crate::pattern::classify::Classifier;
 use crate::rdb::content::{ContentHasher, ContentRoom, FieldExpiries};
 use crate::rdb::verify::name_hash::NameHasher;
+use crate::rdb::verify::unique::part_of;
 use crate::report::key_comparison::{KeyChange, KeyComparison, KeyComparisonOptions, KeySide, warnings};
 use crate::units::{Bytes, Millis};
 
@@ -228,7 +229,7 @@ impl SideReader<'_> {
         });
         self.progress.keys(tally.keys - before);
         let block = keys.take_block();
-        // What another thread left half done on panicking is never read.
+        // After a panic in another thread the result is discarded, so a poisoned lock is harmless.
         let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
         if let Ok(known) = &mut *store
             && let Err(error) = known.add(block)

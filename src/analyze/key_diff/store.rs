@@ -9,16 +9,11 @@ use std::sync::{Mutex, PoisonError};
 use super::stored::{LENGTH, StoredKey};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Budget;
+use crate::rdb::verify::unique::part_of;
 use crate::wording::wording;
 
 /// Parts into which keys are divided: each is then compared alone, in tables that fit the cache.
 pub const PARTS: usize = 256;
-
-/// Returns the part that a hash belongs to, out of `parts`.
-pub fn part_of(hash: u128, parts: u64) -> u64 {
-    // The upper half of a product of the leading 64 bits maps them onto the parts evenly.
-    u64::try_from(((hash >> 64) * u128::from(parts)) >> 64).unwrap_or_default()
-}
 
 /// Keys of a batch, in the order of reading.
 #[derive(Debug, Default)]

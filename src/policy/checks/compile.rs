@@ -33,12 +33,12 @@ impl Checks {
             constant: Default::default(),
             varying: Default::default(),
             settled: Default::default(),
-            measuring: 0,
-            counting: 0,
+            numeric: 0,
+            numeric_names: 0,
+            uncounted_names: 0,
             sized: Default::default(),
             json: Vec::new(),
             milder: Vec::new(),
-            measured: 0,
             saving: 0,
             expecting: 0,
             matcher: Matcher::default(),
@@ -89,9 +89,9 @@ impl Checks {
         let named = test.is_some_and(|test| self.names.add(place, test))
             || check.rule.type_words().is_some_and(|words| self.names.add_type_words(place, words));
         if check.meta.unit.is_some() {
-            self.measuring |= bit;
-            self.counting |= if named { bit } else { 0 };
-            self.measured |= if named && !measures { bit } else { 0 };
+            self.numeric |= bit;
+            self.numeric_names |= if named { bit } else { 0 };
+            self.uncounted_names |= if named && !measures { bit } else { 0 };
         }
         if check.rule.estimates_saving() {
             self.saving |= bit;
@@ -177,7 +177,7 @@ impl Checks {
                 for &bit in &self.asked[kind][expires] {
                     let Some(RuleCheck { rule, .. }) = self.keys.get(usize::from(bit)) else { continue };
                     match rule.constant_result() {
-                        Some(true) if self.measuring >> bit & 1 == 0 => self.constant[kind][expires] |= 1 << bit,
+                        Some(true) if self.numeric >> bit & 1 == 0 => self.constant[kind][expires] |= 1 << bit,
                         Some(false) => {}
                         Some(true) | None => self.varying[kind][expires].add(bit, rule.harmless(&self.context)),
                     }

@@ -116,15 +116,15 @@ impl Checks {
         others: u64,
         violations: &'v mut Violations,
     ) -> Option<UsualJudged<'v>> {
-        let unmeasured = self.measured & !named.broken.counted;
+        let unmeasured = self.uncounted_names & !named.broken.counted;
         if named.broken.bits & (unmeasured | self.saving) != 0 {
             return None;
         }
         let broken = self.most_severe(self.names.broken_as(&named.broken, kind) | others);
-        if broken & self.counting != 0 {
+        if broken & self.numeric_names != 0 {
             self.names.measure(&named.broken, violations);
         }
-        Some(UsualJudged { broken, measured: broken & self.measuring, is_lock: false, violations })
+        Some(UsualJudged { broken, measured: broken & self.numeric, is_lock: false, violations })
     }
 
     /// Slow path of [`Checks::judge_usual`]: a rule has to be asked, or the name matches a pattern.
@@ -137,7 +137,7 @@ impl Checks {
         let Matched { entry, class, budget, expected: _, lock: is_lock, rules } = named.matched;
         // With a dictionary, every key counts under an entry or as unregistered.
         let counts_elsewhere = entry.is_some() || budget.is_some() || !named.exemptions.is_empty();
-        let unmeasured = named.broken.bits & self.measured & !named.broken.counted;
+        let unmeasured = named.broken.bits & self.uncounted_names & !named.broken.counted;
         if counts_elsewhere || unmeasured != 0 || self.has_dictionary() {
             return None;
         }
@@ -159,10 +159,10 @@ impl Checks {
         if broken != 0 {
             broken = self.most_severe(broken);
         }
-        if broken & self.counting != 0 {
+        if broken & self.numeric_names != 0 {
             self.names.measure(&named.broken, violations);
         }
-        Some(UsualJudged { broken, measured: broken & self.measuring, is_lock, violations })
+        Some(UsualJudged { broken, measured: broken & self.numeric, is_lock, violations })
     }
 
     /// Returns whether a key is large enough to violate a rule about sizes.
@@ -253,7 +253,7 @@ impl Checks {
 
     /// Measures violations that the name pass only detected, by calling their rules.
     fn measure(&self, broken: u64, view: &KeyView<'_>, judged: &mut Judged) {
-        for bit in ones(broken & self.measured).map(usize::from) {
+        for bit in ones(broken & self.uncounted_names).map(usize::from) {
             if let Some(violation) = self.keys.get(bit).and_then(|check| check.rule.check(view)) {
                 judged.violations[bit % MOST_KEY_CHECKS] = violation;
             }

@@ -16,11 +16,16 @@ use crate::rdb::value_type::ValueType;
 use crate::record::{Record, ValueFacts};
 use crate::units::Bytes;
 
+/// Judges a key under the pattern of its name.
+fn judged(checks: &Checks, record: &Record<'_>) -> Judged {
+    let (mut judged, mut pattern) = (Judged::default(), PatternBuf::default());
+    Classifier::default().classify(record.key, &mut pattern);
+    checks.judge(record, &pattern, &mut judged);
+    judged
+}
+
 fn ids(checks: &Checks, name: &[u8]) -> Vec<&'static str> {
-    let mut judged = Judged::default();
-    let mut pattern = PatternBuf::default();
-    Classifier::default().classify(name, &mut pattern);
-    checks.judge(&record(name), &pattern, &mut judged);
+    let judged = judged(checks, &record(name));
     let broken = |(bit, _): &(usize, &RuleCheck<dyn KeyRule>)| judged.broken >> bit & 1 == 1;
     checks.keys.iter().enumerate().filter(broken).map(|(_, check)| check.meta.id).collect()
 }
@@ -78,8 +83,7 @@ fn only_the_most_severe_violated_limit_of_a_rule_counts() {
         "[[rules.\"key.length\"]]\nseverity = \"should\"\nmax = 4\n[[rules.\"key.length\"]]\nseverity = \"must\"\nmax = 8\n",
     );
     let severities = |name: &[u8]| {
-        let mut judged = Judged::default();
-        checks.judge(&record(name), &PatternBuf::default(), &mut judged);
+        let judged = judged(&checks, &record(name));
         let broken = checks.keys.iter().enumerate().filter(|(bit, _)| judged.broken >> bit & 1 == 1);
         broken.map(|(bit, check)| (check.severity, judged.violations[bit])).collect::<Vec<_>>()
     };
@@ -96,13 +100,7 @@ fn the_dictionary_gives_a_key_its_entry_class_and_budget() {
          [[ttl_class]]\nname = \"kept\"\nrequired = false\n\
          [[dictionary]]\npattern = \"cache:page:{int}\"\nttl = \"kept\"\n",
     );
-    let matched = |name: &str| {
-        let mut judged = Judged::default();
-        let mut pattern = PatternBuf::default();
-        Classifier::default().classify(name.as_bytes(), &mut pattern);
-        checks.judge(&record(name.as_bytes()), &pattern, &mut judged);
-        judged.matched
-    };
+    let matched = |name: &str| judged(&checks, &record(name.as_bytes())).matched;
     assert_eq!(matched("cache:x"), Matched { class: Some(0), budget: Some(0), ..Matched::default() });
     assert_eq!(matched("cache:page:7"), Matched { entry: Some(0), class: Some(1), ..Matched::default() });
     assert_eq!(matched("user:7"), Matched::default());

@@ -26,9 +26,7 @@ impl PlacedHash {
 
     /// Returns the leading bits of the hash, below `parts`.
     pub fn part(self, parts: u64) -> u64 {
-        // The upper half of a product of the leading 64 bits maps them onto the parts evenly.
-        let leading = self.0 >> 64;
-        u64::try_from((leading * u128::from(parts)) >> 64).unwrap_or_default()
+        part_of(self.0, parts)
     }
 
     /// Returns the place.
@@ -45,6 +43,12 @@ impl PlacedHash {
     pub fn is_same_name(self, other: PlacedHash) -> bool {
         self.0 >> OFFSET_BITS == other.0 >> OFFSET_BITS
     }
+}
+
+/// Returns the part that a hash belongs to, out of `parts`, by its leading bits.
+pub fn part_of(hash: u128, parts: u64) -> u64 {
+    // The upper half of a product of the leading 64 bits maps them onto the parts evenly.
+    u64::try_from(((hash >> 64) * u128::from(parts)) >> 64).unwrap_or_default()
 }
 
 /// Returns the places of the second and further occurrences among `hashes`, each with the one before it. `table` is a buffer.
