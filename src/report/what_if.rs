@@ -1,4 +1,4 @@
-//! The section that holds the figures against those of other servers, allocators and settings.
+//! Section that compares the figures with those of other servers, allocators and settings.
 
 #[cfg(feature = "internals")]
 use schemars::JsonSchema;
@@ -40,11 +40,11 @@ impl WhatIf {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct WhatIfBase {
-    /// Server, allocator and settings. The first file's.
+    /// Server, allocator and settings, those of the first file.
     pub model: String,
     /// Memory of the keys.
     pub memory: Bytes,
-    /// Memory that the allocator gives for keys and values beyond that, where it is known; negative if less.
+    /// Memory that the allocator gives for keys and values beyond `memory`, where it is known; negative if less.
     #[serde(default)]
     pub correction: Option<i64>,
     /// Memory of the tables that hold them, where it is known.
@@ -57,9 +57,9 @@ pub struct WhatIfBase {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "internals", derive(JsonSchema))]
 pub struct Alternative {
-    /// As it was asked.
+    /// As given on the command line.
     pub ask: String,
-    /// Server, allocator and settings that came of it. The first file's.
+    /// Server, allocator and settings, those of the first file.
     pub model: String,
     /// Warnings about the figures of this alternative.
     #[serde(deserialize_with = "super::wording::read_list")]
@@ -71,7 +71,7 @@ pub struct Alternative {
     /// The difference as a part of the memory now.
     #[serde(deserialize_with = "share")]
     pub share: f64,
-    /// Memory that the allocator gives for keys and values beyond theirs, where it is known; negative if less.
+    /// Memory that the allocator gives for keys and values beyond `memory`, where it is known; negative if less.
     #[serde(default)]
     pub correction: Option<i64>,
     /// Memory of the tables that hold the keys, where it is known.

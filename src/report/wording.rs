@@ -1,5 +1,5 @@
-//! Texts of rules in a report. Fields of JSON are in English in every language, so that `demand` is; `demand_zh` beside it
-//! is the same in Chinese, so that any version of the program can make a page in Chinese of a stored report.
+//! Texts in both languages within JSON: field `demand` is English, `demand_zh` Chinese, so that any version can render a
+//! stored report in Chinese.
 
 #[cfg(feature = "internals")]
 use schemars::JsonSchema;
@@ -27,7 +27,7 @@ where
     Ok(list.into_iter().map(object).collect())
 }
 
-/// Declares how a text is written and read under the name of a field; to be flattened into the object that it is of.
+/// Declares a serde module for a [`Wording`]: English under one field name, Chinese under another; use it with `flatten`.
 macro_rules! in_both_languages {
     ($name:ident, $zh:ident, $what:literal) => {
         pub(super) mod $name {
@@ -60,9 +60,9 @@ macro_rules! in_both_languages {
 
 in_both_languages!(demand, demand_zh, "What the rule demands, in a line, with the numbers in force.");
 in_both_languages!(problem, problem_zh, "Names the problem, with the numbers in force.");
-in_both_languages!(text, text_zh, "The same in words.");
+in_both_languages!(text, text_zh, "Text for people, in English.");
 in_both_languages!(ours, ours_zh, "Value by this program.");
 in_both_languages!(theirs, theirs_zh, "Value by the second reader.");
 in_both_languages!(reason, reason_zh, "What was missing.");
-in_both_languages!(remedy, remedy_zh, "How to have it evaluated.");
-in_both_languages!(fix, fix_zh, "What to do about it, likewise.");
+in_both_languages!(remedy, remedy_zh, "What to provide so that the rule is evaluated.");
+in_both_languages!(fix, fix_zh, "Recommended fix, in one line.");
