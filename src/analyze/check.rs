@@ -85,7 +85,7 @@ type Places = Mutex<BTreeMap<usize, Result<KeyPlaces>>>;
 
 /// Adds the keys of a batch to those of its file.
 fn place(places: &Places, work: &FileBatch, keys: &[PlacedHash], new: impl FnOnce() -> KeyPlaces) {
-    // What another thread left half done on panicking is never read.
+    // After a panic in another thread the result is discarded, so a poisoned lock is harmless.
     let mut places = places.lock().unwrap_or_else(PoisonError::into_inner);
     let file = places.entry(work.file.index).or_insert_with(|| Ok(new()));
     if let Ok(known) = file

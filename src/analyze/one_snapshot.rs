@@ -134,12 +134,12 @@ fn holds_key(head: &[u8], header: RdbHeader) -> bool {
 /// Returns whether two files of the same head have the same content, or one is the start of the other: a copy without the
 /// commands that were appended later.
 fn same_content(one: &PreparedInput, other: &PreparedInput) -> bool {
-    // What can be read only once is known by its head alone.
+    // Inputs that can be read only once are compared by their heads.
     let (Some(mut left), Some(mut right)) = (one.body_again(), other.body_again()) else { return true };
     let start = left.offset();
     loop {
         let wanted = HEAD as u64;
-        // What is damaged ends there, too.
+        // A read error counts as the end.
         let more = [left.fill(wanted).unwrap_or(false), right.fill(wanted).unwrap_or(false)];
         let both = left.bytes().len().min(right.bytes().len()).min(HEAD);
         if left.bytes()[..both] != right.bytes()[..both] {

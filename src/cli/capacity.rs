@@ -127,7 +127,7 @@ fn earlier(
         named.name = name;
         Ok(named)
     };
-    // Of a dump and its report, the dump stays: flags about servers apply to it.
+    // Prefer a dump over its report: flags about servers apply only to dumps.
     files.compact_sort_by_key(|file| file.dump.is_none());
     let nights = files.into_iter().map(read).collect::<Result<Vec<_>>>()?;
     let (mut earlier, damaged): (Vec<_>, Vec<_>) = nights.into_iter().partition(|named| named.report.complete);

@@ -163,7 +163,7 @@ fn write_parts(
         }
         write(format, out)
     };
-    // What a pipe or standard output got cannot be taken back.
+    // What went to a pipe or standard output cannot be taken back: an error there does not keep the files from their names.
     let is_pipe = |out: &Output| out.is_stream() || out.is_stdout();
     let mut of_pipes = Ok(());
     let mut whole = Vec::with_capacity(parts.len() + 1);
@@ -174,7 +174,7 @@ fn write_parts(
         whole.push(out);
     }
     for (format, mut out) in parts {
-        // What is still in a buffer may not fit the disk: files are complete before the first gets its name.
+        // Flush all files before renaming the first: the disk may be full.
         let written = write(format, &mut out);
         let written = if is_pipe(&out) { written } else { written.and_then(|()| out.flush()) };
         match written {

@@ -25,7 +25,7 @@ impl Pager {
         let mut command = Command::new(words.next()?);
         command.args(words).stdin(Stdio::piped());
         if std::env::var_os("LESS").is_none() {
-            // Of a pager named without flags, colours are expected all the same.
+            // Set the flags of `less`, so that colours work.
             command.env("LESS", "FRX");
         }
         let mut child = command.spawn().ok()?;

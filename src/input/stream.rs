@@ -118,7 +118,7 @@ impl Window {
         if self.bytes().len() < needed && matches!(self.state, SourceState::Open) {
             let most = usize::try_from(self.largest).unwrap_or(usize::MAX);
             self.fill_spill(goal.min(most))?;
-            // What the file claims is not believed: only bytes that are there can be too many.
+            // A length in the file is only a claim: fail only if that many bytes really exist.
             if needed > most && matches!(self.state, SourceState::Open) {
                 return Err(self.over_budget());
             }

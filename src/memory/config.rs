@@ -241,7 +241,7 @@ impl ServerConfig {
     pub fn given(&self) -> BTreeMap<String, String> {
         let default = ServerConfig::default();
         let texts = ServerConfig::names().zip(self.texts().into_iter().zip(default.texts()));
-        // That the server is no cluster node differs from not knowing it.
+        // "No cluster node" differs from "unknown".
         let is_given = |name: &str| name == "cluster-enabled" && self.cluster.is_some();
         let given = texts.filter(|(name, (own, default))| own != default || is_given(name));
         given.map(|(name, (own, _))| (name.to_owned(), own)).collect()

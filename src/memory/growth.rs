@@ -147,7 +147,7 @@ impl Growth {
         let mut left = elements;
         while left > 0 {
             let calm = self.calm.saturating_sub(self.used);
-            // Of the steps of rehashing only the last one changes the size.
+            // Only the last step of rehashing changes the size.
             let moving = if self.next == 0 { 0 } else { self.steps.saturating_sub(1) };
             let alike = left.min(calm.max(moving));
             if alike == 0 {

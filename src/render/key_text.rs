@@ -137,7 +137,7 @@ pub fn pattern(pattern: &str) -> Cow<'_, str> {
     if !pattern.match_indices('\\').any(|(at, _)| is_byte(&pattern[at + 1..])) {
         return Cow::Owned(whole(pattern.as_bytes()));
     }
-    // As bytes again, they are escaped as those of keys are.
+    // Decode the escapes to bytes, so that they are escaped as in keys.
     let (mut bytes, mut rest) = (Vec::with_capacity(pattern.len()), pattern);
     while let Some((plain, escape)) = rest.split_once('\\') {
         bytes.extend_from_slice(plain.as_bytes());

@@ -105,7 +105,7 @@ fn verify(value_type: ValueType, templates: &Templates, bytes: &[u8], offset: u6
     let mut input = Cursor::new(bytes, offset);
     walk(value_type, templates, &mut input, &mut verify)?;
     let found = verify.finish();
-    // What was not decompressed is missing in what the counts are compared with.
+    // Check this first: parts that were not decompressed make counts look wrong.
     verify.take_over_budget().map_or(Ok(()), Err)?;
     found?;
     match input.left() {

@@ -19,7 +19,7 @@ macro_rules! aggregates {
         $(#[$attribute])*
         #[derive(Debug, serde::Serialize, serde::Deserialize)]
         pub(super) struct $group {
-            // What cannot be stored cannot be listed: partial reports would lack it.
+            // Every aggregate must be serializable, or partial reports would lack it.
             $(pub(super) $field: $aggregate,)+
         }
 

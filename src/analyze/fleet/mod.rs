@@ -51,7 +51,7 @@ impl FleetRun {
         let first = fleet.first.as_ref().map(plan::first_info).transpose()?;
         questions.checks.context.model = first.map(|about| input_file(0, String::new(), &about, &plan.read).1.model);
         questions.slotted = fleet.cluster;
-        // Whether any key has a hash tag is known when all parts are merged: until then slots are counted, never deferred.
+        // Count slots at once: only the merged parts tell whether any key has a hash tag.
         questions.tagged.store(true, Ordering::Relaxed);
         Ok(FleetRun { plan, questions: Arc::new(questions) })
     }

@@ -144,8 +144,8 @@ impl PreparedInput {
         let (container, size) = (opened.container, opened.size);
         let compression = opened.compression;
         let file = opened.file.clone();
-        // A waiting decompressor costs a thread and its buffers: with many shards reopening is cheaper.
-        // So it is with objects, whose first range is in memory.
+        // A waiting decompressor costs a thread and its buffers, an open object the memory of its first range: with many
+        // shards reopening is cheaper.
         let keep = (compression.is_none() && input.object().is_none()) || !input.is_reopenable();
         let mut open = OpenFile::new(opened, options)?;
         if keep {

@@ -120,7 +120,7 @@ impl BreakingCondition {
             CountedKeys::All => all_keys(node),
             CountedKeys::ExpiringFrom(_) => node.expiries.map_or(0, |expiries| expiries.all().keys),
             CountedKeys::Locks(bad) => bad_locks(node, bad),
-            // Of a sample: those of the whole pattern, of which rows are those that hold the data.
+            // If the keys are a sample, the count is of the whole pattern; rows are the keys that hold the data.
             CountedKeys::Holding(kinds) => {
                 let holding = node.secrets.and_then(|secrets| secrets.holding(*kinds));
                 holding.map_or_else(|| all_keys(node), |holding| holding.keys)

@@ -208,7 +208,7 @@ proptest::proptest! {
             }
         }
         archive.truncate(cut);
-        // Checksums would stop nearly all: they are made anew.
+        // Fix the checksum, or nearly all mutants would be refused by it.
         if archive.len() >= 512 {
             let head = summed(archive[..512].to_vec());
             archive[..512].copy_from_slice(&head);

@@ -79,7 +79,7 @@ impl Meter<'_> {
             return self.compact(key, value, templates);
         }
         let len = value.len as u64;
-        // What may not be decompressed is said so by the walk.
+        // The walk reports values that are too large to decompress.
         if self.may_convert || len > self.scratch.most() {
             return None;
         }
@@ -93,7 +93,7 @@ impl Meter<'_> {
         if !are_counted || !self.model.layout.templates || templates.are_foreign() || value.is_compressed() {
             return None;
         }
-        // What is not compressed takes no buffer.
+        // The value is not compressed, so the buffer stays empty.
         let start = TemplateNames::Shared(templates).start(RawString::plain(value.content), &mut Scratch::default())?;
         let (priced, template) = self.packed_template(key, start, value.len as u64)?;
         self.compact_facts = ValueFacts { template: Some(template), ..ValueFacts::NONE };

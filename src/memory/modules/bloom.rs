@@ -34,7 +34,7 @@ impl ModuleValue for Bloom {
         self.head.take(item);
         match item {
             ModuleItem::Integer(number) => {
-                // Of each filter: entries, hashes, bits, their logarithm, after the data the items.
+                // Integers of each filter: entries, hashes, bits, their logarithm, and behind the data the items.
                 if self.integers >= HEAD && (self.integers - HEAD).is_multiple_of(PER_FILTER) {
                     self.capacity = self.capacity.saturating_add(number);
                 }

@@ -165,7 +165,7 @@ impl TemplateCensus {
         let table = table.unwrap_or(Templates::NONE);
         let (mut sets, mut by_set, mut ids) = (Vec::new(), HashMap::new(), Vec::new());
         let mut places = Vec::with_capacity(table.len());
-        // Those of the table come first: their positions are the same before and after the whole file has been counted.
+        // Templates of the table come first, so that their positions do not change when others are found.
         for (template, users) in table.iter().zip(shared.into_iter().chain(std::iter::repeat(0))) {
             let names = FieldSet::of(template.fields());
             let set = *by_set.entry(names).or_insert(sets.len());

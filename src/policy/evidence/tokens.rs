@@ -118,7 +118,7 @@ impl LockValue {
         let may_name_client = |text: &[u8]| text.iter().any(u8::is_ascii_digit) || form(text) != TokenForm::Constant;
         let is_long = length > MAX_PARTS as u64;
         let (mut has_token, mut value) = (is_long, LockValue::NotCompared);
-        // Of a hash: sum of the hashes of its tokens, which depends on no order.
+        // For a hash, the sum of its tokens' hashes, which does not depend on their order.
         let (mut sum, mut names_client) = (0u64, is_long);
         match record.kind {
             Kind::String if length < min => has_token = false,

@@ -46,7 +46,7 @@ pub fn lay_over(reader: &PolicyReader<'_>, root: &TomlTable<'_>, policy: &mut Po
     }
     for (line, table) in reader.tables(root, "expected")? {
         let expected = expected(reader, table, line)?;
-        // Those of the preset stand first.
+        // Entries of the preset come first.
         let mut preset = policy.expected.iter().take_while(|known| known.line == 0);
         if let Some(place) = preset.position(|known| known.pattern == expected.pattern) {
             policy.expected.remove(place);

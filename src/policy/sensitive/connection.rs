@@ -239,7 +239,7 @@ fn settings(text: &[u8], see: &mut impl FnMut(Range<usize>)) {
         })
     };
     let names_password = |piece: &[u8]| setting(piece).is_some_and(|(name, _)| is_one_of(name, &PARAMETERS));
-    // Of StackExchange.Redis: the first piece is a host with a port.
+    // StackExchange.Redis: the first piece is a host with a port.
     let is_endpoint = |piece: &[u8]| {
         let port = piece.rsplit(|&byte| byte == b':').next().unwrap_or_default();
         port.len() < piece.len() && (2..=5).contains(&port.len()) && port.iter().all(u8::is_ascii_digit)

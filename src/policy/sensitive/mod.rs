@@ -129,7 +129,7 @@ impl Inspection {
             let named = if wants_passwords { named::find(key, &self.names, &self.separators) } else { None };
             let of_amount = amount::is_amount(key);
             value.peek(room, |part| {
-                // What is counted may be a phone number: members of a set, fields of a hash.
+                // In names of amounts, values of strings are numbers; members and fields may still be phone numbers.
                 tally.phones = !(of_amount && matches!(part, ValuePart::String(_)));
                 self.part(part, record.kind, named, of_amount, &mut tally);
             });

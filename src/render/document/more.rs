@@ -35,7 +35,7 @@ impl More {
     ///
     /// A command is taken only if the line with it `fits`, since a shortened one could not be pasted.
     pub fn line(&self, hidden: u64, shown: usize, lang: Lang, fits: impl Fn(&str) -> bool) -> Option<String> {
-        // Of a list of unknown length, the rows that the report has are not all that are left out.
+        // If the length of the list is unknown, the report does not have all hidden rows.
         if let Some(open) = self.next(shown) {
             return Some(say!(lang, "… more with --top {open}", "… 更多请用 --top {open}"));
         }

@@ -23,9 +23,9 @@ pub(super) fn screen(report: &Report, scope: &Scope) -> Document {
     headline.problems.truncate(PROBLEMS);
     headline.answers = None;
     headline.facts = facts(report, lang);
-    // What is said of damage takes the room of rows.
+    // Lines about damage take the place of rows.
     let rows = scope.rows.saturating_sub(4 * headline.problems.len());
-    // And so do the second lines of findings, in equal parts.
+    // Second lines of findings take half their number of rows.
     let rows = rows.saturating_sub(findings::continued(report, scope).div_ceil(2)).max(scope.rows / 3);
     let sections = [
         findings::short(report, scope),
@@ -140,7 +140,7 @@ impl FillLevel {
         let instance = report.instance.as_ref()?;
         let limit = instance.maxmemory.filter(|limit| limit.0 > 0)?;
         let reported = instance.used_mem.filter(|used| *used > instance.total);
-        // What the server reports includes keys of unknown memory.
+        // The memory that the server reports includes keys of unknown memory.
         let used = reported.or_else(|| is_sized(report).then_some(instance.total))?;
         Some(FillLevel { used, limit, is_reported: reported.is_some() })
     }

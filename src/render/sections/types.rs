@@ -28,7 +28,7 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
         .column(Column::text(heads::TYPE), |row| row.kind)
         .column(Column::text(heads::ENCODING), |row| Cell::words(&row.encoding))
         .column(Column::number(heads::KEYS), |row| row.keys)
-        // Of strings it would be bytes.
+        // For strings, `elements` would be bytes.
         .column(Column::number(heads::ELEMENTS).spare(4), |row| (row.kind != Kind::String).then_some(row.elements))
         .column(Column::number(heads::MEMORY), |row| row.unknown.known(row.keys, row.memory))
         .column(Column::number(heads::SHARE).bars(), |row| row.unknown.known(row.keys, Cell::Share(row.share)))

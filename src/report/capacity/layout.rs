@@ -369,7 +369,7 @@ impl<'w> Balance<'w> {
         if total(self.weights, below.iter().copied()) < excess && !self.leaving[from] {
             for &held in above {
                 let memory = total(self.weights, [held]);
-                // It goes if the node is nearer to its share without it.
+                // Move it only if the node is then nearer to its share.
                 if memory >= excess.saturating_mul(2) {
                     break;
                 }

@@ -206,7 +206,7 @@ impl Condition {
     pub(super) fn evaluate(&self, comparison: &Comparison, last: &NamedReport) -> GateRow {
         let notes = |is: fn(&WarningKind) -> bool| comparison.warnings.iter().any(|warning| is(&warning.kind));
         let judged = match self.kind {
-            // What one selection lacks would look like growth, a shrink, or a fixed finding.
+            // Different selections would look like growth, shrinkage or fixed findings.
             _ if notes(|kind| *kind == WarningKind::SelectionsDiffer) => Judged::open(GateGap::OtherKeys),
             // Other patterns would look new.
             ConditionKind::Findings(_) | ConditionKind::Share { of: Measure::Pattern, .. }
@@ -250,7 +250,7 @@ impl Judged {
 
 fn findings(least: Severity, comparison: &Comparison, last: &NamedReport) -> Judged {
     let Some(baseline) = &comparison.findings else { return Judged::open(GateGap::NoFindings) };
-    // What the first snapshot lacks would look new.
+    // Keys missing in an incomplete first snapshot would look new.
     if comparison.ends().is_some_and(|[first, _]| !first.complete) {
         return Judged::open(GateGap::Incomplete);
     }

@@ -112,7 +112,7 @@ impl SnapshotRule for HeadroomRule {
 
     fn needs(&self, known: &Known<'_>) -> Option<Need> {
         match known.context.maxmemory {
-            // What the servers say includes keys whose memory is unknown.
+            // The memory that servers report includes keys of unknown memory.
             Some(Bytes(1..)) => known.lacks_keys().or_else(|| {
                 known.lacks(Need::KnownMemory, |report| {
                     let loads = Load::of(report);

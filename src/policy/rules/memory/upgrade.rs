@@ -76,7 +76,7 @@ pub struct UpgradeRule {
 
 impl SnapshotRule for UpgradeRule {
     fn judge(&self, report: &Report, context: &Context) -> Vec<Breach> {
-        // What a selection would save says nothing of the server.
+        // Savings of a selection say nothing about the server.
         if !report.options.selection.is_empty() {
             return Vec::new();
         }

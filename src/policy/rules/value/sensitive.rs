@@ -174,7 +174,7 @@ impl SensitiveRule {
         }
         let evidence = shown().map(|evidence| named(evidence.found.wording())).collect();
         let parts = counts.into_iter().map(|(kind, keys)| part(kind, keys)).collect();
-        // Of a sample: the whole pattern.
+        // If the keys are a sample, count the whole pattern.
         let holding = secrets.holding(kinds);
         let Weight { keys, memory } = holding.unwrap_or(Weight { keys: sums.keys, memory: sums.memory });
         Some(Breach {
