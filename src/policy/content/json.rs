@@ -8,6 +8,8 @@
 //! or bracket break the grammar within their first bytes.
 
 use super::{beginning, stored};
+use crate::rdb::peek::MAX_EXPANDED_BYTES;
+use crate::rdb::scratch::Scratch;
 use crate::rdb::string::StringForm;
 use crate::record::Record;
 
@@ -35,14 +37,18 @@ pub fn holds_objects(record: &Record<'_>) -> bool {
 
 /// Returns whether a string ends with this byte, apart from white space.
 ///
-/// The last byte of a compressed string is that of the text: compressors end a block with literals. White space may have a copy
-/// before it, whose last byte is unknown.
+/// The block of a compressed string mostly ends with literals, so that its last byte is that of the text. Where it is another byte,
+/// the block may end with a copy, and is expanded.
 fn ends_with(record: &Record<'_>, end: u8) -> bool {
     let Some(string) = stored(record) else { return false };
-    let (StringForm::Plain(text) | StringForm::Lzf { block: text, .. }) = string.form else { return false };
-    let ends_blank = text.last().is_some_and(|&last| is_blank(last));
-    let last = text.iter().rev().take(BLANKS_AT_END).find(|byte| !is_blank(**byte));
-    last == Some(&end) || string.is_compressed() && ends_blank
+    let ends = |text: &[u8]| text.iter().rev().take(BLANKS_AT_END).find(|byte| !is_blank(**byte)) == Some(&end);
+    match string.form {
+        StringForm::Plain(text) => ends(text),
+        StringForm::Lzf { block, .. } => {
+            block.last() == Some(&end) || string.decode(&mut Scratch::new(MAX_EXPANDED_BYTES)).is_ok_and(ends)
+        }
+        StringForm::Int(_) => false,
+    }
 }
 
 /// Returns whether a text, or the beginning of one, is JSON with objects.

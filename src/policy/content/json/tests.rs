@@ -165,6 +165,23 @@ fn compressed_texts_are_examined_alike() {
     }
 }
 
+/// A compressor may end a block with a copy of exactly three bytes.
+#[test]
+fn compressed_texts_may_end_with_a_copy() {
+    let mut copies = 0;
+    for number in 0..50 {
+        let text = format!(
+            "[\"com.wuliu.Waybill\",{{\"no\":\"SF{number:012}\",\"sender\":[\"com.wuliu.Party\",{{\"city\":\"Wuhan\"}}],\"receiver\":\
+             [\"com.wuliu.Party\",{{\"city\":\"Chengdu\"}}],\"status\":\"TRANSIT\"}}]"
+        );
+        let block = lzf::compress(text.as_bytes()).unwrap();
+        copies += usize::from(block.last() != Some(&b']'));
+        assert!(holds_compressed(&text), "{number}");
+        assert!(!holds_compressed(&format!("{text}, she said, \"TRANSIT\"}}")), "{number}");
+    }
+    assert!(copies > 0, "no block ends with a copy");
+}
+
 proptest::proptest! {
     #[test]
     fn documents_with_members_are_recognised(
