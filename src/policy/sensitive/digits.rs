@@ -1,7 +1,8 @@
 //! Detection of mobile numbers, identity card numbers and bank card numbers.
 //!
 //! A number is a run of digits that is not adjacent to letters, digits or a decimal point with digits, so digits inside
-//! tokens, hashes and decimals do not count, nor do those of a file name (`13812345678.jpg`). Mobile numbers may be grouped 3-4-4,
+//! tokens, hashes and decimals do not count, nor do those of a file name (`13812345678.jpg`). Behind a byte with its length, as protobuf
+//! writes strings, a number ends there, whatever follows. Mobile numbers may be grouped 3-4-4,
 //! also behind `+86`, `0086` or, ungrouped, `86`, and card numbers in fours, by blanks or hyphens. Behind the name of an amount, such as `"size":`,
 //! no number is that of a phone.
 //!
@@ -16,6 +17,8 @@ use super::{MatchStrength, SensitiveKind, SensitiveKinds, amount};
 const PHONE: usize = 11;
 /// Characters of an identity card's number.
 const ID_CARD: usize = 18;
+/// Digits of the shortest card's number.
+const SHORTEST_CARD: usize = 16;
 /// Digits of the longest card's number.
 const LONGEST_CARD: usize = 19;
 
@@ -28,6 +31,12 @@ pub(super) fn scan(
     let mut at = 0;
     while let Some(start) = digit_from(text, at) {
         let end = run_end(text, start);
+        // In a binary format a byte of digits may follow, which is none of the number.
+        if let Some(end) = told_end(text, start, end) {
+            plain(text.get(..end).unwrap_or(text), start, end, wanted, see);
+            at = end;
+            continue;
+        }
         at = end;
         if touched_before(text, start) {
             continue;
@@ -38,6 +47,13 @@ pub(super) fn scan(
             plain(text, start, end, wanted, see);
         }
     }
+}
+
+/// Returns the end of a number whose length is in the byte before it, as protobuf writes strings. No text has such bytes.
+fn told_end(text: &[u8], start: usize, end: usize) -> Option<usize> {
+    let length = usize::from(*text.get(start.checked_sub(1)?)?);
+    let is_length = length == PHONE || (SHORTEST_CARD..=LONGEST_CARD).contains(&length);
+    (is_length && length <= end - start).then_some(start + length)
 }
 
 fn digit_from(text: &[u8], at: usize) -> Option<usize> {
@@ -279,6 +295,16 @@ mod tests {
         ] {
             assert_eq!(found(text), [SensitiveKind::Phone], "{text}");
         }
+    }
+
+    #[test]
+    fn numbers_end_where_the_byte_before_them_says() {
+        for behind in ["", ":\u{1}x", "2\u{3}abc", "J", "0"] {
+            assert_eq!(found(&format!("\n\u{b}13812345678{behind}")), [SensitiveKind::Phone], "{behind:?}");
+        }
+        assert_eq!(found("\u{12}1101051996022900112"), [SensitiveKind::IdCard]);
+        // Too few digits, and a byte that is no length of a number.
+        assert!(found("\u{b}1381234567:").is_empty() && found("\u{c}138123456782").is_empty());
     }
 
     #[test]
