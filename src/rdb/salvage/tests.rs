@@ -163,13 +163,9 @@ fn databases_have_numbers_of_64_bits() {
     const LAST: u64 = u64::MAX - 1;
     let select = |db: u64| [&[0xFE, 0x81][..], &db.to_be_bytes()].concat();
     let size = [&[0xFB, 0x81][..], &LAST.to_be_bytes(), &[0]].concat();
-    for damage in [&b""[..], &[0xEE; 50]] {
-        let last = [&select(LAST)[..], &size, damage, &strings(0, "cart", 40)[6..]].concat();
-        let (survey, out) = saved(&file(&[&strings(0, "user", 40)[..], &last, &select(3), &string("a", "b")].concat()));
-        assert_eq!(databases_of(&out, b"cart").len(), 40, "{:?}", survey.gaps);
-        assert!(databases_of(&out, b"cart").iter().all(|db| *db == LAST));
-        assert_eq!(databases_of(&out, b"user"), [0; 40]);
-    }
+    let last = [&select(LAST)[..], &size, &strings(0, "cart", 40)[6..]].concat();
+    let (_, out) = saved(&file(&[&strings(0, "user", 40)[..], &last, &select(3), &string("a", "b")].concat()));
+    assert_eq!((databases_of(&out, b"user"), databases_of(&out, b"cart")), (vec![0; 40], vec![LAST; 40]));
 }
 
 #[test]
