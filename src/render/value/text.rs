@@ -261,7 +261,10 @@ fn write_vectors(set: &VectorSet, lang: Lang, out: &mut dyn Write) -> io::Result
         let fill = width.saturating_sub(key_text::width(&name));
         let layers: Vec<String> = element.links.iter().map(ToString::to_string).collect();
         let links = layers.join("+");
-        let links = say!(lang, "{links} links", "链接 {links}");
+        let links = match &*links {
+            "1" => lang.of("1 link", "链接 1").to_owned(),
+            _ => say!(lang, "{links} links", "链接 {links}"),
+        };
         write!(out, "{}{name}{:fill$}  {links}", number.next(), "")?;
         match element.attributes.as_deref().map(shown) {
             Some(attributes) => writeln!(out, "  {attributes}"),
@@ -399,7 +402,7 @@ mod tests {
         assert_eq!(
             body(&Value::Vectors(samples::vectors())),
             "up to 16 links a layer, twice as many on the lowest\nreduced from 30 dimensions\n\
-             1) apple   12+3 links  {\"red\":true}\n2) \"\\xff\"  1 links\n"
+             1) apple   12+3 links  {\"red\":true}\n2) \"\\xff\"  1 link\n"
         );
     }
 
