@@ -180,8 +180,9 @@ def lock_missing(key: Key) -> bool:
 
 
 # Words of persistent data, which may be the last segment, too, and of caches.
+PERSISTENT_WORDS = (b"counter", b"counters", b"count", b"config", b"configs", b"conf", b"setting", b"settings")
 PERSISTENT = (
-    *(b"counter", b"counters", b"count", b"config", b"configs", b"conf", b"setting", b"settings"),
+    *(spelt for word in PERSISTENT_WORDS for spelt in (word, word.upper(), word.capitalize())),
     *("配置".encode(), "配置项".encode()),
 )
 CACHES = (b"cache", b"caches", b"cached", "缓存".encode())
@@ -193,7 +194,7 @@ def platform_class(key: Key) -> str | None:
     for at, part in enumerate(parts):
         if part in PERSISTENT:
             return "persistent"
-        if part in (b"sys_config", b"app_config") and at + 1 < len(parts):
+        if part in (b"sys_config", b"app_config", b"sysConfig", b"appConfig") and at + 1 < len(parts):
             return "persistent"
         if part in CACHES and at + 1 < len(parts):
             return "cache"
@@ -214,6 +215,8 @@ def unclassed_missing(key: Key) -> bool:
 # 类型对照表 of service. Words that count at any level, and words that only begin a name; None allows every type.
 TYPES_ANYWHERE = {
     b"cache": None,
+    b"caches": None,
+    b"cached": None,
     b"session": None,
     b"tmp": None,
     b"queue": ("list", "stream", "zset"),
@@ -232,7 +235,8 @@ TYPES_FIRST = {
 }
 
 
-# What stands beside queues, with this word behind theirs.
+# What stands beside queues and leaderboards, with this word behind theirs.
+HAVE_SIDE_DATA = (b"queue", b"leaderboard", b"ranking", "排行榜".encode())
 SIDE_DATA = (b"size", b"length", b"count", b"config", b"lock", b"status", b"stats")
 
 
@@ -243,7 +247,7 @@ def unexpected_type(key: Key) -> bool:
         table = {**TYPES_ANYWHERE, **TYPES_FIRST} if at == 0 else TYPES_ANYWHERE
         if part in table:
             types = table[part]
-            if part == b"queue" and parts[at + 1] in SIDE_DATA:
+            if part in HAVE_SIDE_DATA and parts[at + 1] in SIDE_DATA:
                 return False
             return types is not None and key.type not in types
     return False

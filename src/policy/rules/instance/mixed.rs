@@ -124,8 +124,11 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
 const OWNER_LIST: DetailField = DetailField::new("owners", "owners", "负责人");
 const SEGMENT_LIST: DetailField = DetailField::new("segments", "businesses", "业务");
 
-/// First segments that say what a key is for, not whose it is: those of 常用前缀约定.
-pub const INFRASTRUCTURE: [&str; 7] = ["cache", "session", "lock", "queue", "counter", "rate", "tmp"];
+/// First segments that say what a key is for, not whose it is: those of 常用前缀约定, with their plurals and in Chinese.
+pub const INFRASTRUCTURE: [&str; 20] = [
+    "cache", "caches", "cached", "缓存", "session", "sessions", "会话", "lock", "locks", "mutex", "锁", "queue",
+    "queues", "队列", "counter", "counters", "计数", "rate", "tmp", "temp",
+];
 
 /// Returns whether a first segment is usually no business, in whatever case: the next one is.
 pub fn is_usual_prefix(segment: &str) -> bool {

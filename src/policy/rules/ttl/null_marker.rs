@@ -3,8 +3,8 @@
 //! A marker is a string whose whole value is one of `markers`, byte by byte: blanks around it make it another value. Numbers
 //! and flags such as `0` or `false` are none, nor are collections, which are never empty. The object by which Spring caches null
 //! (`NullValue`) is a marker however it is serialized. What cannot be written in a policy always counts: that object, `null`, an
-//! `ArrayList` and an `EmptyList` of no elements as Java writes them, a marker that Java serialized as a string, and the `None`, `[]`
-//! and `{}` that Python pickles.
+//! `ArrayList` and an `EmptyList` of no elements as Java writes them, a marker that Java serialized as a string, the `None`, `[]`
+//! and `{}` that Python pickles, and the null and the empty array of igbinary and msgpack.
 //!
 //! The standards speak of cached results, so keys do not count whose TTL class holds something else: classes of `except`, and those
 //! that may live forever, such as counters and configuration. Keys without a class count, since not every cache is named so,
@@ -52,8 +52,9 @@ const EMPTY_LIST: &[u8; 52] =
 /// `ArrayList` of no elements as Java serializes it.
 const ARRAY_LIST: &[u8; 58] = b"\xac\xed\0\x05sr\0\x13java.util.ArrayList\x78\x81\xd2\x1d\x99\xc7\x61\x9d\x03\0\x01I\0\x04sizexp\0\0\0\0w\x04\0\0\0\0x";
 
-/// Values of Java that mark an empty result.
-const JAVA: [&[u8]; 4] = [SPRING, JAVA_NULL, EMPTY_LIST, ARRAY_LIST];
+/// Values in binary form that mark an empty result: those of Java, and the null and the empty array of igbinary and msgpack.
+const BINARY: [&[u8]; 8] =
+    [SPRING, JAVA_NULL, EMPTY_LIST, ARRAY_LIST, b"\0\0\0\x02\0", b"\0\0\0\x02\x14\0", b"\xc0", b"\x90"];
 
 /// Lengths and first bytes of what [`is_pickled`] accepts.
 const PICKLED: (RangeInclusive<usize>, &[u8]) = (4..=6, b"\x80](}");
@@ -63,7 +64,7 @@ const SPRING_SESSION: &[u8] = b":sessions:expires:";
 
 /// Default markers: of databases, JSON, Lua, Python, PHP and JavaScript, and the empty values of JSON and PHP; behind them, those that
 /// Jackson and Fastjson write with their class, and Spring's.
-const MARKERS: [&str; 37] = [
+const MARKERS: [&str; 41] = [
     "",
     "NULL",
     "null",
@@ -79,6 +80,7 @@ const MARKERS: [&str; 37] = [
     "<null>",
     "N;",
     "a:0:{}",
+    "s:0:\"\";",
     "undefined",
     "[\"java.util.ArrayList\",[]]",
     "[\"java.util.LinkedList\",[]]",
@@ -89,6 +91,9 @@ const MARKERS: [&str; 37] = [
     "[\"java.util.Collections$EmptySet\",[]]",
     "[\"java.util.ImmutableCollections$ListN\",[]]",
     "[\"java.util.ImmutableCollections$SetN\",[]]",
+    "[\"java.util.HashMap\",{}]",
+    "[\"java.util.LinkedHashMap\",{}]",
+    "[\"java.util.Collections$EmptyMap\",{}]",
     "{\"@class\":\"java.util.HashMap\"}",
     "{\"@class\":\"java.util.LinkedHashMap\"}",
     "{\"@class\":\"java.util.TreeMap\"}",
@@ -203,7 +208,7 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
         return Err(format!("\"markers\" must hold one or more values of at most {LONGEST} bytes"));
     }
     let mut doubtful = DoubtfulTexts::default();
-    for marker in markers.iter().map(AsRef::as_ref).chain(JAVA) {
+    for marker in markers.iter().map(AsRef::as_ref).chain(BINARY) {
         doubtful.add(marker.len(), marker.get(..1).unwrap_or_default());
         if marker.len() <= LONGEST_WORD {
             doubtful.add(marker.len() + JAVA_HEAD, &JAVA_NULL[..1]);
@@ -274,7 +279,7 @@ impl NullMarker {
         let value = key.record.raw.and_then(|raw| raw.short_string(SPRING.len()));
         value.is_some_and(|value| {
             let text = java_string(&value).unwrap_or(&value);
-            self.markers.iter().any(|marker| **marker == *text) || JAVA.contains(&&*value) || is_pickled(&value)
+            self.markers.iter().any(|marker| **marker == *text) || BINARY.contains(&&*value) || is_pickled(&value)
         })
     }
 }

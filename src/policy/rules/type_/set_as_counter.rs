@@ -63,6 +63,14 @@ static META: RuleMeta = RuleMeta {
                 "visitors",
                 "visits",
                 "wau",
+                "访客",
+                "独立访客",
+                "日活",
+                "周活",
+                "月活",
+                "浏览量",
+                "访问量",
+                "计数",
             ]),
         },
     ],
@@ -142,7 +150,9 @@ mod tests {
 
     #[test]
     fn words_are_segments_or_pieces_of_them() {
-        for name in ["uv", "a:uv:1", "a:daily_uv", "a:UV-2024", "{a:dau}:1", "site.visitors", "a:b:unique"] {
+        for name in
+            ["uv", "a:uv:1", "a:daily_uv", "a:UV-2024", "{a:dau}:1", "site.visitors", "a:b:unique", "页面:访客:日:1"]
+        {
             assert!(breaks(name, 100_001), "{name}");
         }
         for name in ["louvre:1", "a:suv", "user:1:followers", "", ":", "a:uvw"] {

@@ -37,6 +37,21 @@ fn markers_that_java_serialized_count() {
     assert!(!breaks("nothing") && !breaks("0"));
 }
 
+#[test]
+fn empty_values_of_other_serializers_count() {
+    let checks = rule("max = \"60s\"");
+    let breaks = |value: &[u8]| {
+        let bytes = [&[value.len() as u8][..], value].concat();
+        stored(&checks, "cache:user:1", &bytes, value.len() as u64, Some(60_001)).is_some()
+    };
+    let values =
+        [&b"\xc0"[..], b"\x90", b"\0\0\0\x02\0", b"\0\0\0\x02\x14\0", b"s:0:\"\";", b"[\"java.util.HashMap\",{}]"];
+    for value in values {
+        assert!(breaks(value), "{}", value.escape_ascii());
+    }
+    assert!(!breaks(b"\x91\x01") && !breaks(b"[\"java.util.HashMap\",{\"a\":1}]"));
+}
+
 fn plain(checks: &Checks, name: &str, value: &str, left: Option<i64>) -> Option<(u64, u64)> {
     let bytes = [&[value.len() as u8], value.as_bytes()].concat();
     stored(checks, name, &bytes, value.len() as u64, left)
