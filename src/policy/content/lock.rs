@@ -5,7 +5,7 @@
 //!
 //! - A **hash** is a lock if its fields name a holder: `uuid:thread` with a count, as Redisson writes it, or only words such as
 //!   `owner`, `token`, `expire`.
-//! - A **string** is a lock unless it shows something else: an object in JSON that names no holder, a number with decimals, numbers
+//! - A **string** is a lock unless it shows something else: an object in JSON that names no holder, a number with decimals, a version, numbers
 //!   with commas between them, a URL, a text of several words, or more than 512 bytes. If `lock` is not the first segment, it may be a
 //!   state or property of what stands before it: a flag that says no, a flag or number beside a word such as `login` or `device`, or
 //!   behind `user`, a number behind `stock` or `seat`, one without expiry in a name with such a word, a property such as
@@ -106,7 +106,7 @@ fn string_may_be_lock(record: &Record<'_>, raw: RawValue<'_>, place: LockPlace) 
     if has_random(examined(value)) {
         return true;
     }
-    if is_decimal(value) || are_numbers(value) || memchr::memmem::find(value, b"://").is_some() {
+    if is_decimal(value) || is_version(value) || are_numbers(value) || memchr::memmem::find(value, b"://").is_some() {
         return false;
     }
     if !place.is_inner {
@@ -129,6 +129,12 @@ fn is_decimal(value: &[u8]) -> bool {
         None => return false,
     };
     is_number(whole) && decimals.get(1..).is_some_and(is_number) && value.len() < TIME_DIGITS
+}
+
+/// Returns whether a value is a version of three numbers, such as `v5.2.1`; addresses have four.
+fn is_version(value: &[u8]) -> bool {
+    let numbers = value.strip_prefix(b"v").unwrap_or(value).split(|byte| *byte == b'.');
+    value.len() < TIME_DIGITS && numbers.clone().count() == 3 && numbers.clone().all(is_number)
 }
 
 /// Returns whether a value is a short whole number, perhaps below zero, that is not the 1 of a plain lock.
@@ -173,6 +179,11 @@ fn is_prose(value: &[u8]) -> bool {
     let letter = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphabetic() || !byte.is_ascii());
     let blanks = value.windows(3).filter(|three| three[1] == b' ' && letter(three.first()) && letter(three.last()));
     blanks.count() >= 2
+}
+
+/// Returns whether a pair of a hash is a number that says more about a lock than who holds it, such as when it expires.
+pub fn is_detail(field: &[u8], value: &[u8]) -> bool {
+    is_number(value) && has_any(field, &DETAILS) && !has_any(field, &HOLDERS)
 }
 
 fn has_any(name: &[u8], words: &[&[u8]]) -> bool {

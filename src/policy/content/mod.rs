@@ -1,5 +1,6 @@
 //! Recognition of what a string holds: text, JSON with objects, or something random. Only the beginning of the string is read.
 
+mod binary;
 pub mod json;
 pub mod lock;
 pub mod random;

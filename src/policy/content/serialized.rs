@@ -1,7 +1,9 @@
 //! Scalars as serializers of other languages store them: a lock of Spring may hold `["java.lang.Long",1]`, or an `Integer` as Java
-//! serializes it, one of PHP `s:1:"1";`.
+//! serializes it, one of PHP `s:1:"1";`, one of Python a pickled string.
 
 use std::borrow::Cow;
+
+use super::binary;
 
 /// Beginning of a string that Java serialized, before two bytes of length.
 const JAVA_STRING: &[u8] = b"\xac\xed\0\x05t";
@@ -26,20 +28,24 @@ const JAVA_INTEGERS: [(&[u8], usize); 4] = [
 /// Description of `java.lang.Number`, which these classes extend, before the value.
 const JAVA_NUMBER: &[u8] = b"r\0\x10java.lang.Number\x86\xac\x95\x1d\x0b\x94\xe0\x8b\x02\0\0xp";
 
-/// Returns the scalar that a serializer wrapped, without its quotes; any other value as it is. Only numbers and flags that Java
-/// serialized are copied, as at most 20 bytes of text.
+/// Returns the scalar that a serializer wrapped, without its quotes; any other value as it is. Only numbers in binary form are copied,
+/// as text.
 pub fn unwrapped(value: &[u8]) -> Cow<'_, [u8]> {
     if let Some(object) = value.strip_prefix(JAVA_OBJECT) {
         return java_scalar(object).unwrap_or(Cow::Borrowed(value));
+    }
+    if let Some(scalar) = binary::scalar(value) {
+        return scalar;
     }
     let trimmed = value.trim_ascii();
     let scalar = java_string(value).or_else(|| jackson(trimmed)).or_else(|| php(trimmed)).or_else(|| quoted(trimmed));
     Cow::Borrowed(scalar.unwrap_or(value))
 }
 
-/// Returns the text of a number or flag that Java serialized as an object; any other value as it is.
+/// Returns the text of a scalar in binary form, but for the strings of Java, which are readable as they are; any other value as it is.
 pub fn unboxed(value: &[u8]) -> Cow<'_, [u8]> {
-    value.strip_prefix(JAVA_OBJECT).and_then(java_scalar).unwrap_or(Cow::Borrowed(value))
+    let java = || value.strip_prefix(JAVA_OBJECT).and_then(java_scalar);
+    binary::scalar(value).or_else(java).unwrap_or(Cow::Borrowed(value))
 }
 
 /// Returns the text of a number or flag, given the object from the length of its class name on.

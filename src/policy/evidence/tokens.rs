@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bottom_k;
 use crate::pattern::kept_name;
+use crate::policy::content::lock::is_detail;
 use crate::policy::content::random;
 use crate::policy::content::serialized::{unboxed, unwrapped};
 use crate::rdb::peek::{MAX_PARTS, PeekBuffers, ValuePart};
@@ -109,7 +110,8 @@ impl LockValue {
     /// Reads the value of a lock; those shorter than `min` bytes are no tokens.
     ///
     /// A hash has a token if one of its fields or values is long enough, as the fields of a lock that counts its holders are. Those
-    /// name a client and its thread, which may hold several locks, so only texts that name none, without a digit, are compared.
+    /// name a client and its thread, which may hold several locks, so only texts that name none, without a digit, are compared. Numbers
+    /// that say more about the lock, such as its expiry, are neither.
     pub fn of(record: &Record<'_>, min: u64, room: &mut PeekBuffers) -> LockValue {
         let Some(raw) = record.raw else { return LockValue::NotCompared };
         let length = record.length.unwrap_or_default();
@@ -119,7 +121,7 @@ impl LockValue {
         let is_long = length > MAX_PARTS as u64;
         let (mut has_token, mut value) = (is_long, LockValue::NotCompared);
         // For a hash, the sum of its tokens' hashes, which does not depend on their order.
-        let (mut sum, mut names_client) = (0u64, is_long);
+        let (mut sum, mut compared, mut names_client) = (0u64, false, is_long);
         match record.kind {
             Kind::String if length < min => has_token = false,
             _ => raw.peek(room, |part| match part {
@@ -131,17 +133,23 @@ impl LockValue {
                     has_token = is_token(&&*scalar) && !(form == TokenForm::Constant && is_of_name());
                     value = LockValue::Token { hash: hash(VALUE_SEED ^ length, text), form };
                 }
-                ValuePart::Pair(field, text) => [field, text].into_iter().filter(is_token).for_each(|token| {
-                    has_token = true;
-                    names_client |= may_name_client(token);
-                    sum = sum.wrapping_add(hash(VALUE_SEED ^ length, token));
-                }),
+                ValuePart::Pair(field, text) => {
+                    let is_detail = is_detail(field, text);
+                    [field, text].into_iter().filter(is_token).for_each(|token| {
+                        has_token = true;
+                        if !is_detail {
+                            compared = true;
+                            names_client |= may_name_client(token);
+                            sum = sum.wrapping_add(hash(VALUE_SEED ^ length, token));
+                        }
+                    });
+                }
                 ValuePart::Element(_) => {}
             }),
         }
         match has_token {
             false => LockValue::NoToken,
-            true if record.kind == Kind::Hash && !names_client => {
+            true if record.kind == Kind::Hash && compared && !names_client => {
                 LockValue::Token { hash: sum, form: TokenForm::Constant }
             }
             true => value,
@@ -334,6 +342,10 @@ mod tests {
         assert_eq!(long(1), LockValue::NoToken);
         let LockValue::Token { form, .. } = long(7_261_548_390_215_467_382) else { panic!() };
         assert_eq!(form, TokenForm::Random);
+        // A word that Python pickles, and a UUID.
+        assert_eq!(lock_value(b"\x80\x04\x8c\x06locked\x94."), LockValue::NoToken);
+        let LockValue::Token { form, .. } = lock_value(b"\x80\x04\x8c\x0fdispatch-center\x94.") else { panic!() };
+        assert_eq!(form, TokenForm::Constant);
         let uuid = "8d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f";
         assert!(!missing(&format!("lock:{uuid}"), uuid), "perhaps the holder is in the name");
     }
@@ -358,6 +370,20 @@ mod tests {
         assert_eq!((tokens.missing().keys, tokens.uses().map(|(_, uses)| uses.locks.keys).collect()), (0, vec![2]));
         add_hash(&mut tokens, b"\x01\x05owner\x03job", 1);
         assert_eq!(tokens.missing().keys, 1);
+    }
+
+    #[test]
+    fn the_expiry_in_a_hash_names_no_holder() {
+        let mut tokens = Tokens::new(9);
+        add_hash(&mut tokens, b"\x02\x05owner\x0bcore-teller\x06expire\x0a1795776000", 2);
+        add_hash(&mut tokens, b"\x02\x05owner\x0bcore-teller\x06expire\x0a1795779999", 2);
+        assert_eq!((tokens.missing().keys, tokens.uses().map(|(_, uses)| uses.locks.keys).collect()), (0, vec![2]));
+        // Its digits do not make a token, but nothing else is compared either.
+        let mut tokens = Tokens::new(9);
+        add_hash(&mut tokens, b"\x02\x05owner\x03job\x06expire\x0a1795776000", 2);
+        assert_eq!((tokens.missing().keys, tokens.uses().count()), (0, 0));
+        add_hash(&mut tokens, b"\x02\x05owner\x0a1795776000\x04mode\x01x", 2);
+        assert_eq!((tokens.missing().keys, tokens.uses().count()), (0, 0));
     }
 
     proptest! {

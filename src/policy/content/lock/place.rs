@@ -19,7 +19,8 @@ pub struct LockPlace {
     pub of_counted: bool,
     /// True if that is the segment before or after it.
     pub of_stock: bool,
-    /// True if the segment after it names a property, and only ids or people follow.
+    /// True if the segment after it names a property, and only ids or people follow, or if one names it behind nothing but ids
+    /// (`lock:8812:firmware`).
     pub is_property: bool,
     /// True if no segment stands after it, but one before.
     pub is_last: bool,
@@ -40,12 +41,13 @@ impl LockPlace {
         let mut names = 0;
         let mut rest = segments();
         while let Some(segment) = rest.next() {
-            if segment.eq_ignore_ascii_case(b"lock")
+            if is_one_of(segment, &[b"lock", b"locks"])
                 && let Some(after) = rest.next()
             {
                 let Some(before) = before else { return LockPlace::default() };
                 let is_id = |segment: &[u8]| segment.iter().any(u8::is_ascii_digit);
                 let has_subject = names > 1 || is_id(after) && rest.clone().all(is_id);
+                let is_property = |segment: &[u8]| is_one_of(segment, &PROPERTIES);
                 let follows = |segment: &[u8]| is_id(segment) || is_one_of(segment, &PEOPLE);
                 return LockPlace {
                     is_inner: true,
@@ -57,7 +59,10 @@ impl LockPlace {
                     of_stock: is_one_of(before, &COUNTED) || is_one_of(after, &COUNTED),
                     is_property: is_one_of(before, &SETTINGS)
                         || is_one_of(after, &COMPOUNDS)
-                        || is_one_of(after, &PROPERTIES) && rest.all(follows),
+                        || is_one_of(after, &PROPERTIES) && rest.clone().all(follows)
+                        || is_id(after)
+                            && rest.find(|segment| !is_id(segment)).is_some_and(is_property)
+                            && rest.next().is_none(),
                     ..LockPlace::default()
                 };
             }

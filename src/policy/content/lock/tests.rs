@@ -227,3 +227,38 @@ fn hashes_are_locks_if_they_name_a_holder() {
         assert!(!hash("iot:lock:7", pairs) && !hash("lock:7", pairs), "{pairs:?}");
     }
 }
+
+#[test]
+fn properties_behind_the_id_of_a_lock_are_none() {
+    for (name, value) in [
+        ("iot:device:lock:8812:firmware", "v2.3.1"),
+        ("bike:lock:8812:mac", "00:1b:44:11:3a"),
+        ("parking:lock:B2-117:sn", "P-77"),
+        ("iot:lock:8812:name", "前门"),
+        ("app:version:lock:ios", "5.2.1"),
+    ] {
+        assert!(!string(name, value, false) && !string(name, value, true), "{name} {value}");
+    }
+    let uuid = "8d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f";
+    assert!(string("iot:lock:8812:name", uuid, false), "a token");
+    assert!(string("shop:lock:order:8812:name", "host-7", false), "of the name of an order");
+    assert!(string("shop:lock:order:1", "10.0.0.1", false), "an address");
+}
+
+#[test]
+fn locks_in_the_plural_are_told_alike() {
+    assert!(
+        string("shop:locks:account:1", "8d9f2c7151a34b0c9d3f6b7a1c2d3e4f", false)
+            && string("locks:order:1", "1", false)
+    );
+    assert!(!string("user:login:locks:1", "1", false) && !string("stock:locks:sku:1", "12", false));
+}
+
+#[test]
+fn flags_in_any_form_are_flags() {
+    for flag in [&b"\x80\x04\x89."[..], b"\xc2", b"\0\0\0\x02\x04", "否".as_bytes(), "未解锁".as_bytes()] {
+        assert!(!bytes("game:hero:lock:7", flag, false), "{}", flag.escape_ascii());
+    }
+    assert!(!bytes("bank:stock:lock:7", b"\x80\x04\x95\x0a\0\0\0\0\0\0\0G@)\0\0\0\0\0\0.", false), "an amount");
+    assert!(bytes("shop:lock:order:7", b"\x80\x04\x88.", false));
+}

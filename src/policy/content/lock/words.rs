@@ -3,6 +3,7 @@
 /// Segments that name distributed locks, each with its other [spellings](crate::policy::spelling).
 pub const NAMES: &[&str] = &[
     "lock",
+    "locks",
     "redlock",
     "redLock",
     "distLock",
@@ -122,7 +123,7 @@ pub const COUNTED: [&[u8]; 14] = [
     "库存".as_bytes(),
 ];
 
-/// Segments after `lock`, before nothing but ids, that make it a property of something.
+/// Segments after `lock`, before nothing but ids or behind nothing but ids, that make it a property of something.
 pub const PROPERTIES: [&[u8]; 75] = [
     b"mac",
     b"imei",
@@ -208,8 +209,35 @@ pub const SETTINGS: [&[u8]; 7] = [b"setting", b"settings", b"config", b"conf", b
 pub const COMPOUNDS: [&[u8]; 5] = [b"screen", b"screens", b"wallpaper", b"screensaver", "屏幕".as_bytes()];
 
 /// Values that say that something is locked, and that it is not.
-pub const YES: [&[u8]; 8] = [b"1", b"true", b"yes", b"on", b"y", b"locked", b"lock", b"closed"];
-pub const NO: [&[u8]; 8] = [b"0", b"false", b"no", b"off", b"n", b"unlocked", b"unlock", b"open"];
+pub const YES: [&[u8]; 13] = [
+    b"1",
+    b"true",
+    b"yes",
+    b"on",
+    b"y",
+    b"locked",
+    b"lock",
+    b"closed",
+    "是".as_bytes(),
+    "锁定".as_bytes(),
+    "已锁定".as_bytes(),
+    "已锁".as_bytes(),
+    "未解锁".as_bytes(),
+];
+pub const NO: [&[u8]; 12] = [
+    b"0",
+    b"false",
+    b"no",
+    b"off",
+    b"n",
+    b"unlocked",
+    b"unlock",
+    b"open",
+    "否".as_bytes(),
+    "未锁定".as_bytes(),
+    "未锁".as_bytes(),
+    "已解锁".as_bytes(),
+];
 
 /// Plain words that the holder of a lock leaves in place of a token.
 pub const HELD: [&[u8]; 16] = [

@@ -102,10 +102,10 @@ mod tests {
             "DistLock:7",
             "REDIS_LOCK:7",
             "dist-lock:7",
+            "locks:1",
         ];
         locks.iter().for_each(|name| assert!(is_lock(name), "{name}"));
         let others = [
-            "locks:1",
             "lock",
             "order:1:lock",
             "locker",
