@@ -291,7 +291,7 @@ fn a_side_that_is_cut_short_makes_no_claims() {
     assert!(rows.iter().all(|row| changes(row) == "added" && row["certain"] == false));
     let page = run_args(&["compare", "--keys", &before, &after]);
     assert!(
-        text(&page).contains("could not be read completely: keys called removed may be on it, too"),
+        text(&page).contains("could not be read completely: keys listed as removed may exist there, too"),
         "{}",
         text(&page)
     );

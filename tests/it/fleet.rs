@@ -237,7 +237,7 @@ fn parts_that_do_not_fit_are_refused_with_a_remedy() {
     };
     for (name, end) in [("short", bytes.len() - 1), ("half", bytes.len() / 2), ("head", 40), ("empty", 0)] {
         let said = changed(name, &|bytes| bytes.truncate(end));
-        assert!(said.contains("cut short or damaged") && said.contains(name), "{said}");
+        assert!(said.contains("truncated or damaged") && said.contains(name), "{said}");
     }
     assert!(changed("flipped", &|bytes| *bytes.last_mut().unwrap() ^= 1).contains("damaged"));
     assert!(changed("longer", &|bytes| bytes.push(0)).contains("damaged"));
