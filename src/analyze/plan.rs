@@ -159,7 +159,7 @@ pub struct Plan {
     pub read: ReadPlan,
     /// Rows in each list.
     pub top: usize,
-    /// Rows of the list of patterns, if not as many as of the others.
+    /// Rows of the lists of patterns and of cold patterns, if not as many as of the others.
     pub pattern_rows: Option<usize>,
     /// Rows of each list in reports for reading (terminal, Markdown, HTML).
     pub rows: usize,

@@ -23,7 +23,7 @@ use crate::render::gate::Escapes;
 use crate::render::{DocumentForm, Format, PageNames, json, prometheus, write_capacity};
 use crate::report::capacity::capacity;
 use crate::report::capacity::copies::copies;
-use crate::report::{Capacity, CapacityPlan, ClusterNodes, NamedReport, Warning, WarningKind};
+use crate::report::{Capacity, CapacityPlan, ClusterNodes, NamedReport, Report, Warning, WarningKind};
 use crate::sorting::CompactSort;
 use crate::units::Bytes;
 
@@ -74,7 +74,8 @@ pub fn run(args: &CapacityArgs, given: &GivenFlags) -> Result<ExitStatus> {
     print_passed_over(&args.input);
     let mut asks: Vec<String> = analysis.read.what_if.iter().map(|ask| ask.text().to_owned()).collect();
     let servers = reports(&args.input.inputs, &analysis, args.input.quiet)?;
-    let mut of_nights = Plan { slots: SlotCounts::IfUsed, ..analysis };
+    // Only totals of earlier nights count.
+    let mut of_nights = Plan { slots: SlotCounts::IfUsed, pattern_rows: None, ..analysis };
     let (earlier, shards) = earlier(args, given, &mut of_nights, &servers)?;
     let mut plan = capacity(&servers, &earlier, nodes.as_ref(), asked).ok_or_else(|| {
         Error::usage("no snapshot among the inputs").with_hint("give a dump or a report for each server")
@@ -180,11 +181,24 @@ fn reports(inputs: &[PathBuf], plan: &Plan, quiet: bool) -> Result<Vec<NamedRepo
     }
     one_snapshot::check_each(dumps, &plan.read)?;
     drop_shards_of_summaries(&mut paths, |path| path);
-    let reports = paths.iter().map(|path| snapshot(path, plan, quiet)).collect::<Result<Vec<_>>>()?;
+    let read = |path: &PathBuf| {
+        let mut named = snapshot(path, plan, quiet)?;
+        drop_details(&mut named.report);
+        Ok(named)
+    };
+    let reports = paths.iter().map(read).collect::<Result<Vec<_>>>()?;
     if plan.read.inputs != InputCheck::None {
         check_stored(&reports, |index| paths.get(index).is_some_and(|path| is_report(path)))?;
     }
     Ok(reports)
+}
+
+/// Drops types and examples of patterns. The lists are whole, and the reports of all servers are kept until the end.
+fn drop_details(report: &mut Report) {
+    for row in &mut report.patterns.list {
+        row.types = Vec::new();
+        row.example.key = [].as_slice().into();
+    }
 }
 
 fn cluster_nodes(path: &Path) -> Result<ClusterNodes> {

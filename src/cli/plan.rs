@@ -90,6 +90,8 @@ pub fn capacity(args: &CapacityArgs) -> Result<Plan> {
         depth: DEPTH,
         slots: SlotCounts::Always,
         top: rows(args.top),
+        // Lists are added up over the inputs, and only the sums are cut.
+        pattern_rows: Some(usize::MAX),
         ..Plan::new(read)
     })
 }

@@ -47,6 +47,16 @@ impl ColdPart {
     pub fn cold(&self) -> Bytes {
         self.steps.first().map_or(Bytes(0), |step| step.memory)
     }
+
+    /// Adds the keys of the same part of another server.
+    pub(crate) fn merge(&mut self, other: &ColdPart) {
+        self.keys = self.keys.saturating_add(other.keys);
+        self.memory += other.memory;
+        for (sum, step) in self.steps.iter_mut().zip(&other.steps) {
+            sum.keys = sum.keys.saturating_add(step.keys);
+            sum.memory += step.memory;
+        }
+    }
 }
 
 /// Division of cold keys.

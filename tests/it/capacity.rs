@@ -125,6 +125,47 @@ fn cold_data_by_pattern_and_owner_is_that_of_the_keys() {
     assert_eq!(part("owner", "shop").len(), 3);
 }
 
+/// Writes a dump of carts, some of them cold, and a large key.
+fn carts(folder: &Path, name: &str, cold: usize, all: usize) -> String {
+    let mut dump = Dump::new();
+    for cart in 0..all {
+        dump.idle(if cart < cold { 8 * 86_400 } else { 60 }).string(format!("cart:{name}{cart}"), "x".repeat(1_000));
+    }
+    dump.idle(60).string("big", "y".repeat(3_000_000));
+    let path = folder.join(format!("{name}.rdb")).display().to_string();
+    fs::write(&path, dump.bytes()).unwrap();
+    path
+}
+
+#[test]
+fn cold_parts_count_keys_of_inputs_where_none_is_cold() {
+    let folder = tempfile::tempdir().unwrap();
+    let inputs = [carts(folder.path(), "1", 10, 20), carts(folder.path(), "2", 0, 180)];
+    let policy = folder.path().join("policy.toml").display().to_string();
+    fs::write(&policy, "[[dictionary]]\npattern = \"cart:*\"\nowner = \"shop\"\n").unwrap();
+    let flags = ["--allow-same", "--policy", &policy, "--format", "csv", "--section", "cold"];
+    let rows = |command: &[&str], inputs: [&str; 2]| -> Vec<String> {
+        let text = stdout_of(&[command, &inputs, &flags].concat());
+        let mut csv = csv::Reader::from_reader(text.as_bytes());
+        let rows = csv.records().map(Result::unwrap).filter(|row| &row[0] != "all");
+        rows.map(|row| row.iter().collect::<Vec<_>>().join(",")).collect()
+    };
+    let plan = |inputs| rows(&["capacity", "--node-memory", "64MB", "--top", "1"], inputs);
+    let both = [inputs[0].as_str(), inputs[1].as_str()];
+    let whole = rows(&["analyze"], both);
+    assert!(whole[0].starts_with("pattern,cart:{int},200,") && whole[1].starts_with("owner,shop,200,"), "{whole:?}");
+    let exact: Vec<String> = whole.iter().map(|row| format!("{row},")).collect();
+    assert_eq!(plan(both), exact);
+    // A report that lists the large key alone says nothing of carts, and one without the policy nothing of owners.
+    let stored = folder.path().join("cut.json").display().to_string();
+    stdout_of(&["analyze", both[1], "--top", "1", "--format", "json", "-o", &stored]);
+    let cut = plan([both[0], &stored]);
+    let least = |row: &str| row.contains(",20,") && row.ends_with(",least");
+    assert!(cut.len() == 2 && cut.iter().all(|row| least(row)), "{cut:?}");
+    let table = stdout_of(&["capacity", both[0], &stored, "--allow-same", "--node-memory", "64MB"]);
+    assert!(table.contains("at least") && table.contains("At least: a stored report lists only"), "{table}");
+}
+
 #[test]
 fn lists_are_csv_and_sums_are_metrics() {
     let json: Value = serde_json::from_str(&plan_of_shards(&["--format", "json"])).unwrap();

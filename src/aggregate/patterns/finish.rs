@@ -28,7 +28,7 @@ pub(super) fn sections(tree: &PatternTree<PatternFacts>, plan: &PatternsPlan) ->
         broken: plan.rules.iter().map(|_| BreakingPatterns { worst: None, best: TopPatterns::new(plan.top) }).collect(),
         worst: TopPatterns::new(plan.top),
         what_if: TopPatterns::new(plan.top),
-        cold: TopPatterns::new(plan.top),
+        cold: TopPatterns::new(plan.listed),
         plan,
     };
     lists.visit(tree.root(), &mut String::new());

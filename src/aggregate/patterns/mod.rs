@@ -51,7 +51,7 @@ pub struct RuleBit {
 pub struct PatternsPlan {
     /// Rows of each list.
     pub top: usize,
-    /// Rows of the list of patterns.
+    /// Rows of the lists of patterns and of cold patterns.
     pub listed: usize,
     /// Levels of the tree of prefixes.
     pub depth: usize,

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::rows::{cold_part, row};
 use super::sheet::{CsvRow, Sheet};
-use crate::report::{Capacity, Division, SlotPlan, SlotSpan};
+use crate::report::{Bound, Capacity, Division, SlotPlan, SlotSpan};
 
 /// A list of a capacity plan.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -65,7 +65,7 @@ impl CapacityList {
             }
             CapacityList::Business => "by name keys memory total nodes",
             CapacityList::Cold => {
-                "by name keys memory cold7_keys cold7_memory cold30_keys cold30_memory cold90_keys cold90_memory"
+                "by name keys memory cold7_keys cold7_memory cold30_keys cold30_memory cold90_keys cold90_memory bound"
             }
             CapacityList::Freed => "within_ms keys memory",
         }
@@ -148,7 +148,8 @@ fn cold(plan: &Capacity) -> Vec<CsvRow> {
     let memory = plan.servers.iter().map(|server| server.memory).sum();
     let all = row().text("all").text("").weight(keys, memory);
     let all = plan.cold.iter().fold(all, |row, step| row.weight(step.keys, step.memory));
-    let parts = plan.cold_parts.iter().map(cold_part);
+    let all = all.maybe(None);
+    let parts = plan.cold_parts.iter().map(|sum| cold_part(&sum.part).maybe(sum.bound.map(Bound::name)));
     (!plan.cold.is_empty()).then_some(all).into_iter().chain(parts).collect()
 }
 

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::exposition::Exposition;
-use crate::report::{COLD_DAYS, Capacity, ColdDivision, NodeNeed, Scenario};
+use crate::report::{COLD_DAYS, Capacity, ColdDivision, ColdSum, NodeNeed, Scenario};
 
 /// Writes a capacity plan: what is needed today, when the nodes are full, how even slots are, and what is out of use.
 pub fn write_capacity(plan: &Capacity, labels: Vec<(String, String)>, out: &mut dyn Write) -> io::Result<()> {
@@ -67,9 +67,12 @@ fn cold(plan: &Capacity, to: &mut Exposition) {
     ];
     for (by, name, label) in divisions {
         let family = to.family(name, "Memory by pattern or owner not accessed for at least this time.");
-        for part in plan.cold_parts.iter().filter(|part| part.by == by) {
+        for ColdSum { part, bound } in plan.cold_parts.iter().filter(|sum| sum.part.by == by) {
             for (days, step) in COLD_DAYS.into_iter().zip(&part.steps) {
-                family.sample(&[(label, part.name.as_deref().unwrap_or_default()), ("idle", &idle(days))], step.memory);
+                let idle = idle(days);
+                let mut labels = vec![(label, part.name.as_deref().unwrap_or_default()), ("idle", idle.as_str())];
+                labels.extend(bound.map(|bound| ("bound", bound.name())));
+                family.sample(&labels, step.memory);
             }
         }
     }

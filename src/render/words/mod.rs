@@ -12,6 +12,7 @@ pub(in crate::render) mod leads;
 pub mod nouns;
 
 use crate::render::Lang;
+use crate::report::Bound;
 
 /// Formats a sentence in a language: `say!(lang, "{n} left", "剩余 {n}")`, with arguments as of `format!`. Both texts
 /// have to use every argument that is passed.
@@ -29,6 +30,13 @@ pub(crate) use say;
 /// Says how many items of a list are not named.
 pub(in crate::render) fn others(more: usize, lang: Lang) -> String {
     say!(lang, "{more} more", "另有 {more} 个")
+}
+
+/// Says how figures relate to the actual ones.
+pub(in crate::render) fn bound(bound: Bound, lang: Lang) -> &'static str {
+    match bound {
+        Bound::Least => lang.of("at least", "至少"),
+    }
 }
 
 #[cfg(test)]

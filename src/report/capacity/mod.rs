@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 
 pub use cluster::{ClusterNode, ClusterNodes, NodeState, OpenSlot, SlotSpan};
 pub use demand::{Demand, NodeNeed, Scenario};
-pub use parts::{BusinessPart, Division, FreedStep};
+pub use parts::{Bound, BusinessPart, ColdSum, Division, FreedStep};
 use slots::NoPlan;
 pub use slots::{HeavySlot, NodeLoad, SlotCommand, SlotEffect, SlotLayout, SlotMove, SlotPlan};
 
@@ -24,7 +24,7 @@ use serde::Serialize;
 
 use super::diff::history::EarlierSnapshot;
 use super::diff::trend::{self, Trend};
-use super::{ColdPart, ColdStep, NamedReport, Report, SnapshotRow, Unknown, Warning, WarningKind};
+use super::{ColdStep, NamedReport, Report, SnapshotRow, Unknown, Warning, WarningKind};
 use crate::units::{Bytes, Millis};
 
 /// Name and version of the JSON form.
@@ -95,7 +95,7 @@ pub struct Capacity {
     /// Memory not accessed for some time; empty if the snapshots do not record it.
     pub cold: Vec<ColdStep>,
     /// Division by pattern, then by owner; parts that would free most come first.
-    pub cold_parts: Vec<ColdPart>,
+    pub cold_parts: Vec<ColdSum>,
     /// Memory that present keys free by expiring.
     pub freed: Vec<FreedStep>,
     /// Circumstances that the reader should know.

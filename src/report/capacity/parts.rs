@@ -1,8 +1,8 @@
 //! Parts of the memory that could move or go: instances by business, cold data, keys that expire.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[cfg(feature = "internals")]
 use schemars::JsonSchema;
@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::{CapacityPlan, Figure};
 use crate::pattern::joined::COLLAPSED;
-use crate::report::{COLD_DAYS, ColdDivision, ColdPart, ColdStep, NamedReport, Report, Weight};
+use crate::report::{COLD_DAYS, ColdDivision, ColdPart, ColdStep, Idle, NamedReport, Report, Weight};
 use crate::sorting::CompactSort;
 use crate::units::Bytes;
 
@@ -41,6 +41,36 @@ pub struct BusinessPart {
     pub total: Bytes,
     /// Nodes that they need.
     pub nodes: u64,
+}
+
+/// Cold keys of one pattern or owner in all servers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
+pub struct ColdSum {
+    /// Their figures.
+    #[serde(flatten)]
+    pub part: ColdPart,
+    /// Present if the figures are no exact sums, because a stored report does not list all of its patterns or has no owners.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bound: Option<Bound>,
+}
+
+/// Relation of figures to the actual ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Bound {
+    /// At least this: an input may have more that it does not list.
+    Least,
+}
+
+impl Bound {
+    /// Returns its name in JSON, CSV and metrics.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Bound::Least => "least",
+        }
+    }
 }
 
 /// Memory freed by a point in time.
@@ -133,45 +163,120 @@ fn sum(weights: impl Iterator<Item = Weight>) -> Weight {
 
 /// Adds up keys that were not accessed for 7, 30 and 90 days.
 pub(super) fn cold(servers: &[NamedReport]) -> Vec<ColdStep> {
-    const DAY_SECONDS: u64 = 86_400;
-    let idle: Vec<_> = servers.iter().filter_map(|named| named.report.idle.as_ref()).collect();
+    let idle: Vec<&Idle> = servers.iter().filter_map(|named| named.report.idle.as_ref()).collect();
     let step = |days: u64| {
-        // A class lies beyond the limit if the one before it ends there or later.
-        let beyond = idle.iter().flat_map(|idle| {
-            let begins = std::iter::once(Some(0)).chain(idle.classes.iter().map(|class| class.below_s));
-            begins.zip(&idle.classes).filter(move |(begin, _)| begin.is_some_and(|begin| begin >= days * DAY_SECONDS))
-        });
-        let sum = sum(beyond.map(|(_, class)| Weight { keys: class.keys, memory: class.memory }));
-        ColdStep { days, keys: sum.keys, memory: sum.memory }
+        let Weight { keys, memory } = sum(idle.iter().map(|idle| unused_for(idle, days)));
+        ColdStep { days, keys, memory }
     };
     if idle.is_empty() { Vec::new() } else { COLD_DAYS.map(step).into() }
 }
 
-/// Adds up cold keys by pattern and by owner, those first that would free most. A report lists its first patterns only, so what
-/// is rare in one of several servers may count too little.
-pub(super) fn cold_parts(servers: &[NamedReport], top: usize) -> Vec<ColdPart> {
-    let mut parts: BTreeMap<(ColdDivision, Option<&str>), ColdPart> = BTreeMap::new();
-    for part in servers.iter().flat_map(|named| &named.report.idle).flat_map(|idle| &idle.parts) {
-        match parts.entry((part.by, part.name.as_deref())) {
+/// Adds up the keys of one server that were not accessed for so many days.
+fn unused_for(idle: &Idle, days: u64) -> Weight {
+    const DAY_SECONDS: u64 = 86_400;
+    // A class lies beyond the limit if the one before it ends there or later.
+    let begins = std::iter::once(Some(0)).chain(idle.classes.iter().map(|class| class.below_s));
+    let is_beyond = |begin: Option<u64>| begin.is_some_and(|begin| begin >= days * DAY_SECONDS);
+    let beyond = begins.zip(&idle.classes).filter(|(begin, _)| is_beyond(*begin));
+    sum(beyond.map(|(_, class)| Weight { keys: class.keys, memory: class.memory }))
+}
+
+/// Adds up cold keys by pattern and by owner, those first that would free most.
+pub(super) fn cold_parts(servers: &[NamedReport], top: usize) -> Vec<ColdSum> {
+    let listed = |by| {
+        let mut sums = cold_sums(servers, by);
+        // Stable: of equals the first by name comes first.
+        sums.compact_sort_by_key(|sum| Reverse(sum.part.cold()));
+        sums.truncate(top);
+        sums
+    };
+    [ColdDivision::Pattern, ColdDivision::Owner].into_iter().flat_map(listed).collect()
+}
+
+/// Sums of a part over the servers so far.
+struct PartSums {
+    part: ColdPart,
+    /// Number of servers that list it although their lists are cut.
+    known: usize,
+    /// True if a server lists its keys, but not those of them that are cold.
+    lacks_cold: bool,
+}
+
+/// Adds up the parts of one division, by name. A part counts its keys of servers where none of them is cold, too.
+fn cold_sums(servers: &[NamedReport], by: ColdDivision) -> Vec<ColdSum> {
+    let mut sums: BTreeMap<Option<&str>, PartSums> = BTreeMap::new();
+    for part in servers.iter().flat_map(|named| cold_of(&named.report, by)) {
+        match sums.entry(part.name.as_deref()) {
             Entry::Vacant(place) => {
-                place.insert(part.clone());
+                place.insert(PartSums { part: part.clone(), known: 0, lacks_cold: false });
             }
-            Entry::Occupied(mut place) => {
-                let sum = place.get_mut();
-                sum.keys = sum.keys.saturating_add(part.keys);
-                sum.memory += part.memory;
-                for (sum, step) in sum.steps.iter_mut().zip(&part.steps) {
-                    sum.keys = sum.keys.saturating_add(step.keys);
-                    sum.memory += step.memory;
-                }
+            Entry::Occupied(mut place) => place.get_mut().part.merge(part),
+        }
+    }
+    let mut cut = 0;
+    for NamedReport { report, .. } in servers {
+        let own: BTreeSet<Option<&str>> = cold_of(report, by).map(|part| part.name.as_deref()).collect();
+        let (is_cut, lacks_cold) = (is_cut(report, by), lacks_cold(report, by));
+        cut += usize::from(is_cut);
+        for name in &own {
+            if let Some(sum) = sums.get_mut(name) {
+                sum.known += usize::from(is_cut);
+            }
+        }
+        for (name, Weight { keys, memory }) in weights(report, by) {
+            if let Some(sum) = sums.get_mut(&name).filter(|_| !own.contains(&name)) {
+                sum.part.keys = sum.part.keys.saturating_add(keys);
+                sum.part.memory += memory;
+                sum.known += usize::from(is_cut);
+                sum.lacks_cold |= lacks_cold;
             }
         }
     }
-    let mut parts: Vec<ColdPart> = parts.into_values().collect();
-    // Stable: of equals the first by name comes first.
-    parts.compact_sort_by_key(|part| (part.by, Reverse(part.cold())));
-    let of = |by: ColdDivision| parts.iter().filter(move |part| part.by == by).take(top).cloned();
-    of(ColdDivision::Pattern).chain(of(ColdDivision::Owner)).collect()
+    let sum = |PartSums { part, known, lacks_cold }| ColdSum {
+        part,
+        bound: (known < cut || lacks_cold).then_some(Bound::Least),
+    };
+    sums.into_values().map(sum).collect()
+}
+
+/// Returns the parts of one server that have cold keys, as far as it lists them.
+fn cold_of(report: &Report, by: ColdDivision) -> impl Iterator<Item = &ColdPart> {
+    report.idle.iter().flat_map(|idle| &idle.parts).filter(move |part| part.by == by)
+}
+
+/// Returns all keys of one server by part, as far as it lists them.
+fn weights(report: &Report, by: ColdDivision) -> Vec<(Option<&str>, Weight)> {
+    let weight = |keys, memory| Weight { keys, memory };
+    match by {
+        ColdDivision::Pattern => {
+            let rows = report.patterns.list.iter();
+            rows.map(|row| (Some(row.pattern.as_str()), weight(row.keys, row.memory))).collect()
+        }
+        ColdDivision::Owner => {
+            let rows = report.findings.by_owner.iter();
+            rows.map(|row| (row.owner.as_deref(), weight(row.keys, row.memory))).collect()
+        }
+    }
+}
+
+/// Returns whether [`weights`] may lack parts.
+fn is_cut(report: &Report, by: ColdDivision) -> bool {
+    match by {
+        ColdDivision::Pattern => report.patterns.distinct > report.patterns.list.len() as u64,
+        ColdDivision::Owner => has_no_owners(report),
+    }
+}
+
+/// Returns whether a report was made without a dictionary, so that the owners of its keys are not known.
+fn has_no_owners(report: &Report) -> bool {
+    report.totals.keys > 0 && report.findings.by_owner.is_empty()
+}
+
+/// Returns whether [`cold_of`] lacks cold keys: each of them has a pattern, and an owner or none.
+fn lacks_cold(report: &Report, by: ColdDivision) -> bool {
+    let all = report.idle.as_ref().map_or(0, |idle| unused_for(idle, COLD_DAYS[0]).keys);
+    let steps = cold_of(report, by).filter_map(|part| part.steps.first());
+    steps.fold(0_u64, |sum, step| sum.saturating_add(step.keys)) < all
 }
 
 /// Adds up keys by the time at which they have expired; the limits are those of the report's classes.

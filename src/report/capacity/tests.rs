@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::report::{
-    Alternative, COLD_DAYS, ColdDivision, Expiry, ExpiryClass, Idle, IdleClass, Instance, PrefixNode, Slots, Unknown,
-    Weight, WhatIf, WhatIfBase,
+    Alternative, COLD_DAYS, ColdDivision, ColdPart, Expiry, ExpiryClass, Idle, IdleClass, Instance, PatternRow,
+    Patterns, PrefixNode, Slots, Unknown, Weight, WhatIf, WhatIfBase,
 };
 
 const GIB: u64 = 1 << 30;
@@ -478,7 +478,73 @@ fn cold_parts_of_servers_are_added_up_by_name() {
     ]);
     let other = server(vec![part(pattern, Some("b:*"), [300, 30, 3]), part(pattern, Some("a:*"), [250, 0, 0])]);
     let parts = parts::cold_parts(&[one, other], 2);
-    let shown: Vec<_> = parts.iter().map(|part| (part.by, part.name.as_deref(), part.keys, part.cold().0)).collect();
-    assert_eq!(shown, [(pattern, Some("a:*"), 20, 350), (pattern, Some("b:*"), 10, 300), (owner, None, 10, 7)]);
-    assert_eq!(parts[0].steps[1].memory, Bytes(10));
+    let row = |ColdSum { part, bound }: &ColdSum| (part.by, part.name.clone(), part.keys, part.cold().0, *bound);
+    let (a, b) = (Some("a:*".to_owned()), Some("b:*".to_owned()));
+    // The other server has keys and no owners.
+    let shown = [(pattern, a, 20, 350, None), (pattern, b, 10, 300, None), (owner, None, 10, 7, Some(Bound::Least))];
+    assert_eq!(parts.iter().map(row).collect::<Vec<_>>(), shown);
+    assert_eq!(parts[0].part.steps[1].memory, Bytes(10));
+}
+
+#[test]
+fn a_part_counts_its_keys_of_servers_where_none_is_cold() {
+    let steps = |memory| COLD_DAYS.map(|days| ColdStep { days, keys: 1, memory: Bytes(memory) }).to_vec();
+    let part = |name: &str| ColdPart {
+        by: ColdDivision::Pattern,
+        name: Some(name.to_owned()),
+        keys: 2,
+        memory: Bytes(20),
+        steps: steps(10),
+    };
+    let class = |below_s, keys| IdleClass {
+        idle: "".into(),
+        below_s,
+        keys,
+        memory: Bytes(10 * keys),
+        unknown: Unknown::default(),
+    };
+    let server = |cold: u64, parts: &[&str], patterns: &[(&str, u64)], distinct: u64| {
+        let mut named = server("s", 1, 1_000);
+        let classes = vec![class(Some(7 * 86_400), 9), class(None, cold)];
+        let parts = parts.iter().map(|name| part(name)).collect();
+        named.report.idle = Some(Idle { keys: 10, classes, distinct_patterns: 0, parts });
+        let row = |&(pattern, memory): &(&str, u64)| pattern_row(pattern, memory);
+        named.report.patterns = Patterns { distinct, list: patterns.iter().map(row).collect(), ..Patterns::default() };
+        named
+    };
+    let sums = |other: NamedReport| -> Vec<_> {
+        let one = server(1, &["cart:{int}"], &[("cart:{int}", 20)], 1);
+        let sum = |ColdSum { part, bound }: ColdSum| (part.keys, part.memory.0, part.cold().0, bound);
+        parts::cold_parts(&[one, other], 9).into_iter().map(sum).collect()
+    };
+    let least = Some(Bound::Least);
+    let patterns = [("user:{int}", 90), ("cart:{int}", 50)];
+    assert_eq!(sums(server(0, &[], &patterns, 2)), [(3, 70, 10, None)]);
+    // Without idle times, no key is known to be cold.
+    let mut without = server(0, &[], &patterns, 2);
+    without.report.idle = None;
+    assert_eq!(sums(without), [(3, 70, 10, None)]);
+    assert_eq!(sums(server(0, &[], &patterns[..1], 1)), [(2, 20, 10, None)]);
+    // Patterns that are not listed, or cold keys of them.
+    assert_eq!(sums(server(0, &[], &patterns[..1], 2)), [(2, 20, 10, least)]);
+    assert_eq!(sums(server(1, &[], &patterns, 2)), [(3, 70, 10, least)]);
+    assert_eq!(sums(server(1, &["cart:{int}"], &patterns[..1], 2)), [(4, 40, 20, None)]);
+}
+
+/// A pattern of one key.
+fn pattern_row(pattern: &str, memory: u64) -> PatternRow {
+    PatternRow {
+        pattern: pattern.to_owned(),
+        keys: 1,
+        memory: Bytes(memory),
+        share: 0.0,
+        mean: Bytes(memory),
+        disk: Bytes(0),
+        elements: 0,
+        without_ttl: Weight::default(),
+        last_expiry: None,
+        types: Vec::new(),
+        example: crate::report::Example { db: 0, key: [].as_slice().into(), memory: None },
+        unknown: Unknown::default(),
+    }
 }

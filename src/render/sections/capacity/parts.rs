@@ -1,6 +1,6 @@
 //! Instances by business, cold data, and memory that expires.
 
-use crate::render::document::{Cell, Column, Section, Table, Tone};
+use crate::render::document::{Block, Cell, Column, Section, Table, Tone};
 use crate::render::sections::idle::cold_tables;
 use crate::render::words::{heads, nouns, say};
 use crate::render::{Lang, human};
@@ -53,8 +53,16 @@ pub(super) fn cold(plan: &Capacity, lang: Lang) -> Option<Section> {
         .in_order();
     let lead = lang.of("Memory that expiring or moving cold keys would free.", "让冷 key 过期或迁出后可释放的内存。");
     let section = || Section::new("cold", lang.of("Cold data", "冷数据")).lead(lead).with(table);
-    let parts = cold_tables(&plan.cold_parts, 0, usize::MAX, lang);
-    (!plan.cold.is_empty()).then(|| parts.into_iter().fold(section(), Section::with))
+    let parts: Vec<_> = plan.cold_parts.iter().map(|sum| (&sum.part, sum.bound)).collect();
+    let tables = cold_tables(&parts, 0, usize::MAX, lang);
+    let is_bounded = plan.cold_parts.iter().any(|sum| sum.bound.is_some());
+    let note = lang.of(
+        "At least: a stored report lists only its first patterns, or has no owners. Give the dump, or a report made with \
+         a larger --top or with --policy.",
+        "“至少”：有报告只列出前若干个模式，或没有负责人信息。请改用快照文件，或用更大的 --top、用 --policy 重新生成报告。",
+    );
+    let note = is_bounded.then(|| Block::Paragraph(Tone::Plain, note.into()));
+    (!plan.cold.is_empty()).then(|| tables.into_iter().fold(section(), Section::with).with_some(note))
 }
 
 /// Builds the section of memory that is freed by expiry.
