@@ -92,6 +92,7 @@ pub fn capacity(args: &CapacityArgs) -> Result<Plan> {
         top: rows(args.top),
         // Lists are added up over the inputs, and only the sums are cut.
         pattern_rows: Some(usize::MAX),
+        min_share: 0.0,
         ..Plan::new(read)
     })
 }

@@ -167,6 +167,39 @@ fn cold_parts_count_keys_of_inputs_where_none_is_cold() {
 }
 
 #[test]
+fn instances_by_business_have_all_keys_of_all_dumps() {
+    let folder = tempfile::tempdir().unwrap();
+    let shard = |name: &str, sessions: usize| {
+        let mut dump = Dump::new();
+        for session in 0..sessions {
+            dump.string(format!("session:{name}{session}"), "z".repeat(100));
+        }
+        let path = folder.path().join(format!("{name}.rdb")).display().to_string();
+        fs::write(&path, dump.string(format!("big:{name}"), "y".repeat(3_000_000)).bytes()).unwrap();
+        path
+    };
+    // 18 sessions are less than a thousandth of the memory of their shard.
+    let shards = [shard("1", 20), shard("2", 18)];
+    let rows = |inputs: [&str; 2]| {
+        let flags = ["--allow-same", "--node-memory", "64MB", "--format", "csv", "--section", "business"];
+        let text = stdout_of(&[&["capacity"], &inputs[..], &flags].concat());
+        let mut csv = csv::Reader::from_reader(text.as_bytes());
+        let rows = csv.records().map(Result::unwrap);
+        rows.map(|row| format!("{} {} {}", &row[1], &row[2], &row[6])).collect::<Vec<_>>()
+    };
+    assert_eq!(rows([&shards[0], &shards[1]]), ["big: 2 ", "session: 38 "]);
+    let stored = folder.path().join("stored.json").display().to_string();
+    let store = |flags: &[&str]| {
+        stdout_of(&[&["analyze", &shards[1], "--format", "json", "-o", &stored, "--force"], flags].concat());
+        rows([&shards[0], &stored])
+    };
+    assert_eq!(store(&["--min-share", "0"]), ["big: 2 ", "session: 38 "]);
+    assert_eq!(store(&[]), ["big: 2 ", "session: 20 least", " 18 most"]);
+    let table = stdout_of(&["capacity", &shards[0], &stored, "--allow-same", "--node-memory", "64MB"]);
+    assert!(table.contains("at most") && table.contains("At least: a stored report hides"), "{table}");
+}
+
+#[test]
 fn lists_are_csv_and_sums_are_metrics() {
     let json: Value = serde_json::from_str(&plan_of_shards(&["--format", "json"])).unwrap();
     for list in ["nodes", "slots", "moves", "heavy-slots", "business", "cold", "freed"] {

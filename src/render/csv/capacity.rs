@@ -63,7 +63,7 @@ impl CapacityList {
             CapacityList::HeavySlots => {
                 "slot keys memory of_share example_db example_key example_key_base64 example_key_bytes example_memory"
             }
-            CapacityList::Business => "by name keys memory total nodes",
+            CapacityList::Business => "by name keys memory total nodes bound",
             CapacityList::Cold => {
                 "by name keys memory cold7_keys cold7_memory cold30_keys cold30_memory cold90_keys cold90_memory bound"
             }
@@ -137,7 +137,7 @@ fn business(plan: &Capacity) -> Vec<CsvRow> {
             Division::Owner => "owner",
         };
         let row = row().text(by).maybe(part.name.as_deref()).weight(part.keys, part.memory);
-        row.number(part.total).number(part.nodes)
+        row.number(part.total).number(part.nodes).maybe(part.bound.map(Bound::name))
     };
     plan.business.iter().map(row).collect()
 }

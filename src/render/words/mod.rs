@@ -36,6 +36,7 @@ pub(in crate::render) fn others(more: usize, lang: Lang) -> String {
 pub(in crate::render) fn bound(bound: Bound, lang: Lang) -> &'static str {
     match bound {
         Bound::Least => lang.of("at least", "至少"),
+        Bound::Most => lang.of("at most", "至多"),
     }
 }
 

@@ -41,6 +41,9 @@ pub struct BusinessPart {
     pub total: Bytes,
     /// Nodes that they need.
     pub nodes: u64,
+    /// Present if the figures are no exact sums, because a stored report hides prefixes or has no owners.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bound: Option<Bound>,
 }
 
 /// Cold keys of one pattern or owner in all servers.
@@ -62,6 +65,8 @@ pub struct ColdSum {
 pub enum Bound {
     /// At least this: an input may have more that it does not list.
     Least,
+    /// At most this: others may have a part of it.
+    Most,
 }
 
 impl Bound {
@@ -69,6 +74,7 @@ impl Bound {
     pub const fn name(self) -> &'static str {
         match self {
             Bound::Least => "least",
+            Bound::Most => "most",
         }
     }
 }
@@ -87,12 +93,10 @@ pub struct FreedStep {
 
 /// Divides all servers together by first segment and by owner, heaviest first.
 pub(super) fn business(servers: &[NamedReport], figure: Figure, plan: &CapacityPlan) -> Vec<BusinessPart> {
-    let all = sum(servers.iter().map(|named| named.report.weight()));
-    let total = figure.sum(servers);
     let mut parts = Vec::new();
-    for (by, weights) in [(Division::Prefix, prefixes(servers)), (Division::Owner, owners(servers))] {
-        if weights.len() > 1 {
-            parts.extend(listed(by, weights, all, total, plan));
+    for (by, sums) in [(Division::Prefix, prefixes(servers)), (Division::Owner, owners(servers))] {
+        if sums.len() > 1 {
+            parts.extend(listed(by, sums, servers, figure, plan));
         }
     }
     parts
@@ -101,33 +105,39 @@ pub(super) fn business(servers: &[NamedReport], figure: Figure, plan: &CapacityP
 /// Lists the heaviest parts, and all other keys as one.
 fn listed(
     by: Division,
-    weights: BTreeMap<String, Weight>,
-    all: Weight,
-    total: Bytes,
+    mut rows: Vec<NamedSum>,
+    servers: &[NamedReport],
+    figure: Figure,
     plan: &CapacityPlan,
 ) -> Vec<BusinessPart> {
-    let mut rows: Vec<(Option<String>, Weight)> =
-        weights.into_iter().map(|(name, weight)| (Some(name), weight)).collect();
+    let all = sum(servers.iter().map(|named| named.report.weight()));
+    let total = figure.sum(servers);
     // Stable: of equals the first by name comes first.
-    rows.compact_sort_by_key(|(_, weight)| Reverse(weight.memory));
+    rows.compact_sort_by_key(|row| Reverse(row.weight.memory));
     rows.truncate(plan.top);
-    let named = sum(rows.iter().map(|(_, weight)| *weight));
+    let named = sum(rows.iter().map(|row| row.weight));
     let others = Weight {
         keys: all.keys.saturating_sub(named.keys),
         memory: Bytes(all.memory.0.saturating_sub(named.memory.0)),
     };
-    if others.keys > 0 {
-        rows.push((None, others));
-    }
     let with_tables = |memory: Bytes| {
         let scaled = u128::from(memory.0) * u128::from(total.0) / u128::from(all.memory.0.max(1));
         Bytes(u64::try_from(scaled).unwrap_or(u64::MAX))
     };
-    let part = |(name, weight): (Option<String>, Weight)| {
-        let total = with_tables(weight.memory);
-        BusinessPart { by, name, keys: weight.keys, memory: weight.memory, total, nodes: plan.nodes_for(total) }
+    let part = |name: Option<String>, Weight { keys, memory }: Weight, bound: Option<Bound>| {
+        let total = with_tables(memory);
+        BusinessPart { by, name, keys, memory, total, nodes: plan.nodes_for(total), bound }
     };
-    rows.into_iter().map(part).collect()
+    // What the listed parts lack is among the others.
+    let lacks = rows.iter().any(|row| row.lacks);
+    let mut parts: Vec<BusinessPart> = rows
+        .into_iter()
+        .map(|row| part(Some(row.name.to_owned()), row.weight, row.lacks.then_some(Bound::Least)))
+        .collect();
+    if others.keys > 0 {
+        parts.push(part(None, others, lacks.then_some(Bound::Most)));
+    }
+    parts
 }
 
 /// Returns whether a report does not tell businesses apart: too many first segments are counted together.
@@ -135,23 +145,52 @@ pub(super) fn is_crowded(report: &Report) -> bool {
     report.prefixes.tree.iter().any(|node| node.segment == COLLAPSED && node.prefix != node.segment)
 }
 
-fn prefixes(servers: &[NamedReport]) -> BTreeMap<String, Weight> {
+fn prefixes<'r>(servers: &'r [NamedReport]) -> Vec<NamedSum<'r>> {
     // A business of one server may be hidden in another.
     let servers = if servers.iter().any(|named| is_crowded(&named.report)) { &[] } else { servers };
-    let nodes = servers.iter().flat_map(|named| &named.report.prefixes.tree);
-    by_name(nodes.map(|node| (node.prefix.clone(), Weight { keys: node.keys, memory: node.memory })))
+    let rows = |report: &'r Report| {
+        let nodes = report.prefixes.tree.iter();
+        nodes.map(|node| (node.prefix.as_str(), Weight { keys: node.keys, memory: node.memory }))
+    };
+    by_name(servers, rows, |report| report.prefixes.hidden.nodes > 0)
 }
 
-fn owners(servers: &[NamedReport]) -> BTreeMap<String, Weight> {
-    let rows = servers.iter().flat_map(|named| &named.report.findings.by_owner);
-    let weight = |keys, memory| Weight { keys, memory };
-    by_name(rows.filter_map(|row| Some((row.owner.clone()?, weight(row.keys, row.memory)))))
+fn owners<'r>(servers: &'r [NamedReport]) -> Vec<NamedSum<'r>> {
+    let rows = |report: &'r Report| {
+        let rows = report.findings.by_owner.iter();
+        rows.filter_map(|row| Some((row.owner.as_deref()?, Weight { keys: row.keys, memory: row.memory })))
+    };
+    by_name(servers, rows, has_no_owners)
 }
 
-fn by_name(weights: impl Iterator<Item = (String, Weight)>) -> BTreeMap<String, Weight> {
-    let mut sums: BTreeMap<String, Weight> = BTreeMap::new();
-    weights.for_each(|(name, weight)| sums.entry(name).or_default().merge(weight));
-    sums
+/// Keys of one name in all servers.
+struct NamedSum<'r> {
+    name: &'r str,
+    weight: Weight,
+    /// True if a server may have more of them that it does not list.
+    lacks: bool,
+}
+
+/// Adds up the rows of all servers by name. The list of a server that `is_cut` may lack some.
+fn by_name<'r, R: Iterator<Item = (&'r str, Weight)>>(
+    servers: &'r [NamedReport],
+    rows: impl Fn(&'r Report) -> R,
+    is_cut: impl Fn(&Report) -> bool,
+) -> Vec<NamedSum<'r>> {
+    // With the number of servers that list the name although their lists are cut.
+    let mut sums: BTreeMap<&str, (Weight, usize)> = BTreeMap::new();
+    let mut cut = 0;
+    for NamedReport { report, .. } in servers {
+        let is_cut = usize::from(is_cut(report));
+        cut += is_cut;
+        for (name, weight) in rows(report) {
+            let (sum, known) = sums.entry(name).or_default();
+            sum.merge(weight);
+            *known += is_cut;
+        }
+    }
+    let row = |(name, (weight, known))| NamedSum { name, weight, lacks: known < cut };
+    sums.into_iter().map(row).collect()
 }
 
 fn sum(weights: impl Iterator<Item = Weight>) -> Weight {

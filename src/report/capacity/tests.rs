@@ -238,10 +238,9 @@ fn a_question_is_answered_if_every_server_was_asked() {
     assert_eq!(scenarios, [(None, 2000), (Some("valkey-8.1"), 1300)]);
 }
 
-#[test]
-fn parts_cold_data_and_expiries_are_added_up() {
-    let mut named = server("a", 3000, 0);
-    let prefix = |prefix: &str, keys, memory| PrefixNode {
+/// A node of the tree of prefixes.
+fn prefix_node(prefix: &str, keys: u64, memory: u64) -> PrefixNode {
+    PrefixNode {
         prefix: prefix.to_owned(),
         segment: String::new(),
         keys,
@@ -253,8 +252,13 @@ fn parts_cold_data_and_expiries_are_added_up() {
         children: Vec::new(),
         hidden: super::super::Hidden::default(),
         unknown: Unknown::default(),
-    };
-    named.report.prefixes.tree = vec![prefix("user:", 4, 500), prefix("cart:", 3, 250)];
+    }
+}
+
+#[test]
+fn parts_cold_data_and_expiries_are_added_up() {
+    let mut named = server("a", 3000, 0);
+    named.report.prefixes.tree = vec![prefix_node("user:", 4, 500), prefix_node("cart:", 3, 250)];
     let idle = |below_s, memory| IdleClass {
         idle: "".into(),
         below_s,
@@ -275,7 +279,7 @@ fn parts_cold_data_and_expiries_are_added_up() {
     named.report.expiry =
         Expiry { classes: vec![left(Some(0), 5), left(Some(60), 7), left(None, 9)], ..Expiry::default() };
     let mut crowded = named.clone();
-    crowded.report.prefixes.tree = vec![PrefixNode { segment: "{*}".to_owned(), ..prefix("{*}:", 7, 750) }];
+    crowded.report.prefixes.tree = vec![PrefixNode { segment: "{*}".to_owned(), ..prefix_node("{*}:", 7, 750) }];
     let unknown = planned(&[named.clone(), crowded], &[], asked());
     assert!(unknown.business.is_empty());
     assert!(unknown.warnings.iter().any(|warning| warning.kind == WarningKind::CrowdedFirstLevel));
@@ -286,6 +290,29 @@ fn parts_cold_data_and_expiries_are_added_up() {
     assert_eq!(cold, [(7, 56), (30, 48), (90, 32)]);
     let freed: Vec<_> = plan.freed.iter().map(|step| (step.within_ms, step.memory.0)).collect();
     assert_eq!(freed, [(0, 10), (60, 24)]);
+}
+
+#[test]
+fn a_prefix_that_a_report_hides_is_at_least_what_others_list() {
+    let server = |nodes: &[(&str, u64)], hidden: u64| {
+        let mut named = server("s", 1_000, 0);
+        named.report.prefixes.tree = nodes.iter().map(|&(prefix, memory)| prefix_node(prefix, 2, memory)).collect();
+        named.report.prefixes.hidden.nodes = hidden;
+        named
+    };
+    let parts = |servers: &[NamedReport]| -> Vec<_> {
+        let plan = planned(servers, &[], asked());
+        plan.business.into_iter().map(|part| (part.name, part.keys, part.memory.0, part.bound)).collect()
+    };
+    let (big, small, other) = (Some("big:".to_owned()), Some("small:".to_owned()), Some("other:".to_owned()));
+    let one = server(&[("big:", 500), ("small:", 9)], 0);
+    let all = server(&[("big:", 500), ("other:", 4)], 0);
+    let expected =
+        [(big.clone(), 4, 1_000, None), (small.clone(), 2, 9, None), (other, 2, 4, None), (None, 12, 987, None)];
+    assert_eq!(parts(&[one.clone(), all]), expected);
+    let (least, most) = (Some(Bound::Least), Some(Bound::Most));
+    let cut = server(&[("big:", 500)], 1);
+    assert_eq!(parts(&[one, cut]), [(big, 4, 1_000, None), (small, 2, 9, least), (None, 14, 991, most)]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::render::document::{Block, Cell, Column, Section, Table, Tone};
 use crate::render::sections::idle::cold_tables;
-use crate::render::words::{heads, nouns, say};
+use crate::render::words::{self, heads, nouns, say};
 use crate::render::{Lang, human};
 use crate::report::{BusinessPart, Capacity, ColdStep, Division, FreedStep};
 use crate::units::Bytes;
@@ -15,7 +15,14 @@ pub(super) fn business(plan: &Capacity, lang: Lang) -> Option<Section> {
     );
     let section = Section::new("business", lang.of("Instances by business", "按业务拆分实例")).lead(lead);
     let tables = [Division::Prefix, Division::Owner].into_iter().filter_map(|by| division(plan, by, lang));
-    let section = tables.fold(section, Section::with);
+    let note = lang.of(
+        "At least: a stored report hides small prefixes, or has no owners. Give the dump, or a report made with --min-share 0 \
+         or with --policy.",
+        "“至少”：有报告省略了较小的前缀，或没有负责人信息。请改用快照文件，或用 --min-share 0、用 --policy 重新生成报告。",
+    );
+    let is_bounded = plan.business.iter().any(|part| part.bound.is_some());
+    let note = is_bounded.then(|| Block::Paragraph(Tone::Plain, note.into()));
+    let section = tables.fold(section, Section::with).with_some(note);
     (!plan.business.is_empty()).then_some(section)
 }
 
@@ -25,6 +32,7 @@ fn division(plan: &Capacity, by: Division, lang: Lang) -> Option<Table> {
         Division::Prefix => (heads::PREFIX, lang.of("By first segment", "按首段前缀")),
         Division::Owner => (heads::OWNER, lang.of("By owner", "按负责人")),
     };
+    let is_exact = rows.iter().all(|part| part.bound.is_none());
     let whole = rows.iter().fold(Bytes(0), |sum, part| sum + part.memory);
     let table = Table::of(title, &rows, usize::MAX)
         .tones(|part| if part.name.is_some() { Tone::Plain } else { Tone::Faint })
@@ -37,6 +45,11 @@ fn division(plan: &Capacity, by: Division, lang: Lang) -> Option<Table> {
         .column(Column::number(heads::MEMORY), |part| part.total)
         .column(Column::number(heads::SHARE).bars(), |part| Cell::ShareOf(part.memory.0, whole.0))
         .column(Column::number(heads::NODES), |part| part.nodes)
+        .column(Column::text(heads::NONE), |part| match part.bound {
+            Some(bound) => words::bound(bound, lang).into(),
+            None if is_exact => Cell::Absent,
+            None => Cell::Blank,
+        })
         .build();
     (!rows.is_empty()).then_some(table)
 }
