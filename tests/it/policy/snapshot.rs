@@ -198,6 +198,26 @@ fn keys_without_ttl_count_only_under_a_volatile_policy() {
 }
 
 #[test]
+fn fewer_rows_shorten_the_patterns_without_ttl_and_do_not_change_them() {
+    // Under platform, two findings of `ttl.missing` list these patterns.
+    for rules in ["extends = \"platform\"\n", "[rules]\n\"memory.volatile-policy\" = \"must\"\n"] {
+        let patterns = |top: usize| -> Vec<String> {
+            let mut plan = Plan { top, ..plan(rules) };
+            plan.read.config.set("maxmemory-policy", "volatile-lru").unwrap();
+            let report = judged(&plan, &[shop()]);
+            let breach = finding(&report, "memory.volatile-policy").unwrap();
+            let DetailValue::Parts(parts) = &breach.patterns[0].details["patterns"].value else { panic!("{breach:?}") };
+            parts.iter().map(|part| part.name.clone()).collect()
+        };
+        let all = patterns(1_000);
+        assert_eq!(all.len(), 5, "{rules}");
+        for top in 1..=5 {
+            assert_eq!(patterns(top), all[..top], "{rules}: {top}");
+        }
+    }
+}
+
+#[test]
 fn a_budget_is_exceeded_or_not_in_every_preset() {
     for preset in ["default", "service", "hzero", "platform", "strict", "aliyun"] {
         let budget = |memory: &str| {

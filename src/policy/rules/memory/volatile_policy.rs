@@ -125,10 +125,12 @@ impl Lasting {
             memory: Some(memory),
             ..DetailPart::default()
         };
+        // Lists of the report have this many rows: more of two of them together would lack heavier ones.
+        let named = NAMED.min(report.options.top.max(1));
         let findings = &report.findings;
         let in_force = findings.checked.iter().chain(findings.not_evaluated.iter().map(|row| &row.rule));
         if !in_force.into_iter().any(|rule| *rule == missing::ID) {
-            let heaviest = report.no_ttl.patterns.iter().take(NAMED);
+            let heaviest = report.no_ttl.patterns.iter().take(named);
             let patterns = heaviest.map(|row| part(&row.pattern, row.keys, row.memory)).collect();
             return Lasting { weight: report.totals.without_ttl, patterns };
         }
@@ -139,9 +141,10 @@ impl Lasting {
                 finding.patterns.iter().filter_map(|row| Some((row.pattern.as_deref()?, row.keys, row.memory))),
             );
         }
-        rows.compact_sort_by_key(|&(pattern, _, memory)| (Reverse(memory), pattern.to_owned()));
+        // In the order of the lists, so that a shorter list is the beginning of a longer one.
+        rows.compact_sort_by_key(|&(pattern, keys, memory)| (Reverse(memory), Reverse(keys), pattern.to_owned()));
         let patterns =
-            rows.into_iter().take(NAMED).map(|(pattern, keys, memory)| part(pattern, keys, memory)).collect();
+            rows.into_iter().take(named).map(|(pattern, keys, memory)| part(pattern, keys, memory)).collect();
         Lasting { weight, patterns }
     }
 }
