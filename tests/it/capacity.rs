@@ -200,6 +200,18 @@ fn instances_by_business_have_all_keys_of_all_dumps() {
 }
 
 #[test]
+fn the_only_owner_of_a_dictionary_is_an_instance() {
+    let folder = tempfile::tempdir().unwrap();
+    let policy = folder.path().join("policy.toml").display().to_string();
+    fs::write(&policy, "[[dictionary]]\npattern = \"cart:*\"\nowner = \"shop\"\n").unwrap();
+    let input = carts(folder.path(), "1", 0, 20);
+    let plan = json(&[&input, "--node-memory", "64MB", "--policy", &policy]);
+    let rows = plan["business"].as_array().unwrap().iter().filter(|row| row["by"] == "owner");
+    let rows: Vec<_> = rows.map(|row| (row["name"].as_str(), row["keys"].as_u64().unwrap())).collect();
+    assert_eq!(rows, [(Some("shop"), 20), (None, 1)]);
+}
+
+#[test]
 fn lists_are_csv_and_sums_are_metrics() {
     let json: Value = serde_json::from_str(&plan_of_shards(&["--format", "json"])).unwrap();
     for list in ["nodes", "slots", "moves", "heavy-slots", "business", "cold", "freed"] {

@@ -94,8 +94,9 @@ pub struct FreedStep {
 /// Divides all servers together by first segment and by owner, heaviest first.
 pub(super) fn business(servers: &[NamedReport], figure: Figure, plan: &CapacityPlan) -> Vec<BusinessPart> {
     let mut parts = Vec::new();
-    for (by, sums) in [(Division::Prefix, prefixes(servers)), (Division::Owner, owners(servers))] {
-        if sums.len() > 1 {
+    // A single segment is the whole deployment; a single owner may have others beside it that are not in the dictionary.
+    for (by, sums, least) in [(Division::Prefix, prefixes(servers), 2), (Division::Owner, owners(servers), 1)] {
+        if sums.len() >= least {
             parts.extend(listed(by, sums, servers, figure, plan));
         }
     }
