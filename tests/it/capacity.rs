@@ -212,6 +212,25 @@ fn the_only_owner_of_a_dictionary_is_an_instance() {
 }
 
 #[test]
+fn a_node_that_gets_too_much_comes_with_a_remedy() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("five.rdb").display().to_string();
+    let mut dump = Dump::new();
+    for key in ["a", "b", "c", "d", "e"] {
+        dump.string(key, "x".repeat(500_000));
+    }
+    fs::write(&path, dump.bytes()).unwrap();
+    let table = |more: &[&str]| {
+        let text = stdout_of(&[&["capacity", &path, "--node-memory", "2MB"], more].concat());
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let two = table(&[]);
+    assert!(two.contains("2 nodes of 2.0 MiB needed") && two.contains("gets more than its 1.4 MiB."), "{two}");
+    assert!(two.contains("with --nodes 3 every node has room") && two.contains("total"), "{two}");
+    assert!(!table(&["--nodes", "3"]).contains("gets more than"));
+}
+
+#[test]
 fn lists_are_csv_and_sums_are_metrics() {
     let json: Value = serde_json::from_str(&plan_of_shards(&["--format", "json"])).unwrap();
     for list in ["nodes", "slots", "moves", "heavy-slots", "business", "cold", "freed"] {

@@ -81,21 +81,13 @@ impl Layout {
         Ok(Layout { kind: SlotLayout::Cluster, nodes, owners_guessed })
     }
 
-    /// Divides all slots into `count` ranges of equal memory, as nearly as slots allow.
-    pub fn of_new(all: &[Weight], count: usize) -> Layout {
-        let whole = total(all, 0..SLOTS);
+    /// Returns the nodes of a new cluster, given the node of each slot.
+    pub fn of_new(node_of: &[usize], count: usize) -> Layout {
         let mut nodes: Vec<Node> = std::iter::repeat_with(Node::default).take(count).collect();
-        let mut before = 0_u128;
-        for (slot, weight) in (0..SLOTS).zip(all) {
-            // The middle of the slot's bytes decides; empty slots are divided by number.
-            let middle = before + u128::from(weight.memory.0 / 2);
-            let at = match whole {
-                0 => u128::from(slot) * count as u128 / u128::from(SLOTS),
-                _ => middle * count as u128 / u128::from(whole),
-            };
-            let at = usize::try_from(at).unwrap_or(usize::MAX).min(count - 1);
-            nodes[at].slots.push(slot);
-            before += u128::from(weight.memory.0);
+        for (slot, node) in (0..SLOTS).zip(node_of) {
+            if let Some(node) = nodes.get_mut(*node) {
+                node.slots.push(slot);
+            }
         }
         Layout { kind: SlotLayout::New, nodes, owners_guessed: false }
     }
@@ -123,6 +115,7 @@ impl Layout {
                     memory_now: Bytes(memory_now),
                     slots: slots.len() as u64,
                     memory: Bytes(*load),
+                    total: Bytes(*load),
                     fits: true,
                     ranges: SlotSpan::of(slots),
                 }
@@ -139,6 +132,7 @@ impl Layout {
             moved_memory: moves.iter().map(|it| it.memory).sum(),
             max_to_mean_now: is_cluster.then(|| max_to_mean(&present)),
             max_to_mean: max_to_mean(&stays),
+            fewest_nodes: None,
             heavy_slots: Vec::new(),
             owners_guessed: self.owners_guessed,
             nodes,

@@ -8,6 +8,7 @@ pub(crate) mod copies;
 mod demand;
 mod layout;
 mod parts;
+mod ranges;
 mod slots;
 
 use std::collections::BTreeSet;

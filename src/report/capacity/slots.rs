@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::cluster::{ClusterNodes, SLOTS, SlotSpan};
 use super::layout::Layout;
+use super::ranges;
 use crate::report::{Example, NamedReport, Slots, Weight};
 use crate::sorting::CompactSort;
 use crate::units::Bytes;
@@ -36,6 +37,10 @@ pub struct SlotPlan {
     pub max_to_mean_now: Option<f64>,
     /// The heaviest node as a multiple of the mean after the moves.
     pub max_to_mean: f64,
+    /// Least number of nodes that ranges of slots fit on; present for a new cluster if a range does not fit on one of the nodes
+    /// planned for, but each slot does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fewest_nodes: Option<u64>,
     /// Slots that weigh more than 2 % of a node's share, or more than a node has room for, heaviest first.
     pub heavy_slots: Vec<HeavySlot>,
     /// Commands that make the moves, in order.
@@ -71,7 +76,9 @@ pub struct NodeLoad {
     pub slots: u64,
     /// Memory of their keys after the moves.
     pub memory: Bytes,
-    /// True if that, with a share of the tables, is within the memory for data of a node.
+    /// That with a share of the tables, in proportion.
+    pub total: Bytes,
+    /// True if the total is within the memory for data of a node.
     pub fits: bool,
     /// Slots after the moves, as ranges.
     pub ranges: Vec<SlotSpan>,
@@ -189,6 +196,12 @@ impl Room {
     fn fits(self, keys: Bytes) -> bool {
         self.total_of(keys) <= self.usable
     }
+
+    /// Returns the most memory of keys that fits.
+    fn most_keys(self) -> u64 {
+        let keys = u128::from(self.usable.0) * u128::from(self.keys.0.max(1)) / u128::from(self.total.0.max(1));
+        u64::try_from(keys).unwrap_or(u64::MAX)
+    }
 }
 
 /// Plans the slots of `count` nodes.
@@ -214,13 +227,19 @@ pub(super) fn plan(
     }
     let is_cluster = known.is_some() || servers.iter().all(|named| named.report.server.cluster);
     // Redis before 8.0 does not say in its dumps that it is the node of a cluster: no two of them hold keys of one slot.
+    let of_new = || Layout::of_new(&ranges::divide(&all, count, room.most_keys()), count);
     let layout = match Layout::of_cluster(servers, &weights, known) {
-        Err(NoPlan::SlotsOverlap) if !is_cluster => Layout::of_new(&all, count),
-        Ok(_) if !is_cluster && servers.len() == 1 => Layout::of_new(&all, count),
+        Err(NoPlan::SlotsOverlap) if !is_cluster => of_new(),
+        Ok(_) if !is_cluster && servers.len() == 1 => of_new(),
         layout => layout?,
     };
     let mut plan = layout.plan(&all, count);
-    plan.nodes.iter_mut().for_each(|node| node.fits = room.fits(node.memory));
+    for node in &mut plan.nodes {
+        (node.total, node.fits) = (room.total_of(node.memory), room.fits(node.memory));
+    }
+    if plan.layout == SlotLayout::New && plan.nodes.iter().any(|node| !node.fits) {
+        plan.fewest_nodes = ranges::fewest(&all, room.most_keys());
+    }
     plan.heavy_slots = heavy(&all, &slots, count, room, top);
     Ok(plan)
 }

@@ -325,6 +325,27 @@ fn a_heavy_slot_limits_how_even_nodes_get() {
 }
 
 #[test]
+fn ranges_of_a_new_cluster_fit_where_ranges_can() {
+    let mut server = node("a", [(0, 9), (1, 3), (2, 6), (3, 3), (4, 8)]);
+    server.report.server.cluster = false;
+    let slots = |usable: u64, nodes: Option<u64>| {
+        let asked = CapacityPlan { node_memory: Bytes(usable), headroom_permille: 0, nodes, ..asked() };
+        planned(&[server.clone()], &[], asked).slots.unwrap()
+    };
+    let loads = |plan: &SlotPlan| plan.nodes.iter().map(|node| (node.memory.0, node.fits)).collect::<Vec<_>>();
+    // Ranges of equal size, unless another division fits.
+    assert_eq!(loads(&slots(12, None)), [(9, true), (12, true), (8, true)]);
+    assert_eq!(loads(&slots(11, None)), [(9, true), (9, true), (11, true)]);
+    let over = slots(10, None);
+    assert_eq!(loads(&over), [(9, true), (12, false), (8, true)]);
+    assert_eq!(over.fewest_nodes, Some(4));
+    let more = slots(10, over.fewest_nodes);
+    assert!(more.nodes.iter().all(|node| node.fits) && more.fewest_nodes.is_none(), "{more:?}");
+    // A slot that fits on no node.
+    assert_eq!(slots(8, None).fewest_nodes, None);
+}
+
+#[test]
 fn nodes_join_and_leave() {
     let cluster = |from: u16, to: u16| (from..to).map(|slot| (slot, 100));
     let servers = [node("a", cluster(0, 8000)), node("b", cluster(8000, 16_000)), node("c", cluster(16_000, 16_384))];

@@ -18,6 +18,7 @@ pub(super) fn section(plan: &Capacity, lang: Lang) -> Option<Section> {
     let is_cluster = slots.layout == SlotLayout::Cluster;
     let numbered: Vec<(u64, &NodeLoad)> = (1..).zip(&slots.nodes).collect();
     let now = |figure: Cell| if is_cluster { figure } else { Cell::Absent };
+    let all_fit = slots.nodes.iter().all(|node| node.fits);
     let nodes = Table::of(lang.of("Slots by node", "各节点的槽"), &numbered, usize::MAX)
         .tones(|(_, node)| if node.fits { Tone::Plain } else { Tone::Alarm })
         .column(Column::number(heads::NODE), |(number, _)| Cell::Id(*number))
@@ -29,6 +30,8 @@ pub(super) fn section(plan: &Capacity, lang: Lang) -> Option<Section> {
         .column(Column::number(heads::NOW), |(_, node)| now(node.memory_now.into()))
         .column(Column::number(heads::SLOTS), |(_, node)| node.slots)
         .column(Column::number(heads::PLANNED), |(_, node)| node.memory)
+        // What is compared with the room of a node.
+        .column(Column::number(heads::IN_TOTAL), |(_, node)| (!all_fit).then_some(node.total))
         .column(Column::text(heads::RANGES).spare(1), |(_, node)| Cell::from(ranges(&node.ranges, lang)))
         .build()
         .in_order();
@@ -62,6 +65,7 @@ pub(super) fn section(plan: &Capacity, lang: Lang) -> Option<Section> {
                 "节点 {numbers} 超过每个可存放的 {room}。"
             ),
         };
+        let text = format!("{text}{}", remedy(plan, slots, lang));
         section = section.with(Block::Paragraph(Tone::Alarm, text.into()));
     }
     if !slots.heavy_slots.is_empty() {
@@ -72,6 +76,23 @@ pub(super) fn section(plan: &Capacity, lang: Lang) -> Option<Section> {
         section = section.with(Block::Paragraph(Tone::Plain, text.into())).with(heavy);
     }
     Some(section)
+}
+
+/// Says what the total of a node is, and how each node fits; nothing if a slot fits on none.
+fn remedy(plan: &Capacity, slots: &SlotPlan, lang: Lang) -> String {
+    let total = lang.of(" The total includes a share of the tables.", "总计含按比例分摊的哈希表。");
+    let remedy = match slots.fewest_nodes {
+        Some(nodes) => say!(
+            lang,
+            " Ranges of slots cannot be more even: with --nodes {nodes} every node has room.",
+            "槽区间无法更均匀：使用 --nodes {nodes} 时每个节点都放得下。"
+        ),
+        None if above_room(plan).is_some() => String::new(),
+        None => lang
+            .of(" With more nodes (--nodes) each gets less.", "可用 --nodes 增加节点数，减少每个节点的数据。")
+            .to_owned(),
+    };
+    format!("{total}{remedy}")
 }
 
 /// Says how even the nodes are before and after.
