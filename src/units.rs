@@ -20,6 +20,16 @@ pub struct Bytes(pub u64);
 #[serde(transparent)]
 pub struct Millis(pub i64);
 
+impl Millis {
+    /// Returns the last millisecond of a second since the Unix epoch.
+    ///
+    /// The `ctime` of a snapshot counts whole seconds and the snapshot is taken somewhere within: a key due in that second
+    /// counts as expired when it was written.
+    pub(crate) fn end_of_second(seconds: i64) -> Millis {
+        Millis(seconds.saturating_mul(1000).saturating_add(999))
+    }
+}
+
 impl Bytes {
     /// Returns the memory of a key, or `None` if it is unknown, for which 0 stands: every key takes some memory.
     #[inline]

@@ -243,6 +243,25 @@ fn keys_that_expired_are_no_loss() {
 }
 
 #[test]
+fn a_key_of_a_shard_expires_at_the_time_of_this_shard() {
+    let (mut early, mut late) = (Dump::new(), Dump::taken(CTIME + 60_000));
+    early.expires_at(CTIME - 1000).string("dead", "v").expires_at(CTIME + 3000).string("otp", "v");
+    late.expires_at(CTIME + 3000).string("gone", "v").string("user", "v");
+    let dumps = Dumps::new();
+    let (early, late) = (dumps.add("early.rdb", &early), dumps.add("late.rdb", &late));
+    for side in [[&*early, &late], [&late, &early]] {
+        let (_, json, rows) = dumps.compare(&[side[0], side[1], "--with", &early]);
+        assert_eq!((rows.len(), &rows[0]["key"], changes(&rows[0])), (1, &"user".into(), "removed".to_owned()));
+        let [before, after] = ["before", "after"].map(|side| json[side]["expired"].as_u64().unwrap());
+        assert_eq!((&json["sums"]["equal"], before, after), (&1.into(), 2, 1));
+    }
+    // A time that is given applies to all files.
+    let at = (CTIME / 1000 + 60).to_string();
+    let (_, json, _) = dumps.compare(&[&early, &late, "--with", &early, "--at", &at]);
+    assert_eq!((&json["sums"]["equal"], &json["before"]["expired"]), (&0.into(), &3.into()));
+}
+
+#[test]
 fn shards_are_compared_as_a_whole_and_repeated_keys_are_named() {
     let dumps = Dumps::new();
     let key = |number: u32| format!("key:{number}");

@@ -150,6 +150,7 @@ fn file(batches: &Batches) -> Arc<InputFile> {
     Arc::new(InputFile {
         index: 0,
         name: String::new(),
+        reference: None,
         model: Arc::new(model),
         alternatives: Arc::new([]),
         raised: std::sync::OnceLock::new(),

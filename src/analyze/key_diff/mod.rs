@@ -203,8 +203,10 @@ impl SideReader<'_> {
         let mut room = ContentRoom::new(work.file.budget.part());
         let tally = tallies.entry(work.file.index).or_default();
         let before = tally.keys;
+        // Shards are saved one after the other: a key counts as expired only if its own server saw it expire.
+        let reference = work.file.reference_in(reading.reference);
         read_batch_shared(&work.batch, &work.file, reading, tally, &mut |record, _| {
-            if matches!((record.expires_at, reading.reference), (Some(at), Some(reference)) if at < reference) {
+            if matches!((record.expires_at, reference), (Some(at), Some(reference)) if at < reference) {
                 *expired += 1;
                 return Continue::Yes;
             }

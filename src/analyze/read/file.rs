@@ -9,6 +9,7 @@ use crate::memory::{HeldTemplates, LazyTemplates, Model};
 use crate::rdb::boundary::FileFormat;
 use crate::rdb::header::RdbHeader;
 use crate::rdb::template::Templates;
+use crate::units::Millis;
 
 /// An input file with its memory models.
 #[derive(Debug)]
@@ -17,6 +18,8 @@ pub struct InputFile {
     pub index: usize,
     /// Name in reports.
     pub name: String,
+    /// Time that expiries of its keys are compared with: that given by the user, or its own; `None` if unknown.
+    pub reference: Option<Millis>,
     /// Memory model of its server.
     pub model: Arc<Model>,
     /// Models of the alternatives asked for, derived from the file's own.
@@ -48,6 +51,12 @@ impl InputFile {
     /// Returns the models: the file's own, then the alternatives.
     pub fn models(&self) -> impl Iterator<Item = &Model> {
         std::iter::once(&*self.model).chain(self.alternatives.iter())
+    }
+
+    /// Returns the time that expiries of its keys are compared with, in a snapshot whose latest file is of the time `whole`.
+    /// Files of unknown time have the latest; without any, no expiry is compared.
+    pub fn reference_in(&self, whole: Option<Millis>) -> Option<Millis> {
+        whole.map(|whole| self.reference.unwrap_or(whole))
     }
 
     /// Returns the hash templates if a key needed them and they could be counted.

@@ -288,20 +288,13 @@ pub fn input_file(index: usize, name: String, preamble: &FileInfo, plan: &ReadPl
     let model = Arc::new(Model::for_server(plan.server.unwrap_or(writer), plan.allocator, &config));
     let alternatives = plan.what_if.iter().map(|what_if| what_if.apply(&model)).collect();
     let (raised, held_templates, budget) = (OnceLock::new(), OnceLock::new(), plan.open.budget);
-    (writer, InputFile { index, name, model, alternatives, raised, budget, held_templates })
+    let reference = reference(plan, preamble.ctime());
+    (writer, InputFile { index, name, reference, model, alternatives, raised, budget, held_templates })
 }
 
 /// Returns the time that expiries are compared with, for a snapshot of this `ctime` in seconds.
 pub fn reference(plan: &ReadPlan, ctime: Option<i64>) -> Option<Millis> {
-    plan.at.or(ctime.map(end_of_second))
-}
-
-/// Returns the last millisecond of a second.
-///
-/// `ctime` counts whole seconds and the snapshot is taken somewhere within: a key due in that second counts as expired
-/// when the dump was written.
-fn end_of_second(seconds: i64) -> Millis {
-    Millis(seconds.saturating_mul(1000).saturating_add(999))
+    plan.at.or(ctime.map(Millis::end_of_second))
 }
 
 /// Detects the server that wrote a file.

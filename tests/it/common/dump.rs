@@ -40,8 +40,13 @@ impl Item<'_> {
 impl Dump {
     /// Starts a dump without keys.
     pub fn new() -> Dump {
+        Dump::taken(CTIME)
+    }
+
+    /// Starts a dump without keys that was taken at this time, in milliseconds.
+    pub fn taken(at: i64) -> Dump {
         let mut bytes = b"REDIS0011".to_vec();
-        for (name, value) in [("redis-ver", "7.2.4"), ("ctime", &(CTIME / 1000).to_string())] {
+        for (name, value) in [("redis-ver", "7.2.4"), ("ctime", &(at / 1000).to_string())] {
             bytes.push(0xFA);
             bytes.extend(string(name.as_bytes()));
             bytes.extend(string(value.as_bytes()));
