@@ -3,6 +3,7 @@
 
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};
+use std::sync::Arc;
 
 #[cfg(feature = "internals")]
 use schemars::JsonSchema;
@@ -27,6 +28,47 @@ impl Millis {
     /// counts as expired when it was written.
     pub(crate) fn end_of_second(seconds: i64) -> Millis {
         Millis(seconds.saturating_mul(1000).saturating_add(999))
+    }
+}
+
+/// Times that expiries are compared with: each key with that of its file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ReferenceTimes {
+    /// Time of the report: that given by the user, or the latest of all files.
+    pub report: Option<Millis>,
+    /// Times of the files by position; empty if all are that of the report.
+    files: Arc<[Millis]>,
+}
+
+impl ReferenceTimes {
+    /// Returns the times of a report and of its files by position; those of unknown time have that of the report.
+    pub(crate) fn new(report: Option<Millis>, files: impl Iterator<Item = Option<Millis>>) -> ReferenceTimes {
+        let files: Vec<Millis> = files.map_while(|time| time.or(report)).collect();
+        let differ = files.iter().any(|&time| Some(time) != report);
+        ReferenceTimes { report, files: if differ { files.into() } else { Arc::default() } }
+    }
+
+    /// Returns the time of the file at this position.
+    #[inline]
+    pub(crate) fn of(&self, file: usize) -> Option<Millis> {
+        self.files.get(file).copied().or(self.report)
+    }
+
+    /// Returns the earliest time of all files.
+    pub(crate) fn earliest(&self) -> Option<Millis> {
+        self.files.iter().copied().chain(self.report).min()
+    }
+
+    /// Returns the latest time of all files.
+    pub(crate) fn latest(&self) -> Option<Millis> {
+        self.files.iter().copied().chain(self.report).max()
+    }
+}
+
+/// Returns one time for all files.
+impl From<Option<Millis>> for ReferenceTimes {
+    fn from(report: Option<Millis>) -> ReferenceTimes {
+        ReferenceTimes { report, ..ReferenceTimes::default() }
     }
 }
 

@@ -76,6 +76,7 @@ mod tests {
     use super::super::testing::{NOW, OwnedRecord, check_laws, observe_all, samples};
     use super::super::time_left::{DAY, MINUTE};
     use super::*;
+    use crate::units::ReferenceTimes;
 
     fn expiry(reference: Option<Millis>) -> Runs<ExpiryStats> {
         Runs::new(reference, false, ExpiryStats::new(reference))
@@ -105,6 +106,23 @@ mod tests {
         let expiry = observe_all(expiry(None), &[expiring(Some(5)), expiring(None)]).finish().finish();
         assert_eq!(filled(&expiry), [("unknown", 1), ("none", 1)]);
         assert_eq!((expiry.next, expiry.last), (None, Some(Millis(NOW.0 + 5))));
+    }
+
+    #[test]
+    fn a_key_is_compared_with_the_time_of_its_file() {
+        let (early, own) = (Millis(NOW.0 - 2 * MINUTE), [1, 0, 1]);
+        let times = ReferenceTimes::new(Some(NOW), [Some(early), None].into_iter());
+        // Alive in the first file only; the runs alternate.
+        let left = |file| {
+            let mut record = expiring(Some(-MINUTE - 1));
+            record.rest.file = file;
+            record
+        };
+        let expiry = Runs::new(times, false, ExpiryStats::new(Some(NOW)));
+        let expiry = observe_all(expiry, &own.map(left)).finish().finish();
+        assert_eq!(filled(&expiry), [("expired", 2), ("< 1 min", 1)]);
+        // The next expiry is one after the time of the report.
+        assert_eq!((expiry.next, expiry.last), (None, Some(Millis(NOW.0 - MINUTE - 1))));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::time_left::TimeLeft;
 use super::usual::UsualKeys;
 use crate::record::{Kind, Record};
 use crate::report::Weight;
-use crate::units::{Bytes, Millis};
+use crate::units::{Bytes, Millis, ReferenceTimes};
 
 /// First database number that shares a row: all databases from here on are counted under this number.
 pub const SHARED_FROM: u64 = 65_536;
@@ -93,16 +93,21 @@ pub trait ByRun: Sized {
 /// Splits records into runs for an aggregate over runs.
 #[derive(Debug, Clone)]
 pub struct Runs<A> {
-    reference: Option<Millis>,
+    references: ReferenceTimes,
+    /// Time of the file of the current run, and of the report.
+    reference: (Option<Millis>, Option<Millis>),
     slotted: bool,
     run: KeyRun,
     answer: A,
 }
 
 impl<A: ByRun> Runs<A> {
-    /// Creates an empty aggregate. Expiries are compared with `reference`; slots are counted if `slotted`.
-    pub fn new(reference: Option<Millis>, slotted: bool, answer: A) -> Self {
-        Runs { reference, slotted, run: KeyRun::default(), answer }
+    /// Creates an empty aggregate. Expiries are compared with `references`; slots are counted if `slotted`.
+    pub fn new(references: impl Into<ReferenceTimes>, slotted: bool, answer: A) -> Self {
+        let references = references.into();
+        let run = KeyRun::default();
+        let reference = (references.of(run.file), references.report);
+        Runs { references, reference, slotted, run, answer }
     }
 
     /// Ends the last run and returns the aggregate over runs.
@@ -158,10 +163,12 @@ impl<A: ByRun> Runs<A> {
     fn start_run(&mut self, file: usize, db: u64) {
         self.end_run();
         (self.run.file, self.run.db) = (file, db);
+        self.reference.0 = self.references.of(file);
     }
 
     fn end_run(&mut self) {
         let mut run = std::mem::take(&mut self.run);
+        self.reference.0 = self.references.of(self.run.file);
         if run.all().keys > 0 {
             self.answer.add(&mut run);
         }
@@ -175,10 +182,9 @@ impl<A: ByRun + Clone + Serialize> Serialize for Runs<A> {
     }
 }
 
-impl<'de, A: Deserialize<'de>> Deserialize<'de> for Runs<A> {
+impl<'de, A: ByRun + Deserialize<'de>> Deserialize<'de> for Runs<A> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let answer = A::deserialize(deserializer)?;
-        Ok(Runs { reference: None, slotted: false, run: KeyRun::default(), answer })
+        Ok(Runs::new(None, false, A::deserialize(deserializer)?))
     }
 }
 

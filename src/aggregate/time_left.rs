@@ -87,15 +87,23 @@ impl Default for TimeLeft {
 }
 
 impl TimeLeft {
-    /// Counts a key of `disk` bytes in the file.
+    /// Counts a key of `disk` bytes in the file by the time left at `reference`. The next expiry is one from `report` on, the
+    /// time of the report.
     #[inline]
-    pub fn add(&mut self, expires_at: Option<Millis>, reference: Option<Millis>, memory: Bytes, disk: Bytes) {
+    pub fn add(
+        &mut self,
+        expires_at: Option<Millis>,
+        (reference, report): (Option<Millis>, Option<Millis>),
+        memory: Bytes,
+        disk: Bytes,
+    ) {
         let class = match (expires_at, reference) {
             (None, _) => NONE,
             (Some(Millis(at)), reference) => {
                 self.last = self.last.max(at);
                 reference.map_or(UNKNOWN, |Millis(reference)| {
-                    self.next = self.next.min(if at >= reference { at } else { i64::MAX });
+                    let is_to_come = report.is_some_and(|Millis(report)| at >= report);
+                    self.next = self.next.min(if is_to_come { at } else { i64::MAX });
                     class_of(at.saturating_sub(reference))
                 })
             }
@@ -128,8 +136,10 @@ impl TimeLeft {
 
     /// Returns the next expiry, unless all have passed.
     pub fn next(&self) -> Option<Millis> {
-        let to_come = self.classes[1..UNKNOWN].iter().any(|class| class.keys > 0);
-        to_come.then_some(Millis(self.next))
+        // The last expiry may itself be `i64::MAX`.
+        let any = self.next < i64::MAX
+            || self.last == i64::MAX && self.classes[1..UNKNOWN].iter().any(|class| class.keys > 0);
+        any.then_some(Millis(self.next))
     }
 
     /// Returns the last expiry.

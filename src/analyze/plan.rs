@@ -26,7 +26,7 @@ pub struct ReadPlan {
     pub selection: Selection,
     /// Maximum number of selected keys to read, in file order.
     pub limit: Option<u64>,
-    /// Time that expiries are compared with, instead of the snapshot's `ctime`.
+    /// Time that expiries are compared with, instead of the `ctime` of each file.
     pub at: Option<Millis>,
     /// Server to compute memory for, instead of the one that wrote the dump.
     pub server: Option<Server>,

@@ -21,7 +21,7 @@ use crate::policy::rules::value::sensitive;
 use crate::policy::sensitive::Inspection;
 use crate::policy::{self, Checks, Context, Policy};
 use crate::report::BigRules;
-use crate::units::Millis;
+use crate::units::{Millis, ReferenceTimes};
 
 /// Settings that all aggregates of a run are made from.
 #[derive(Debug)]
@@ -34,8 +34,8 @@ pub struct Questions {
     pub checks: Checks,
     /// Limits above which a key is big.
     pub big: BigRules,
-    /// The time that expiries are compared with.
-    pub reference: Option<Millis>,
+    /// Times that expiries are compared with.
+    pub references: ReferenceTimes,
     /// Rows in each list.
     pub top: usize,
     /// True if a modelled server is a cluster node, for which keys are counted by slot.
@@ -54,7 +54,7 @@ pub struct Questions {
 }
 
 pub(super) fn questions(plan: &Plan, standard: LoadedPolicy, snapshot: &Snapshot) -> Result<Questions> {
-    let mut questions = questions_with(plan, standard, snapshot.reference)?;
+    let mut questions = questions_with(plan, standard, snapshot.references())?;
     questions.checks.context.model = snapshot.model();
     let models = |file: &Arc<InputFile>| {
         file.model.in_cluster() || file.alternatives.iter().any(crate::memory::Model::in_cluster)
@@ -99,8 +99,13 @@ impl LoadedPolicy {
     }
 }
 
-/// Derives the settings of a plan; expiries are compared with `reference`.
-pub(super) fn questions_with(plan: &Plan, standard: LoadedPolicy, reference: Option<Millis>) -> Result<Questions> {
+/// Derives the settings of a plan; expiries are compared with `references`.
+pub(super) fn questions_with(
+    plan: &Plan,
+    standard: LoadedPolicy,
+    references: impl Into<ReferenceTimes>,
+) -> Result<Questions> {
+    let references = references.into();
     let LoadedPolicy { mut policy, separators, classifier } = standard;
     // The policy forgets the rule if values are not looked into.
     let of_values = digest(&policy, sensitive::RULE.meta.id);
@@ -109,7 +114,7 @@ pub(super) fn questions_with(plan: &Plan, standard: LoadedPolicy, reference: Opt
     let config = plan.read.config.clone();
     let context = Context {
         separators: separators.clone(),
-        reference,
+        reference: references.clone(),
         now: plan.now,
         maxmemory: plan.read.config.given_maxmemory(),
         maxmemory_policy: plan.read.config.maxmemory_policy(),
@@ -140,7 +145,7 @@ pub(super) fn questions_with(plan: &Plan, standard: LoadedPolicy, reference: Opt
         classifier,
         checks,
         big,
-        reference,
+        references,
         slotted: false,
         tagged: AtomicBool::new(false),
         varied: Arc::default(),

@@ -7,15 +7,15 @@ use std::sync::Arc;
 
 use crate::memory::{Model, ServerConfig};
 use crate::pattern::segment::Separators;
-use crate::units::{Bytes, Millis};
+use crate::units::{Bytes, Millis, ReferenceTimes};
 
 /// Facts about the run, the server and the policy: the same for all keys.
 #[derive(Debug, Clone, Default)]
 pub struct Context {
     /// Bytes that divide names into segments.
     pub separators: Separators,
-    /// Time that expiries are compared with: that of the snapshot, or one given by the user.
-    pub reference: Option<Millis>,
+    /// Times that expiries are compared with: those of the files, or one given by the user.
+    pub reference: ReferenceTimes,
     /// Time of the run, if given by the user.
     pub now: Option<Millis>,
     /// Known settings of the server.

@@ -62,10 +62,15 @@ impl<'a> KeyView<'a> {
         self.context.expected.get(usize::from(self.matched.expected?))
     }
 
+    /// Returns the reference time of the file of the key.
+    pub fn reference(&self) -> Option<Millis> {
+        self.context.reference.of(self.record.file)
+    }
+
     /// Returns the remaining time to live at the reference time in milliseconds, negative if expired; `None` without expiry
     /// or reference time.
     pub fn left(&self) -> Option<i64> {
-        let (Millis(at), Millis(now)) = (self.record.expires_at?, self.context.reference?);
+        let (Millis(at), Millis(now)) = (self.record.expires_at?, self.reference()?);
         Some(at.saturating_sub(now))
     }
 }

@@ -294,7 +294,7 @@ impl<'a> Known<'a> {
     /// Returns the need for a reference time if there is none, although keys expire.
     pub fn lacks_reference(&self) -> Option<Need> {
         let expiring = |report: &Report| report.totals.without_ttl.keys < report.totals.keys;
-        self.context.reference.is_none().then_some(())?;
+        self.context.reference.report.is_none().then_some(())?;
         self.lacks(Need::ReferenceTime, expiring)
     }
 }

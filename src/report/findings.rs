@@ -151,7 +151,7 @@ pub struct Example {
     pub memory: Option<Bytes>,
 }
 
-/// Distribution of the time to live at the reference time.
+/// Distribution of the time to live at the reference time of each file.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "internals", derive(JsonSchema))]
 #[serde(default)]
@@ -160,7 +160,7 @@ pub struct Expiry {
     pub reference_time: Option<Millis>,
     /// In order of time: `expired`, `< 1 min`, …, `> 1 year`, `unknown`, `none`. Empty classes are kept.
     pub classes: Vec<ExpiryClass>,
-    /// The earliest expiry that is still to come.
+    /// The earliest expiry that is still to come at `reference_time`.
     pub next: Option<Millis>,
     /// The latest expiry.
     pub last: Option<Millis>,

@@ -30,7 +30,8 @@ pub struct FleetPlan {
     pub rdblens: Word,
     /// SHA-256 of the plan without this field. Partial reports name it.
     pub digest: String,
-    /// Time that expiries are compared with: the highest creation time of all files, or that of `--at`.
+    /// Time of the report: the highest creation time of all files, or that of `--at`, with which all expiries are then
+    /// compared.
     pub reference_time: Option<Millis>,
     /// True if any of the servers is a cluster node, for which keys are counted by slot.
     pub cluster: bool,

@@ -108,7 +108,8 @@ pub struct Options {
     pub inputs: Vec<String>,
     /// Selection flags as given, in words (`--db 0`, `--match user:*`); empty when all keys count.
     pub selection: Vec<String>,
-    /// Reference time for expiry: `--at`, or the `ctime` of the snapshot.
+    /// Reference time for expiry: `--at`, or the last millisecond of the latest `ctime`. Without `--at`, the expiries of
+    /// each file are compared with its own `ctime`.
     pub reference_time: Option<Millis>,
     /// Limits of the server that were not its defaults, as `name value`.
     pub server_config: Vec<String>,
@@ -283,7 +284,7 @@ pub struct Server {
     pub guessed_from: Option<u32>,
     /// The memory model that the figures come from.
     pub model: String,
-    /// When the server wrote it, seconds since the epoch.
+    /// When the server wrote it, seconds since the epoch; the latest of several files.
     pub ctime: Option<i64>,
     /// `used-mem` of the producer at that moment; of all producers together when there are several files.
     pub used_mem: Option<Bytes>,

@@ -31,6 +31,7 @@ mod dictionary;
 mod division;
 mod docs;
 mod element_lengths;
+mod file_times;
 mod fleet;
 mod formats;
 mod fuzz;

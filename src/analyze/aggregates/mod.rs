@@ -82,12 +82,12 @@ pub struct AggregateResults {
 impl Aggregates {
     /// Creates empty aggregates.
     pub fn new(questions: &Arc<Questions>) -> Self {
-        let patterns = patterns(questions);
+        let (patterns, references) = (patterns(questions), &questions.references);
         Aggregates {
             questions: Arc::clone(questions),
             names: NameCache::new(questions),
             judged: Judged::default(),
-            sums: Runs::new(questions.reference, questions.slotted, RunStats::new(questions.reference)),
+            sums: Runs::new(references.clone(), questions.slotted, RunStats::new(references.report)),
             breakdown: TypeStats::new(),
             every_key: EveryKey::new(questions),
             unusual_keys: UnusualKeys::new(questions),
@@ -237,7 +237,7 @@ pub(super) fn patterns(questions: &Questions) -> PatternStats {
     let patterns = PatternStats::new(TreeLimits::default(), questions.alternatives);
     let patterns = patterns.sharing(&questions.varied).inspecting(questions.inspection.clone());
     let patterns = patterns.sampling_ids(id_finder(questions)).keeping_tokens(questions.checks.least_token());
-    match questions.reference.filter(|_| questions.checks.wants_expiries()) {
+    match questions.references.report.filter(|_| questions.checks.wants_expiries()) {
         Some(reference) => patterns.keeping_expiries(reference),
         None => patterns,
     }

@@ -61,7 +61,7 @@ pub(super) fn report(
     outcomes: Vec<FileOutcome>,
     questions: &Questions,
 ) -> Report {
-    let reference = questions.reference;
+    let reference = questions.references.report;
     let mask = plan.mask.as_ref().map(|key| key.secret(outcomes.iter().filter_map(|file| file.checksum)));
     let cluster = outcomes.iter().filter_map(|file| file.about.as_ref()).any(|about| about.by_slot);
     let mut report = Report {
@@ -158,7 +158,7 @@ fn server(whole: FirstFile, outcomes: &[FileOutcome], cluster: bool) -> report::
         version: whole.writer.written_by(),
         guessed_from: whole.writer.guessed,
         model: whole.model,
-        ctime: about.ctime(),
+        ctime: outcomes.iter().filter_map(|file| file.row.ctime).max().or(about.ctime()),
         used_mem: used_mem(outcomes),
         cluster,
         aux: about.aux.iter().map(|(name, value)| AuxField { name: name.clone(), value: text(value) }).collect(),

@@ -26,10 +26,11 @@ pub use plan::{plan, read_plan};
 
 use super::plan::{Plan, ReadPlan};
 use super::questions::{LoadedPolicy, Questions, questions_with};
-use super::read::snapshot::input_file;
+use super::read::snapshot::{input_file, reference};
 use crate::error::Result;
 use crate::report::EarlierSnapshot;
 use crate::report::fleet::FleetPlan;
+use crate::units::ReferenceTimes;
 
 /// Settings of a part of a run.
 struct FleetRun {
@@ -47,7 +48,9 @@ impl FleetRun {
         let plan = Plan { mask, baseline, earlier, files, now, depth, min_share, ..planned };
         let standard = LoadedPolicy::load(&plan)?;
         let plan = standard.with_upgrade(&plan).into_owned();
-        let mut questions = questions_with(&plan, standard, fleet.reference_time)?;
+        let own = fleet.files.iter().map(|file| reference(&plan.read, file.ctime));
+        let references = ReferenceTimes::new(fleet.reference_time, own);
+        let mut questions = questions_with(&plan, standard, references)?;
         let first = fleet.first.as_ref().map(plan::first_info).transpose()?;
         questions.checks.context.model = first.map(|about| input_file(0, String::new(), &about, &plan.read).1.model);
         questions.slotted = fleet.cluster;

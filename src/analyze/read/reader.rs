@@ -21,7 +21,7 @@ use crate::units::{Bytes, Millis};
 pub struct ReadOptions<'p> {
     /// Selection of the keys that count.
     pub selection: &'p Selection,
-    /// Time that expiries are compared with.
+    /// Time of the report, with which expiries in files of unknown time are compared; `None` compares none.
     pub reference: Option<Millis>,
     /// True if checksums are computed.
     pub checksum: bool,
@@ -98,6 +98,7 @@ pub enum ReadStop {
 impl<'f> RecordReader<'f> {
     /// Creates a reader for a file.
     pub fn new(file: &'f InputFile, reading: ReadOptions<'f>) -> Self {
+        let reading = ReadOptions { reference: file.reference_in(reading.reference), ..reading };
         let everything = reading.selection.is_everything();
         let meters =
             Meters::with_templates(&file.model, &file.alternatives, file.held_templates.get(), file.budget.part());

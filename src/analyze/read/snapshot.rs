@@ -20,7 +20,7 @@ use crate::input::{self, Compression, Container, Input, OpenOptions, OpenedFile}
 use crate::memory::{Model, RdbLoad, Server, WriterTraces};
 use crate::rdb::file_info::FileInfo;
 use crate::report::{NoFile, Salvage, Warning, WarningKind};
-use crate::units::Millis;
+use crate::units::{Millis, ReferenceTimes};
 
 /// A snapshot in one file or many.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub struct Snapshot {
     files: Vec<(Arc<InputFile>, PreparedInput)>,
     /// Facts about every input before reading, by position.
     pub facts: Vec<FileFacts>,
-    /// Time that expiries are compared with.
+    /// Time of the report: that given by the user, or the latest of all files.
     pub reference: Option<Millis>,
     /// Warnings about what is in a directory and is no file.
     pub passed_over: Vec<Warning>,
@@ -101,6 +101,7 @@ fn prepare_templates(
     if converts(file, prepared) && prepared.read_again().is_none() {
         return Err(cannot_read_twice(&file.name, "hash-rdb-load-min-template-entries"));
     }
+    let reference = file.reference_in(reference);
     let lazy = || template_users::lazy(prepared, &file.model, &file.alternatives, reference, files);
     file.held_templates.get_or_init(lazy);
     Ok(())
@@ -120,7 +121,7 @@ pub struct WholeRun {
     pub inputs: usize,
     /// Files that could be opened.
     pub opened: usize,
-    /// Time that expiries are compared with.
+    /// Time of the report.
     pub reference: Option<Millis>,
 }
 
@@ -233,6 +234,12 @@ impl Snapshot {
         opened.map(|opened| (&opened.preamble, &opened.file))
     }
 
+    /// Returns the times that expiries are compared with.
+    pub fn references(&self) -> ReferenceTimes {
+        let own = self.facts.iter().map(|facts| facts.opened.as_ref().ok().and_then(|opened| opened.file.reference));
+        ReferenceTimes::new(self.reference, own)
+    }
+
     /// Returns the inputs that could be opened, until they are fed.
     pub fn files(&self) -> Vec<Arc<InputFile>> {
         self.files.iter().map(|(file, _)| Arc::clone(file)).collect()
@@ -292,7 +299,7 @@ pub fn input_file(index: usize, name: String, preamble: &FileInfo, plan: &ReadPl
     (writer, InputFile { index, name, reference, model, alternatives, raised, budget, held_templates })
 }
 
-/// Returns the time that expiries are compared with, for a snapshot of this `ctime` in seconds.
+/// Returns the time that expiries are compared with, for a file of this `ctime` in seconds.
 pub fn reference(plan: &ReadPlan, ctime: Option<i64>) -> Option<Millis> {
     plan.at.or(ctime.map(Millis::end_of_second))
 }

@@ -78,7 +78,7 @@ impl BreakingCondition {
         policy: &PolicyConditions,
         rules: &[String],
     ) -> Result<Self> {
-        let Questions { checks, classifier, reference, .. } = questions;
+        let Questions { checks, classifier, references, .. } = questions;
         let is_named = |id: &str| rules.iter().any(|rule| rule == id);
         let counts = |severity: Severity, id: &str| severity >= policy.severity && is_named(id);
         let mut condition = BreakingCondition::default();
@@ -91,7 +91,9 @@ impl BreakingCondition {
             let nodes = ForestIndex::new(&forest, &places);
             for (check, breaches) in pattern_breaches(checks, classifier, &forest) {
                 let counted = breaches.iter().filter(|_| counts(check.severity, check.meta.id));
-                counted.into_iter().try_for_each(|breach| condition.add(check.meta.id, breach, &nodes, *reference))?;
+                counted
+                    .into_iter()
+                    .try_for_each(|breach| condition.add(check.meta.id, breach, &nodes, references.report))?;
             }
         }
         Ok(condition)

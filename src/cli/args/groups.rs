@@ -98,7 +98,7 @@ pub struct ServerArgs {
     /// memory; give those that differ from the defaults.
     #[arg(long, value_name = "KEY=VALUE|FILE")]
     pub server_config: Vec<OsString>,
-    /// Reference time for expiry and time to live [default: the ctime of the snapshot]
+    /// Reference time for expiry and time to live [default: the ctime of each file]
     ///
     /// Seconds since the Unix epoch, or an RFC 3339 time such as 2026-11-21T03:00:00Z.
     #[arg(long, value_name = "TIME")]

@@ -1,12 +1,14 @@
 //! Tables of single keys, for several sections.
 
 use std::borrow::Borrow;
+use std::collections::HashMap;
 
 use super::files::own_part;
 use crate::render::document::{Cell, Column, Scope, Table};
 use crate::render::words::heads;
 use crate::report::Text;
-use crate::report::{KeyRow, Report};
+use crate::report::{KeyRow, Report, SourceFile};
+use crate::units::Millis;
 
 /// Explains the column of that name.
 pub(super) const LENGTH: Text = Text {
@@ -44,6 +46,8 @@ fn table_with(
 ) -> Table {
     let db_is_needed = report.databases.len() > 1;
     let now = report.expiry.reference_time;
+    let own_times = own_times(report);
+    let now_of = |row: &KeyRow| row.source.as_deref().and_then(|source| own_times.get(source).copied()).or(now);
     let expires = if now.is_some() { heads::EXPIRES_IN } else { heads::EXPIRES };
     Table::of(label, keys, most)
         .column(Column::text(heads::KEY).shrink(24), |row| &row.borrow().key)
@@ -57,11 +61,25 @@ fn table_with(
         .column(Column::number(heads::SHARE).bars().spare(2), |row| {
             row.borrow().memory.map(|memory| Cell::ShareOf(memory.0, report.totals.memory.0))
         })
-        .column(Column::number(expires).spare(1), |row| Cell::Left { at: row.borrow().expires_at, now })
+        .column(Column::number(expires).spare(1), |row| {
+            let row = row.borrow();
+            Cell::Left { at: row.expires_at, now: now_of(row) }
+        })
         .column(Column::text(heads::FILE).shrink(12).spare(2), |row| {
             row.borrow().source.as_deref().map(|source| Cell::plain(own_part(&report.source.files, source)))
         })
         .build()
+}
+
+/// Returns the times that expiries in the files were compared with, by name; none if all have the time of the report.
+fn own_times(report: &Report) -> HashMap<&str, Millis> {
+    let dated = |file: &SourceFile| Some(Millis::end_of_second(file.ctime?));
+    let files = &report.source.files;
+    // A time that was given with `--at` is that of all files.
+    if files.len() < 2 || files.iter().filter_map(dated).max() != report.expiry.reference_time {
+        return HashMap::new();
+    }
+    files.iter().filter_map(|file| Some((file.name.as_str(), dated(file)?))).collect()
 }
 
 /// Returns whether the lists of big and of heaviest keys show the same rows.

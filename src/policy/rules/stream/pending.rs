@@ -96,7 +96,7 @@ impl KeyRule for PendingRule {
         if measured > self.max {
             return Some(Violation { measured, allowed: self.max });
         }
-        let now = u64::try_from(key.context.reference?.0).ok()?;
+        let now = u64::try_from(key.reference()?.0).ok()?;
         let late = ago(stream.oldest_delivery, now).is_some_and(|age| age > self.max_age);
         let gone = ago(stream.idle_since, now).is_some_and(|idle| idle > self.idle);
         (late || gone).then_some(Violation { measured: 0, allowed: 0 })
@@ -104,7 +104,7 @@ impl KeyRule for PendingRule {
 
     fn needs(&self, known: &Known<'_>) -> Option<Need> {
         let has_streams = |report: &Report| report.types.iter().any(|row| row.kind == Kind::Stream);
-        known.context.reference.is_none().then_some(())?;
+        known.context.reference.report.is_none().then_some(())?;
         known.lacks(Need::ReferenceTime, has_streams)
     }
 
@@ -132,7 +132,7 @@ mod tests {
         record.stream = Some(&stream);
         record.kind = Kind::Stream;
         let rule = PendingRule { max: 10, max_age: 1_000, idle: 500 };
-        let context = Context { reference, ..Context::default() };
+        let context = Context { reference: reference.into(), ..Context::default() };
         check_record(&rule, &record, &context).map(|violation| (violation.measured, violation.allowed))
     }
 

@@ -76,7 +76,7 @@ impl KeyRule for UnboundedRule {
             return Some(Violation { measured, allowed: self.max });
         }
         let stream = key.record.stream?;
-        let now = match key.context.reference {
+        let now = match key.reference() {
             Some(now) => u64::try_from(now.0).ok()?,
             None => stream.last_entry.map(NonZeroU64::get)?,
         };
@@ -105,7 +105,7 @@ mod tests {
         let mut record = record(b"events:orders");
         record.stream = Some(&stream);
         (record.kind, record.length) = (Kind::Stream, Some(length));
-        let context = Context { reference, ..Context::default() };
+        let context = Context { reference: reference.into(), ..Context::default() };
         check_record(&UnboundedRule { max: 100, max_age: 1_000 }, &record, &context)
     }
 

@@ -57,7 +57,7 @@ impl KeyRule for ExpiredPresent {
     }
 
     fn harmless(&self, context: &Context) -> Option<HarmlessKeys> {
-        Some(HarmlessKeys { from: context.reference?, ..HarmlessKeys::default() })
+        Some(HarmlessKeys { from: context.reference.latest()?, ..HarmlessKeys::default() })
     }
 }
 
@@ -70,7 +70,7 @@ mod tests {
     fn check(expires_at: Option<i64>, reference: Option<i64>) -> Option<u64> {
         let mut record = record(b"a:b");
         record.expires_at = expires_at.map(Millis);
-        let context = Context { reference: reference.map(Millis), ..Context::default() };
+        let context = Context { reference: reference.map(Millis).into(), ..Context::default() };
         check_record(&ExpiredPresent, &record, &context).map(|violation| violation.measured)
     }
 

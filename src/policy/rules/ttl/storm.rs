@@ -191,7 +191,7 @@ const SAMPLED: DetailField = DetailField::new("sampled", "sampled", "采样数")
 impl PatternRule for StormRule {
     fn judge(&self, forest: &Forest<'_>, context: &Context) -> Vec<Breach> {
         // Without a reference time no expiries are collected.
-        let Some(now) = context.reference else { return Vec::new() };
+        let Some(now) = context.reference.report else { return Vec::new() };
         let now = u64::try_from(now.0 / 1000).unwrap_or(0);
         let expiring: Vec<_> = forest.nodes.iter().filter_map(|node| Some((node, node.expiries?))).collect();
         let (mut breaches, mut others) = (Vec::new(), Vec::new());

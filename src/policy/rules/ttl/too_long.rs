@@ -103,7 +103,7 @@ impl KeyRule for TooLong {
 
     fn harmless(&self, context: &Context) -> Option<HarmlessKeys> {
         let allowed = i64::try_from(self.max.saturating_add(self.jitter)).unwrap_or(i64::MAX);
-        let to = context.reference.map_or(i64::MAX, |reference| reference.0.saturating_add(allowed));
+        let to = context.reference.earliest().map_or(i64::MAX, |reference| reference.0.saturating_add(allowed));
         Some(HarmlessKeys { to: Millis(to), ..HarmlessKeys::default() })
     }
 
@@ -124,7 +124,7 @@ mod tests {
 
     fn allowed(params: &str, name: &str, left: i64, reference: Option<Millis>) -> Option<(u64, u64)> {
         let policy = format!("[rules.\"ttl.too-long\"]\n{params}\n{POLICY}");
-        let checks = checks_in(&policy, Context { reference, ..Context::default() });
+        let checks = checks_in(&policy, Context { reference: reference.into(), ..Context::default() });
         broken_by(&checks, name, |record| record.expires_at = Some(Millis(1_000_000i64.saturating_add(left))))
             .map(|violation| (violation.measured, violation.allowed))
     }

@@ -223,7 +223,7 @@ const SAMPLED: DetailField = DetailField::new("sampled", "sampled ids", "采样 
 
 impl PatternRule for SplitObject {
     fn judge(&self, forest: &Forest<'_>, context: &Context) -> Vec<Breach> {
-        let objects = self.objects.objects(forest, context.reference);
+        let objects = self.objects.objects(forest, context.reference.report);
         if objects.is_empty() {
             return Vec::new();
         }

@@ -12,7 +12,7 @@ const CLASSES: &str = "[[ttl_class]]\nname = \"cache\"\npatterns = [\"cache:**\"
 
 fn rule(params: &str) -> Checks {
     let text = format!("[rules.\"ttl.null-marker\"]\nseverity = \"should\"\n{params}\n{CLASSES}");
-    checks_in(&text, Context { reference: Some(Millis(0)), ..Context::default() })
+    checks_in(&text, Context { reference: Some(Millis(0)).into(), ..Context::default() })
 }
 
 /// Checks a string stored as `bytes`, of this length, with these milliseconds left.

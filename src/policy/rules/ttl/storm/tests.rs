@@ -164,7 +164,7 @@ fn instance(patterns: &[(&str, Vec<u64>)]) -> Vec<Breach> {
         tokens: None,
     };
     let nodes = patterns.iter().map(|(name, _)| *name).zip(&samples).map(node).collect();
-    let context = Context { reference: Some(Millis(i64::try_from(NOW * 1000).unwrap())), ..Context::default() };
+    let context = Context { reference: Some(Millis(i64::try_from(NOW * 1000).unwrap())).into(), ..Context::default() };
     storm().judge(&Forest { nodes, strict: false }, &context)
 }
 

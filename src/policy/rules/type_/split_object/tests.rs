@@ -88,7 +88,9 @@ fn judge(patterns: &[Strings]) -> Vec<Breach> {
         }
     }
     match build(&Params::defaults(META.params)).unwrap() {
-        BuiltRule::Pattern(rule) => rule.judge(&forest, &Context { reference: Some(Millis(0)), ..Context::default() }),
+        BuiltRule::Pattern(rule) => {
+            rule.judge(&forest, &Context { reference: Some(Millis(0)).into(), ..Context::default() })
+        }
         other => panic!("{other:?}"),
     }
 }
