@@ -38,7 +38,7 @@ pub struct Nights {
 pub struct Night {
     /// Name in reports.
     pub name: String,
-    /// Earliest creation time of its files, or the date in their names.
+    /// Latest creation time of its files, or the date in their names.
     pub taken: Option<Millis>,
     /// Files to read: dumps, or one stored report.
     pub inputs: Vec<PathBuf>,
@@ -175,7 +175,8 @@ fn start_of(date: &str) -> Option<i64> {
 fn night(name: String, files: Vec<Candidate>, grouped: bool) -> Night {
     let stored = files.iter().any(|file| !file.is_dump());
     let names = files.iter().flat_map(|file| file.of_report.clone().unwrap_or_else(|| vec![file.name.clone()]));
-    let created = files.iter().filter_map(|file| file.created).min();
+    // As in a report on these files, which may be there, too.
+    let created = files.iter().filter_map(|file| file.created).max();
     let time = created.or_else(|| files.iter().filter_map(Candidate::time).min());
     // A file that cannot be opened would make the whole night one without its keys.
     let error = files.iter().find_map(|file| file.error.as_ref().map(ToString::to_string));

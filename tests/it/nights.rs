@@ -82,7 +82,7 @@ fn folders_of_nights_are_one_series_however_they_are_laid_out() {
         let row = &comparison["snapshots"][0];
         assert_eq!(
             (row["taken"].as_i64(), row["files"].as_array().map(Vec::len)),
-            (Some((FIRST + 60) * 1000), Some(2))
+            (Some((FIRST + 120) * 1000), Some(2))
         );
         assert_eq!(comparison["growth"]["keys"], 800);
         assert_eq!(comparison["trend"]["snapshots"], 5);
