@@ -17,6 +17,8 @@ MISSES = {
     "FATAL: Data file was created with a": "a database beyond the server's setting",
     "aborting for OUT OF MEMORY": "a table size beyond all memory",
     "Pre-release function format not supported": "a function of a release candidate",
+    "Invalid object type: 107": "an opcode of Redis Enterprise",
+    "Invalid object type: 121": "an opcode of Redis Enterprise",
 }
 REPEATED = "repeats the key at byte"
 EXPIRED = re.compile(r"keys expired: [1-9]")
