@@ -1,4 +1,5 @@
 mod between_keys;
+mod databases;
 mod time;
 
 use super::databases::database_behind;
@@ -111,20 +112,6 @@ fn changed_length_costs_its_key_and_invents_none() {
 }
 
 #[test]
-fn lost_database_switch_is_inferred() {
-    let items = [strings(0, "user", 60), strings(1, "cart", 60), strings(2, "job", 60)].concat();
-    let whole = file(&items);
-    let at = whole.windows(4).position(|window| window == [0xFE, 1, 0xFB, 0x40]).unwrap();
-    let mut damaged = whole.clone();
-    damaged[at - 4..at + 12].fill(0x77);
-    let (survey, out) = saved(&damaged);
-    let kept = records(&out);
-    let carts: Vec<_> = kept.iter().filter(|(_, key, _)| key.starts_with(b"cart")).map(|(db, ..)| *db).collect();
-    assert!(carts.len() > 55 && carts.iter().all(|db| *db == 1), "{carts:?}");
-    assert_eq!(survey.databases.iter().map(|size| size.db).collect::<Vec<_>>(), [0, 1, 2]);
-}
-
-#[test]
 fn duplicates_are_dropped_where_nothing_else_is_wrong() {
     let other = [&strings(0, "user", 60)[..], &string("user:7", "other")].concat();
     let same = [&strings(0, "user", 60)[..], &string("user:7", "value 7")].concat();
@@ -155,17 +142,6 @@ fn names_are_not_taken_for_one_because_of_their_hashes() {
     assert_eq!(one.0, other.0);
     let (survey, _) = saved(&proven(&[one.1, other.1].concat()));
     assert!(survey.is_sound() && survey.keys() == 2, "{:?}", survey.gaps);
-}
-
-#[test]
-fn databases_have_numbers_of_64_bits() {
-    // The greatest number that can be stored.
-    const LAST: u64 = u64::MAX - 1;
-    let select = |db: u64| [&[0xFE, 0x81][..], &db.to_be_bytes()].concat();
-    let size = [&[0xFB, 0x81][..], &LAST.to_be_bytes(), &[0]].concat();
-    let last = [&select(LAST)[..], &size, &strings(0, "cart", 40)[6..]].concat();
-    let (_, out) = saved(&file(&[&strings(0, "user", 40)[..], &last, &select(3), &string("a", "b")].concat()));
-    assert_eq!((databases_of(&out, b"user"), databases_of(&out, b"cart")), (vec![0; 40], vec![LAST; 40]));
 }
 
 #[test]
@@ -262,39 +238,6 @@ fn head_of_one_record_and_tail_of_another_are_no_key() {
 /// Returns the database of each key with this prefix.
 fn databases_of(out: &[u8], prefix: &[u8]) -> Vec<u64> {
     records(out).into_iter().filter(|(_, key, _)| key.starts_with(prefix)).map(|(db, ..)| db).collect()
-}
-
-#[test]
-fn misplaced_database_switch_does_not_move_the_keys_behind_it() {
-    // The end of one database and the start of the next, in the place of keys of another; nothing is where the block was.
-    let block = [string("job:99", "the last of its database"), strings(9, "late", 20)[..300].to_vec()].concat();
-    let parts = [strings(0, "user", 60), strings(1, "cart", 60), strings(2, "item", 60)];
-    for selects in [&parts[..], &parts[..1]] {
-        let mut damaged = file(&selects.concat());
-        damaged[200..200 + block.len()].copy_from_slice(&block);
-        let (survey, out) = saved(&damaged);
-        let users = databases_of(&out, b"user");
-        assert!(users.len() > 20 && users.iter().all(|db| *db == 0), "{users:?}");
-        for (name, db) in [("cart", 1), ("item", 2)].into_iter().take(selects.len() - 1) {
-            assert_eq!(databases_of(&out, name.as_bytes()), [db; 60]);
-            assert!(survey.databases.iter().any(|found| found.db == db && found.is_certain), "{name}");
-        }
-    }
-}
-
-#[test]
-fn database_is_uncertain_if_its_switch_may_be_lost() {
-    assert_eq!(database_behind(0, Some(1000), 900, 400, 40, None), (0, true));
-    assert_eq!(database_behind(0, Some(5), 900, 400, 40, None), (1, false));
-    assert_eq!(database_behind(0, Some(5), 900, 400, 40, Some(2)), (1, true));
-    assert_eq!(database_behind(0, Some(5), 900, 400, 40, Some(1)), (0, true));
-    assert_eq!(database_behind(0, None, 900, 400, 40, None), (0, false));
-    assert_eq!(database_behind(0, Some(300), 310, 400, 40, None), (0, false));
-    // One large value filled the gap: the keys behind it are all but two of those that are missing.
-    assert_eq!(database_behind(0, Some(1002), 1000, 900_000, 47, None), (0, false));
-    assert_eq!(database_behind(0, Some(1002), 20, 900_000, 47, None), (1, false));
-    // All 241 keys that are left would have to be lost in 991 bytes; 18 keys of a misplaced block are more likely.
-    assert_eq!(database_behind(1, Some(241), 259, 991, 270, Some(3)), (1, false));
 }
 
 #[test]
@@ -432,13 +375,6 @@ fn odd_records_are_sound_where_the_checksum_proves_them() {
     let end = bytes.len() - 8;
     bytes[end..].fill(0);
     assert!(!super::survey(&bytes, 0).unwrap().is_sound());
-}
-
-#[test]
-fn a_name_may_end_one_database_and_begin_the_next() {
-    let items = [&string("config", "1")[..], &[0xfe, 1], &string("config", "2")].concat();
-    let (survey, _) = saved(&file(&items));
-    assert!(survey.is_sound() && survey.keys() == 2);
 }
 
 /// Returns records that have access counters or idle times in front.

@@ -158,10 +158,16 @@ fn prefixes<'r>(servers: &'r [NamedReport]) -> Vec<NamedSum<'r>> {
 
 fn owners<'r>(servers: &'r [NamedReport]) -> Vec<NamedSum<'r>> {
     let rows = |report: &'r Report| {
-        let rows = report.findings.by_owner.iter();
-        rows.filter_map(|row| Some((row.owner.as_deref()?, Weight { keys: row.keys, memory: row.memory })))
+        let owners = by_owner(report);
+        owners.filter_map(|(owner, weight)| Some((owner?, weight)))
     };
     by_name(servers, rows, has_no_owners)
+}
+
+/// Returns the keys of each owner in one server, and of none.
+fn by_owner(report: &Report) -> impl Iterator<Item = (Option<&str>, Weight)> {
+    let rows = report.findings.by_owner.iter();
+    rows.map(|row| (row.owner.as_deref(), Weight { keys: row.keys, memory: row.memory }))
 }
 
 /// Keys of one name in all servers.
@@ -211,7 +217,7 @@ pub(super) fn cold(servers: &[NamedReport]) -> Vec<ColdStep> {
     if idle.is_empty() { Vec::new() } else { COLD_DAYS.map(step).into() }
 }
 
-/// Adds up the keys of one server that were not accessed for so many days.
+/// Adds up the keys of one server that were not accessed for `days` days.
 fn unused_for(idle: &Idle, days: u64) -> Weight {
     const DAY_SECONDS: u64 = 86_400;
     // A class lies beyond the limit if the one before it ends there or later.
@@ -286,16 +292,12 @@ fn cold_of(report: &Report, by: ColdDivision) -> impl Iterator<Item = &ColdPart>
 
 /// Returns all keys of one server by part, as far as it lists them.
 fn weights(report: &Report, by: ColdDivision) -> Vec<(Option<&str>, Weight)> {
-    let weight = |keys, memory| Weight { keys, memory };
     match by {
         ColdDivision::Pattern => {
             let rows = report.patterns.list.iter();
-            rows.map(|row| (Some(row.pattern.as_str()), weight(row.keys, row.memory))).collect()
+            rows.map(|row| (Some(row.pattern.as_str()), Weight { keys: row.keys, memory: row.memory })).collect()
         }
-        ColdDivision::Owner => {
-            let rows = report.findings.by_owner.iter();
-            rows.map(|row| (row.owner.as_deref(), weight(row.keys, row.memory))).collect()
-        }
+        ColdDivision::Owner => by_owner(report).collect(),
     }
 }
 
