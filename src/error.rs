@@ -174,6 +174,12 @@ impl Error {
         self.0.within.map(|part| part.text().en)
     }
 
+    /// Names what was being read, unless an inner call has already named it.
+    pub(crate) fn while_reading(mut self, part: Reading) -> Self {
+        self.0.within.get_or_insert(part);
+        self
+    }
+
     /// Returns the file name, once added.
     pub fn file(&self) -> Option<&str> {
         self.0.file.as_deref()
@@ -329,10 +335,7 @@ pub trait Within {
 impl<T> Within for Result<T> {
     #[inline]
     fn within(self, part: Reading) -> Self {
-        self.map_err(|mut error| {
-            error.0.within.get_or_insert(part);
-            error
-        })
+        self.map_err(|error| error.while_reading(part))
     }
 }
 

@@ -94,8 +94,8 @@ pub trait ByRun: Sized {
 #[derive(Debug, Clone)]
 pub struct Runs<A> {
     references: ReferenceTimes,
-    /// Time of the file of the current run, and of the report.
-    reference: (Option<Millis>, Option<Millis>),
+    /// Time of the file of the current run.
+    reference: Option<Millis>,
     slotted: bool,
     run: KeyRun,
     answer: A,
@@ -106,8 +106,7 @@ impl<A: ByRun> Runs<A> {
     pub fn new(references: impl Into<ReferenceTimes>, slotted: bool, answer: A) -> Self {
         let references = references.into();
         let run = KeyRun::default();
-        let reference = (references.of(run.file), references.report);
-        Runs { references, reference, slotted, run, answer }
+        Runs { reference: references.of(run.file), references, slotted, run, answer }
     }
 
     /// Ends the last run and returns the aggregate over runs.
@@ -142,7 +141,7 @@ impl<A: ByRun> Runs<A> {
         debug_assert!(self.continues_run(record));
         self.run.add_field_expiries(record);
         if record.expires_at.is_some() {
-            self.run.left.add(record.expires_at, self.reference, record.memory, record.disk);
+            self.run.left.add(record.expires_at, (self.reference, self.references.report), record.memory, record.disk);
         }
     }
 
@@ -163,12 +162,12 @@ impl<A: ByRun> Runs<A> {
     fn start_run(&mut self, file: usize, db: u64) {
         self.end_run();
         (self.run.file, self.run.db) = (file, db);
-        self.reference.0 = self.references.of(file);
+        self.reference = self.references.of(file);
     }
 
     fn end_run(&mut self) {
         let mut run = std::mem::take(&mut self.run);
-        self.reference.0 = self.references.of(self.run.file);
+        self.reference = self.references.of(self.run.file);
         if run.all().keys > 0 {
             self.answer.add(&mut run);
         }
@@ -200,7 +199,7 @@ impl<A: ByRun> Aggregate for Runs<A> {
         run.allocated += record.allocated;
         run.elements = run.elements.saturating_add(elements(record));
         run.add_field_expiries(record);
-        run.left.add(record.expires_at, self.reference, record.memory, record.disk);
+        run.left.add(record.expires_at, (self.reference, self.references.report), record.memory, record.disk);
     }
 
     fn merge(&mut self, other: Self) {

@@ -1,7 +1,6 @@
 //! The command `check`: verifies a backup by reading everything, walking every value and computing the checksum.
 
 use std::collections::BTreeMap;
-use std::convert::Infallible;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
@@ -103,8 +102,7 @@ fn report_repeated(places: KeyPlaces, tally: &mut FileTally) -> Result<()> {
         let error =
             Error::corrupt(again, wording!("repeats the key at byte {before:#x}", "与字节 {before:#x} 处的 key 重复"))
                 .with_remedy(wording!("servers do not load it", "服务器无法加载"));
-        let Err(error) = Err::<Infallible, _>(error).within(Reading::Key);
-        tally.damage(error);
+        tally.damage(error.while_reading(Reading::Key));
     }
     tally.damaged += count - named;
     Ok(())

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::plan::ReadPlan;
 use super::read::snapshot::writer;
 use super::verdict::{container_of, file_server};
-use crate::error::{Error, ErrorKind, Reading, Result, Within};
+use crate::error::{Error, ErrorKind, Reading, Result};
 use crate::input::{self, Compression, Container, Input, Mapped, OpenOptions, OpenedFile};
 use crate::rdb::crc64;
 use crate::rdb::cursor::Cursor;
@@ -159,9 +159,7 @@ impl ExaminedFile {
             ChecksumState::CutOff => {
                 let end = self.map.start() as u64 + self.survey.bytes;
                 let left = (self.map.bytes.len() as u64).saturating_sub(end);
-                Err::<(), _>(Error::truncated(end, CHECKSUM_BYTES as u64, left))
-                    .within(Reading::Checksum)
-                    .map_or_else(Some, |()| None)
+                Some(Error::truncated(end, CHECKSUM_BYTES as u64, left).while_reading(Reading::Checksum))
             }
             ChecksumState::Right | ChecksumState::Zero | ChecksumState::Unknown => None,
         }

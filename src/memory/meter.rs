@@ -473,13 +473,7 @@ fn listpack_count(blob: RawString<'_>, scratch: &mut Scratch) -> Result<u64> {
     if let Some(count) = listpack::count(blob.prefix(listpack::HEADER, scratch)?, blob.len(), blob.offset)? {
         return Ok(count);
     }
-    let bytes = blob.decode(scratch)?;
-    let mut elements = 0;
-    for element in listpack::Elements::new(bytes, blob.offset)? {
-        element?;
-        elements += 1;
-    }
-    Ok(elements)
+    counted(listpack::Elements::new(blob.decode(scratch)?, blob.offset)?)
 }
 
 /// Returns the entry count of a ziplist, from its header if stored there, otherwise by walking it.
@@ -487,11 +481,10 @@ fn ziplist_count(blob: RawString<'_>, scratch: &mut Scratch) -> Result<u64> {
     if let Some(count) = ziplist::count(blob.prefix(ziplist::HEADER, scratch)?, blob.len(), blob.offset)? {
         return Ok(count);
     }
-    let bytes = blob.decode(scratch)?;
-    let mut entries = 0;
-    for entry in ziplist::Entries::new(bytes, blob.offset)? {
-        entry?;
-        entries += 1;
-    }
-    Ok(entries)
+    counted(ziplist::Entries::new(blob.decode(scratch)?, blob.offset)?)
+}
+
+/// Counts elements by walking them.
+fn counted<T>(mut elements: impl Iterator<Item = Result<T>>) -> Result<u64> {
+    elements.try_fold(0, |count, element| element.map(|_| count + 1))
 }

@@ -455,10 +455,7 @@ impl<'a> Scanner<'a> {
             "a newer server or a module wrote it, or the bytes before it are damaged: try a newer rdblens",
             "由更新的服务器或模块写入，或前面的字节已损坏：请尝试更新 rdblens"
         ));
-        match Err::<std::convert::Infallible, _>(error).within(Reading::Record) {
-            Ok(never) => match never {},
-            Err(error) => error,
-        }
+        error.while_reading(Reading::Record)
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::chunks::{Chunks, Whole};
 use super::items::{Special, is_special, special};
-use crate::error::{Error, ErrorKind, Reading, Result, Within};
+use crate::error::{Error, ErrorKind, Reading, Result};
 use crate::input::Compression;
 use crate::limits;
 use crate::rdb::cursor::Cursor;
@@ -162,17 +162,14 @@ fn expand(compression: Compression, block: &[u8]) -> Result<Vec<u8>> {
 fn in_block(error: &Error, place: u64, offset: u64) -> Error {
     let Wording { en, zh } = error.wording();
     let what = wording!("block at byte {place:#x} of the file: {en}", "文件字节 {place:#x} 处的块：{zh}");
-    let error = match error.kind() {
+    let outer = match error.kind() {
         ErrorKind::Limit(_) => Error::at(offset, ErrorKind::Limit(what)),
         ErrorKind::OverBudget(_) => Error::needs_memory(offset, what),
         ErrorKind::Unsupported(_) => Error::unsupported(offset, what),
         // Bytes that lack in a block will not come.
         _ => Error::corrupt(offset, what),
     };
-    match Err::<std::convert::Infallible, _>(error).within(Reading::CompressedBlock) {
-        Ok(never) => match never {},
-        Err(error) => error,
-    }
+    outer.while_reading(Reading::CompressedBlock)
 }
 
 #[cfg(test)]
