@@ -8,7 +8,7 @@ use super::header::Family;
 use super::library;
 use super::scratch::Scratch;
 use super::slot_info::{self, SLOTS};
-use super::string::RawString;
+use super::string::{RawString, StringForm};
 use crate::error::{Error, Reading, Result, Within};
 use crate::wording::wording;
 
@@ -26,6 +26,8 @@ pub struct OpcodeCheck<'a> {
     /// True if opcodes are checked: only `check` and `salvage` need it.
     pub is_on: bool,
     family: Family,
+    /// True if Valkey wrote the file. Its releases before 9.0 have the magic of Redis.
+    is_valkey: bool,
     fault: Option<Fault<'a>>,
     /// Function libraries read so far.
     pub libraries: Libraries,
@@ -50,7 +52,14 @@ enum Fault<'a> {
 impl<'a> OpcodeCheck<'a> {
     /// Starts a check of a file of this family, which is off.
     pub fn new(family: Family) -> Self {
-        OpcodeCheck { is_on: false, family, fault: None, libraries: Libraries::new(), behind_metadata: false }
+        OpcodeCheck {
+            is_on: false,
+            family,
+            is_valkey: family == Family::Valkey,
+            fault: None,
+            libraries: Libraries::new(),
+            behind_metadata: false,
+        }
     }
 
     /// Checks a string.
@@ -79,7 +88,8 @@ impl<'a> OpcodeCheck<'a> {
     pub fn aux(&mut self, name: RawString<'a>, value: RawString<'a>) {
         self.string(name, Reading::AuxiliaryFieldName);
         self.string(value, Reading::AuxiliaryFieldValue);
-        if !self.is_on || self.family != Family::Valkey || name.len() != slot_info::NAME.len() as u64 {
+        self.is_valkey |= matches!(name.form, StringForm::Plain(b"valkey-ver"));
+        if !self.is_on || !self.is_valkey || name.len() != slot_info::NAME.len() as u64 {
             return;
         }
         let (mut of_name, mut of_value) = (Scratch::default(), Scratch::default());

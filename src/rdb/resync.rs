@@ -98,6 +98,11 @@ impl KeyFacts {
         }
     }
 
+    /// Returns whether the name is text, and not empty.
+    pub fn has_text_name(&self) -> bool {
+        self.is_text && !self.is_empty
+    }
+
     fn is_bare_string(&self) -> bool {
         self.value_type == ValueType::String && !self.has_access && !self.has_usual_expiry
     }

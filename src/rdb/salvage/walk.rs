@@ -97,6 +97,8 @@ pub(super) struct Walk<'a> {
     unknown_templates: u32,
     /// Number of cluster slots with keys.
     slots: u32,
+    /// True if a `RESIZEDB` was read: servers that write it write one behind each `SELECTDB`.
+    has_sizes: bool,
     /// Keys that the current database still lacks; `None` behind damage and if none were announced.
     left: Option<u64>,
     /// Database of a `SELECTDB` that the damage directly follows, and that is certainly sound.
@@ -137,6 +139,7 @@ impl<'a> Walk<'a> {
             zeros: ZeroedBlocks::default(),
             unknown_templates: 0,
             slots: 0,
+            has_sizes: false,
             left: Some(0),
             head: None,
             ended: false,
@@ -177,7 +180,8 @@ impl<'a> Walk<'a> {
                     let is_newer = self.header.family == Family::Dragonfly
                         && !self.is_behind_gap()
                         && matches!(error.kind(), ErrorKind::Unsupported(_));
-                    break failed(error, is_cut || is_newer || self.is_proven);
+                    let is_credible = is_cut || is_newer || self.is_proven || self.may_be_cut_off(&error);
+                    break failed(error, is_credible);
                 }
             };
             if let Err(error) = self.header.check_knows(scanner.take_first_version(&item), boundary as u64) {

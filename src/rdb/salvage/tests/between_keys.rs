@@ -18,6 +18,45 @@ fn damaged_sizes_of_a_database_do_not_move_it() {
     }
 }
 
+/// The end of an intset or a ziplist may read as `SELECTDB`.
+#[test]
+fn end_of_a_damaged_value_names_no_database() {
+    // Members 1, 2 and 510, whose length is damaged so that the value ends before the last.
+    let set = b"\x0b\x03ids\x0e\x02\0\0\0\x03\0\0\0\x01\0\x02\0\xfe\x01";
+    let keys = [&strings(0, "user", 30)[..], set, &strings(0, "user:more", 30)[6..]].concat();
+    let mut whole = file(&keys);
+    let size = whole.windows(3).position(|window| window == [0xFE, 0, 0xFB]).unwrap() + 4;
+    whole[size] = 61;
+    assert!(survey(&whole, 0).unwrap().is_sound());
+    let at = whole.windows(4).position(|window| window == b"\x03ids").unwrap() + 4;
+    for length in [0x0c, 0x0f, 0x2e] {
+        let mut damaged = whole.clone();
+        damaged[at] = length;
+        let (survey, out) = saved(&damaged);
+        assert!(survey.keys() >= 58, "{length}: {} keys", survey.keys());
+        assert!(records(&out).iter().all(|(db, ..)| *db == 0), "{length}");
+    }
+}
+
+#[test]
+fn few_keys_of_a_file_that_is_cut_off_are_saved() {
+    // Longer than what a file that is cut off may end with.
+    let value = "x".repeat(62);
+    let keys = |prefix: &str, count: usize| {
+        (0..count).flat_map(|number| string(&format!("{prefix}:{number}"), &value)).collect::<Vec<u8>>()
+    };
+    let database = |db: u8, keys: Vec<u8>, count: u8| [vec![0xFE, db, 0xFB, count, 0], keys].concat();
+    for count in [2, 5, 6, 7] {
+        let few = database(0, keys("user", count), count as u8);
+        let whole = file(&few);
+        let (survey, _) = saved(&whole[..whole.len() - 10]);
+        assert_eq!(survey.keys(), count as u64 - 1, "of {count}");
+        let two = file(&[strings(0, "user", 60), database(1, keys("session", count), count as u8)].concat());
+        let (survey, out) = saved(&two[..two.len() - 10]);
+        assert_eq!((survey.keys(), databases_of(&out, b"session").len()), (59 + count as u64, count - 1), "of {count}");
+    }
+}
+
 /// Returns keys of a cluster, each behind the sizes of its slot.
 fn slots(count: u8) -> Vec<u8> {
     let slot = |number: u8| [&b"\xfa\x09slot-info\x06"[..], format!("{:02},1,0", number % 100).as_bytes()].concat();

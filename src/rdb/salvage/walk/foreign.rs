@@ -1,7 +1,7 @@
 //! Records that the server of a file neither writes nor loads, or that no file has: a damaged value may read so.
 
 use super::Walk;
-use super::slots::{false_aux, foreign_database};
+use super::slots::{bare_database, false_aux, foreign_database};
 use crate::error::{Error, Result};
 use crate::rdb::boundary::is_same_key;
 use crate::rdb::kind::ModuleName;
@@ -27,8 +27,15 @@ impl Walk<'_> {
             FileItem::SlotNumber(_) if self.has_no_enterprise() => Err(foreign_record(at as u64)),
             FileItem::Aux(name, value) if is_false_aux(name, value) => Err(false_aux(at as u64)),
             FileItem::Database(1..) if self.has_one_database() => Err(foreign_database(at as u64)),
+            FileItem::Database(_) if self.is_stray_database(scanner) => Err(bare_database(at as u64)),
             _ => Ok(()),
         }
+    }
+
+    /// Returns whether a `SELECTDB` is part of a damaged value: no `RESIZEDB` follows, and its place is not behind all keys of a database.
+    fn is_stray_database(&self, scanner: &Scanner<'_>) -> bool {
+        let is_before_size = scanner.cursor().rest().first().is_none_or(|next| *next == byte::RESIZE_DB);
+        self.has_sizes && self.left != Some(0) && !is_before_size
     }
 
     /// Fails for a record that the server of the file neither writes nor loads.

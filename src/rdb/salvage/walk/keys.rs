@@ -40,7 +40,8 @@ impl<'a> Walk<'a> {
             if let Some(id) = lost_template(entry, &mut value, scanner.templates()) {
                 return Err(Stop::LostTemplate { at: boundary, id, values: at + value.consumed(), error });
             }
-            return failed(error, self.is_proven || self.profile.trusts(&facts));
+            let is_credible = self.is_proven || self.profile.trusts(&facts) || self.may_be_cut_off(&error);
+            return failed(error, is_credible);
         }
         let end = at + scanner.cursor().consumed();
         self.add_key(boundary..end, entry, facts, scanner.take_fault());

@@ -98,6 +98,18 @@ impl Walk<'_> {
         cut.max(resumed)
     }
 
+    /// Returns whether the file seems to be cut off within the item that failed, soon behind the head of a database: the few keys since
+    /// then cannot be compared with others, but they have names of text, and are fewer than the database announces.
+    pub(super) fn may_be_cut_off(&self, error: &Error) -> bool {
+        let mut behind = self.marks.iter().rev().skip_while(|mark| match &mark.kind {
+            MarkKind::Key { facts, .. } => facts.has_text_name(),
+            _ => false,
+        });
+        error.needed().is_some()
+            && self.left.is_some_and(|left| left > 0)
+            && matches!(behind.next(), Some(Mark { kind: MarkKind::DatabaseSize(_), .. }))
+    }
+
     /// Notes the `SELECTDB` that the sound part ends with.
     fn note_head(&mut self) {
         self.head = match self.marks.back() {

@@ -27,6 +27,7 @@ impl Walk<'_> {
             FileItem::DatabaseSize(keys, _) => {
                 let is_first = matches!(self.marks.back(), Some(Mark { kind: MarkKind::Database { .. }, .. }));
                 self.left = is_first.then_some(*keys);
+                self.has_sizes |= is_first;
                 MarkKind::DatabaseSize(*keys)
             }
             FileItem::Aux(..)

@@ -51,6 +51,10 @@ pub(super) fn false_aux(offset: u64) -> Error {
     Error::corrupt(offset, wording!("an auxiliary field that no server writes", "没有服务器会写入的辅助字段"))
 }
 
+pub(super) fn bare_database(offset: u64) -> Error {
+    Error::corrupt(offset, wording!("a database without its number of keys", "没有 key 数量的数据库"))
+}
+
 pub(super) fn foreign_database(offset: u64) -> Error {
     Error::corrupt(offset, wording!("a database that the cluster does not have", "集群中不存在的数据库"))
 }
