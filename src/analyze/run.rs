@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::aggregates::Aggregates;
 use super::assemble::{self, FirstFile, templates};
 use super::outcome::FileOutcome;
-use super::plan::{Plan, SlotCounts};
+use super::plan::{Plan, ReadPlan, SlotCounts};
 use super::questions::{LoadedPolicy, Questions, questions};
 use super::read::found::Collected;
 use super::read::parallel::{pool, read_all, read_in_order};
@@ -55,15 +55,18 @@ pub fn analyze<P: AsRef<Path>>(inputs: &[P], plan: &Plan, progress: &dyn Progres
     let Gathered { aggregates, outcomes } = gather(snapshot, plan, &questions, plan.mask.is_some(), progress)?;
     let mut report = assemble::report(plan, whole, aggregates, &files, outcomes, &questions);
     report.warnings.extend(passed_over);
-    report.options.inputs = given(inputs, &report, plan);
+    report.options.inputs = given(inputs, report.source.files.iter().map(|file| file.name.as_str()), &plan.read);
     Ok(report)
 }
 
-/// Returns the arguments as given, if they name others than the files of a report: directories, patterns, prefixes of objects.
-fn given<P: AsRef<Path>>(arguments: &[P], report: &Report, plan: &Plan) -> Vec<String> {
-    let names: HashSet<&str> = report.source.files.iter().map(|file| file.name.as_str()).collect();
-    let given: Vec<String> =
-        arguments.iter().map(|argument| plan.read.shown(shown_argument(argument.as_ref()))).collect();
+/// Returns the arguments as given, if they name others than the files: directories, patterns, prefixes of objects.
+pub(super) fn given<'a, P: AsRef<Path>>(
+    arguments: &[P],
+    files: impl Iterator<Item = &'a str>,
+    plan: &ReadPlan,
+) -> Vec<String> {
+    let names: HashSet<&str> = files.collect();
+    let given: Vec<String> = arguments.iter().map(|argument| plan.shown(shown_argument(argument.as_ref()))).collect();
     let are_files = given.iter().all(|argument| argument == "-" || names.contains(argument.as_str()));
     if are_files { Vec::new() } else { given }
 }

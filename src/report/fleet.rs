@@ -39,6 +39,9 @@ pub struct FleetPlan {
     pub first: Option<FirstHead>,
     /// Options that the figures depend on.
     pub options: FleetOptions,
+    /// The arguments as given, if they name others than the files: directories, patterns; else absent.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arguments: Vec<String>,
     /// Number of inputs that memory and temporary space are divided by.
     pub inputs: u64,
     /// The files, in the order of the report.
@@ -197,6 +200,7 @@ mod tests {
             cluster: false,
             first: None,
             options: serde_json::from_value(options).unwrap(),
+            arguments: Vec::new(),
             inputs: 0,
             files: sizes.iter().map(file).collect(),
             warnings: Vec::new(),

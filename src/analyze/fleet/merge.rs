@@ -141,6 +141,7 @@ impl<'p> PartialMerger<'p> {
         });
         let mut report = assemble::report(plan, whole, aggregates, &files, outcomes, &run.questions);
         report.warnings.extend(fleet.warnings.iter().cloned());
+        report.options.inputs.clone_from(&fleet.arguments);
         Ok(report)
     }
 }

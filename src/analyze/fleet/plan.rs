@@ -10,6 +10,7 @@ use crate::analyze::plan::Plan;
 use crate::analyze::questions::{LoadedPolicy, questions};
 use crate::analyze::read::progress::Progress;
 use crate::analyze::read::snapshot::{FileFacts, Snapshot};
+use crate::analyze::run::given;
 use crate::analyze::verdict::unreadable;
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::{Input, Location, Object};
@@ -42,11 +43,11 @@ const FORMATS: [(&str, Family); 3] =
 /// assert_eq!(format!("{merged:?}"), format!("{whole:?}"));
 /// # Ok::<(), rdblens::Error>(())
 /// ```
-pub fn plan<P: AsRef<Path>>(inputs: &[P], options: &Plan, progress: &dyn Progress) -> Result<FleetPlan> {
+pub fn plan<P: AsRef<Path>>(arguments: &[P], options: &Plan, progress: &dyn Progress) -> Result<FleetPlan> {
     let planned = options_of(options)?;
     let standard = LoadedPolicy::load(options)?;
     let options = &standard.with_upgrade(options);
-    let mut snapshot = Snapshot::open(inputs, &options.read, progress)?;
+    let mut snapshot = Snapshot::open(arguments, &options.read, progress)?;
     let cluster = questions(options, standard, &snapshot)?.slotted;
     let mut opened = snapshot.inputs().map(|(file, input, size)| (file.index, input.clone(), size)).collect::<Vec<_>>();
     opened.reverse();
@@ -84,7 +85,7 @@ pub fn plan<P: AsRef<Path>>(inputs: &[P], options: &Plan, progress: &dyn Progres
             name: input.name,
         })
     };
-    let files = snapshot.facts.into_iter().enumerate().map(file).collect::<Result<_>>()?;
+    let files = snapshot.facts.into_iter().enumerate().map(file).collect::<Result<Vec<_>>>()?;
     let mut plan = FleetPlan {
         schema: SCHEMA.into(),
         rdblens: env!("CARGO_PKG_VERSION").into(),
@@ -93,6 +94,7 @@ pub fn plan<P: AsRef<Path>>(inputs: &[P], options: &Plan, progress: &dyn Progres
         cluster,
         first,
         options: planned,
+        arguments: given(arguments, files.iter().map(|file| file.name.as_str()), &options.read),
         inputs,
         files,
         warnings,
