@@ -52,7 +52,12 @@ pub struct ScreenArgs {
 
 /// Returns the columns of the terminal that `out` is; `None` elsewhere.
 pub fn width(out: &Output) -> Option<usize> {
-    out.is_terminal().then(|| comfy_table::Table::new().width()).flatten().map(usize::from)
+    out.is_terminal().then(columns).flatten().map(usize::from)
+}
+
+/// Returns the columns of the terminal. Some say that they have none, which means that they do not know.
+fn columns() -> Option<u16> {
+    comfy_table::Table::new().width().filter(|columns| *columns > 0)
 }
 
 impl ScreenArgs {
@@ -62,7 +67,7 @@ impl ScreenArgs {
         let usual = TableOptions::default();
         let terminal = out.is_terminal();
         TableOptions {
-            width: if terminal { comfy_table::Table::new().width() } else { usual.width },
+            width: if terminal { columns().or(usual.width) } else { usual.width },
             wide: self.wide,
             ansi: self.color.on(out),
             bars: terminal,

@@ -48,10 +48,16 @@ pub fn all(presets: &[Policy], options: TableOptions, out: &mut dyn Write) -> io
     let list = list.column(Column::text(heads::DEMANDS).shrink(LEAST).spare(1), |line| line.demand.as_str()).build();
     table::print(&list, &mut page)?;
     page.gap()?;
+    if page.columns_left_out {
+        page.text(lang.of(
+            "The terminal is too narrow for all columns: `rdblens rules --wide` shows them.",
+            "终端宽度不足，部分列未显示；`rdblens rules --wide` 显示全部列。",
+        ))?;
+    }
     page.text(lang.of(
-        "The limits shown are the defaults of the rules. `rdblens rules ID` explains a rule with its parameters in every \
+        "Limits in demands are the defaults of the rules. `rdblens rules ID` explains a rule with its parameters in every \
          preset; `rdblens rules --policy NAME` lists the rules and limits of that policy.",
-        "表中数字为规则自身的默认值。`rdblens rules ID` 说明一条规则及其在各预设中的参数；`rdblens rules --policy NAME` 列出该策略中生效的规则。",
+        "要求中的数字为规则自身的默认值。`rdblens rules ID` 说明一条规则及其在各预设中的参数；`rdblens rules --policy NAME` 列出该策略中生效的规则。",
     ))
 }
 

@@ -143,9 +143,12 @@ impl<'a> TextPage<'a> {
         if self.begun { self.line(Style::Plain, "") } else { Ok(()) }
     }
 
-    /// Writes the first line of a section, with a rule up to the margin.
+    /// Writes the first line of a section, with a rule up to the margin. A title that is longer is broken between words.
     pub fn title(&mut self, title: &str) -> io::Result<()> {
         self.gap()?;
+        if width(title) + 3 > self.width {
+            return self.hanging(Style::Bold, "── ", title);
+        }
         let rule = "─".repeat(self.margin.saturating_sub(width(title) + 4));
         let span = Span { from: 3, to: 3 + width(title), style: Style::Bold };
         self.spans(Style::Faint, &format!("── {title} {rule}"), &[span])
@@ -277,6 +280,7 @@ mod tests {
     fn titles_reach_the_margin() {
         assert_eq!(page(12, false, |page| page.title("Big")), "── Big ─────\n");
         assert_eq!(width(page(60, false, |page| page.title("键")).trim_end()), 60);
+        assert_eq!(page(12, false, |page| page.title("Findings: 7 must")), "── Findings:\n   7 must\n");
     }
 
     #[test]
