@@ -111,7 +111,7 @@ pub mod fleet {
 /// Reports in the forms that the command line writes.
 #[cfg(feature = "cli")]
 pub mod forms {
-    pub use crate::render::json::write_pretty;
+    pub use crate::render::json::{write_line, write_pretty};
     pub use crate::render::{Extent, HtmlRenderer, JsonRenderer, Lang, PageNames, Renderer};
 }
 

@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path as _Path
@@ -18,7 +17,7 @@ from . import _native
 from ._errors import DamagedError, Error, LimitError, ReadError, UnreadableError, UsageError
 from ._native import VERSION as __version__
 from ._native import Scan
-from ._options import Path, Paths, Reading, Texts, Time, options_of, paths_of
+from ._options import Path, Paths, Reading, Texts, Time, listed, options_of, paths_of, whole
 from ._results import Comparison, FileCheck, Plan, Report
 
 __all__ = [
@@ -60,7 +59,7 @@ except ImportError:
 
 def scan(
     paths: Paths,
-    columns: Iterable[str] | None = None,
+    columns: Texts | None = None,
     types: Texts | None = None,
     match: Texts | None = None,
     policy: Path | None = None,
@@ -69,6 +68,7 @@ def scan(
     patterns: Texts | None = None,
     breaking: Texts | None = None,
     owners: Texts | None = None,
+    inspect_values: bool = False,
     limit: int | None = None,
     mask: bool = False,
     mask_key: bytes | None = None,
@@ -77,13 +77,15 @@ def scan(
     """Rows of keys, to be read by whatever takes Arrow: pyarrow, polars, pandas, DuckDB. Reads nothing yet.
 
     `columns` are those of `rdblens keys --format parquet`; fewer of them take less time. With `policy` rows have the columns
-    `breaks`, `owner` and `class`. A damaged file raises after the rows before the damage, unless `salvage` is set.
+    `breaks`, `owner` and `class`; `inspect_values` has its rules look into values. A damaged file raises after the rows before the damage, unless `salvage` is set.
     """
+    if inspect_values and policy is None and breaking is None and owners is None:
+        raise UsageError("inspect_values needs rules: give a policy")
     options = options_of(
-        dict(reading, types=types, match=match, policy=policy, patterns=patterns, breaking=breaking, owners=owners,
-             limit=limit, mask=mask, mask_key=mask_key, storage_options=storage_options)
+        dict(types=types, match=match, policy=policy, patterns=patterns, breaking=breaking, owners=owners, limit=limit,
+             inspect_values=inspect_values, mask=mask, mask_key=mask_key, storage_options=storage_options), reading,
     )  # fmt: skip
-    return Scan(paths_of(paths), None if columns is None else list(columns), options)
+    return Scan(paths_of(paths), None if columns is None else listed(columns), options)
 
 
 def analyze(
@@ -112,9 +114,9 @@ def analyze(
     A damaged file gives a report on what is before the damage: `complete` is false, and `files` says why.
     """
     options = options_of(
-        dict(reading, policy=policy, types=types, match=match, top=top, depth=depth, min_share=min_share, what_if=what_if,
+        dict(policy=policy, types=types, match=match, top=top, depth=depth, min_share=min_share, what_if=what_if,
              maxmemory=maxmemory, maxmemory_policy=maxmemory_policy, inspect_values=inspect_values, baseline=baseline,
-             now=now, limit=limit, mask=mask, mask_key=mask_key, storage_options=storage_options)
+             now=now, limit=limit, mask=mask, mask_key=mask_key, storage_options=storage_options), reading,
     )  # fmt: skip
     return Report(_native.analyze(paths_of(paths), options))
 
@@ -132,22 +134,21 @@ def check(
     options = options_of(
         dict(checksum=checksum, mmap=mmap, threads=threads, temp_dir=temp_dir, storage_options=storage_options)
     )  # fmt: skip
-    verdicts = json.loads(_native.check(paths_of(path), options))
-    if len(verdicts) != 1:
-        raise UsageError(f"{os.fspath(path)}: {len(verdicts)} files; check one at a time")
-    return FileCheck(json.dumps(verdicts[0], ensure_ascii=False).encode())
+    return FileCheck(_native.check(*paths_of(path), options))
 
 
 def compare(
     reports: Iterable[Report | Path],
     *,
+    storage_options: Mapping[str, str] | None = None,
     top: int | None = None,
     maxmemory: int | None = None,
     names: Iterable[str] | None = None,
 ) -> Comparison:
     """Compares reports, oldest first: `Report` objects, paths of stored reports (`.json`), or paths of dumps."""
     options = options_of(dict(top=top, maxmemory=maxmemory))
-    read = [_named_report(report, number) for number, report in enumerate(reports, 1)]
+    many = [reports] if isinstance(reports, (str, os.PathLike)) else reports
+    read = [_named_report(report, number, storage_options) for number, report in enumerate(many, 1)]
     if names is not None:
         read = [(name, text) for name, (_, text) in zip(names, read, strict=True)]
     return Comparison(_native.compare(read, options), read, options)
@@ -157,13 +158,18 @@ def compare(
 _COMPARED = 10_000
 
 
-def _named_report(report: Report | Path, number: int) -> tuple[str, bytes]:
+def _named_report(report: Report | Path, number: int, stores: Mapping[str, str] | None) -> tuple[str, bytes]:
     if isinstance(report, Report):
         return f"report {number}", report.to_json().encode()
-    path = _Path(report)
-    if path.suffix == ".json":
-        return str(path), path.read_bytes()
-    return str(path), analyze(path, top=_COMPARED).to_json().encode()
+    path = os.fspath(report)
+    if path.lower().endswith(".json") and "://" not in path:
+        # A name that is not UTF-8 is shown with the bytes that are not.
+        shown = os.fsencode(path).decode(errors="backslashreplace")
+        return shown, _Path(path).read_bytes()
+    read = analyze(path, top=_COMPARED, storage_options=stores)
+    # As reports show it: an address without its query.
+    given: list[str] = getattr(read.options, "inputs", None) or [file.name for file in read.source.files]
+    return given[0], read.to_json().encode()
 
 
 def plan(
@@ -182,8 +188,8 @@ def plan(
 ) -> Plan:
     """Fixes what depends on all inputs, so that several processes can compute one report: see `docs/fleet.md`."""
     options = options_of(
-        dict(reading, policy=policy, types=types, match=match, top=top, what_if=what_if, maxmemory=maxmemory,
-             maxmemory_policy=maxmemory_policy, inspect_values=inspect_values, storage_options=storage_options)
+        dict(policy=policy, types=types, match=match, top=top, what_if=what_if, maxmemory=maxmemory,
+             maxmemory_policy=maxmemory_policy, inspect_values=inspect_values, storage_options=storage_options), reading,
     )  # fmt: skip
     return Plan(_native.plan(paths_of(paths), options))
 
@@ -199,7 +205,10 @@ def partial(
 ) -> bytes:
     """The partial report of one or several files of a plan, by position from 0. Holds names of keys as they are."""
     options = options_of(dict(mmap=mmap, threads=threads, temp_dir=temp_dir, storage_options=storage_options))
-    return _native.partial(plan.to_json().encode(), [files] if isinstance(files, int) else list(files), options)
+    numbers = [whole("files", number) for number in listed(files)]
+    if any(number < 0 for number in numbers):
+        raise UsageError(f"there is no file {min(numbers)}: positions count from 0")
+    return _native.partial(plan.to_json().encode(), numbers, options)
 
 
 def merge_partials(plan: Plan, parts: Iterable[bytes]) -> bytes:
@@ -222,8 +231,8 @@ def report(
     options = options_of(
         dict(baseline=baseline, now=now, depth=depth, min_share=min_share, mask=mask, mask_key=mask_key)
     )  # fmt: skip
-    listed = [parts] if isinstance(parts, bytes) else parts
-    return Report(_native.merge(plan.to_json().encode(), _numbered(listed), False, options))
+    many = [bytes(parts)] if isinstance(parts, (bytes, bytearray, memoryview)) else parts
+    return Report(_native.merge(plan.to_json().encode(), _numbered(many), False, options))
 
 
 def _numbered(parts: Iterable[bytes]) -> list[tuple[str, bytes]]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from typing import Any
+
 
 class Error(Exception):
     """What went wrong, with the file, the byte offset and what to do about it, as far as they are known."""
@@ -20,6 +23,9 @@ class Error(Exception):
     ) -> None:
         super().__init__(message)
         self.file, self.offset, self.hint = file, offset, hint
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (str(self), self.file, self.offset, self.hint)
 
 
 class UsageError(Error, ValueError):
@@ -50,7 +56,11 @@ class ReadError(Error, OSError):
         errno: int | None = None,
     ) -> None:
         super().__init__(message, file, offset, hint, errno)
-        self.errno = errno
+        self.errno, self.filename = errno, file
+        self.strerror = None if errno is None else os.strerror(errno)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (str(self), self.file, self.offset, self.hint, self.errno)
 
     def __str__(self) -> str:
         return str(self.args[0])

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from . import _native
+from ._errors import UsageError
 
 
 # Bytes of files for a task of an engine: some seconds of reading, against a quarter of a second that a task costs.
@@ -121,6 +122,8 @@ class Plan(_Result):
 
     def shard(self, number: int, count: int) -> list[int]:
         """Positions of the files of the part with this number (from 1) of several of similar size."""
+        if not 1 <= number <= count:
+            raise UsageError(f"there is no part {number} of {count}: parts are numbered from 1")
         return _native.shard(self._json, number, count)
 
     def groups(self, size: int = GROUP_BYTES) -> list[list[int]]:

@@ -24,7 +24,7 @@ from pyspark.sql.types import StructType
 
 from . import Plan, Report, Scan, UsageError, merge_partials, partial, plan, report, scan
 from ._errors import ReadError
-from ._options import Path, Paths, Time
+from ._options import Path, Paths, Time, options_of
 from ._results import GROUP_BYTES
 
 __all__ = ["analyze", "register"]
@@ -63,10 +63,12 @@ def analyze(
     A task reads several small files of together `partition_bytes`, or one larger one. Needs a session with a Spark context, which a
     client of Spark Connect lacks.
     """
-    planned = plan(_paths(paths), policy, storage_options=storage_options, **options)
     choices: dict[str, Any] = dict(
         baseline=baseline, now=now, depth=depth, min_share=min_share, mask=mask, mask_key=mask_key
     )
+    # A mistake in them is found before the work.
+    options_of(choices)
+    planned = plan(_paths(paths), policy, storage_options=storage_options, **options)
     groups = planned.groups(partition_bytes)
     if not groups:
         return report(planned, [], **choices)

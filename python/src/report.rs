@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
-use rdblens::forms::{HtmlRenderer, Lang, PageNames, Renderer, write_pretty};
+use rdblens::forms::{HtmlRenderer, Lang, PageNames, Renderer, write_line, write_pretty};
 use rdblens::{Error, NamedReport, Report, Result};
 
 use crate::background;
@@ -15,10 +15,20 @@ pub fn analyze(py: Python<'_>, paths: Vec<PathBuf>, options: Options) -> PyResul
     background::run(py, move |cancel| json(&rdblens::analyze(&paths, &options.report()?, cancel)?))
 }
 
-/// Returns the JSON of the verdict on each input.
+/// Returns the JSON of the verdict on a file.
 #[pyfunction]
-pub fn check(py: Python<'_>, paths: Vec<PathBuf>, options: Options) -> PyResult<Vec<u8>> {
-    background::run(py, move |cancel| json(&rdblens::check(&paths, &options.read()?, cancel)?))
+pub fn check(py: Python<'_>, path: PathBuf, options: Options) -> PyResult<Vec<u8>> {
+    background::run(py, move |cancel| {
+        let verdicts = rdblens::check(&[&path], &options.read()?, cancel)?;
+        match verdicts.as_slice() {
+            [verdict] => {
+                let mut line = Vec::new();
+                write_line(verdict, &mut line)?;
+                Ok(line)
+            }
+            all => Err(Error::usage(format!("{}: {} files; check one at a time", path.display(), all.len()))),
+        }
+    })
 }
 
 /// Returns the JSON of a comparison of reports, each with its name, oldest first.

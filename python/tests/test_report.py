@@ -7,7 +7,11 @@ import json
 import pickle
 import random
 from datetime import datetime, timezone
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
+from typing import Any
 
 import pytest
 from conftest import LATER, ROOT, SHARDS, SHOP, dumps, run
@@ -83,18 +87,76 @@ def test_a_damaged_file_gives_an_incomplete_report(tmp_path: Path) -> None:
 def test_a_sound_file_is_true() -> None:
     verdict = rdblens.check(SHOP)
     assert verdict and verdict.keys == 5257 and verdict.checksum == "ok"
-    assert verdict.to_dict() == json.loads(run("check", SHOP, "--format", "json").stdout)
+    assert verdict.to_json() == run("check", SHOP, "--format", "json").stdout.decode()
+    with pytest.raises(rdblens.UsageError, match="check one at a time"):
+        rdblens.check(SHOP.parent)
 
 
-def test_comparisons_are_those_of_the_command_line() -> None:
+@pytest.mark.parametrize(
+    "asked",
+    [
+        dict(mask_key=b"secret"), dict(mask=True, mask_key=b""), dict(threads=1025), dict(top=0), dict(top=10_001), dict(depth=0),
+        dict(depth=17), dict(min_share=-0.1), dict(min_share=float("nan")), dict(at=float("inf")), dict(at=1e30), dict(limit=-1),
+        dict(maxmemory=-1),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_values_out_of_range_are_refused(asked: dict[str, Any]) -> None:
+    with pytest.raises(rdblens.UsageError):
+        rdblens.analyze(SHOP, **asked)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        dict(patterns="user:*"), dict(breaking="ttl.missing"), dict(owners="shop"), dict(tops=5), dict(mask=True, mask_key=16),
+        dict(mask=True, mask_key="secret"), dict(threads=1.5), dict(db=True), dict(storage_options="x"), dict(at="now"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_options_of_other_functions_and_other_types_are_refused(asked: dict[str, Any]) -> None:
+    with pytest.raises(TypeError):
+        rdblens.analyze(SHOP, **asked)
+
+
+def test_errors_survive_pickling(tmp_path: Path) -> None:
+    with pytest.raises(rdblens.ReadError) as missing:
+        rdblens.analyze(tmp_path / "missing.rdb")
+    again = pickle.loads(pickle.dumps(missing.value))
+    assert (again.errno, again.filename, str(again)) == (2, missing.value.file, str(missing.value))
+    assert again.strerror == "No such file or directory"
+    cut = tmp_path / "cut.json"
+    cut.write_text("{")
+    with pytest.raises(rdblens.Error) as unreadable:
+        rdblens.compare([cut, cut])
+    again = pickle.loads(pickle.dumps(unreadable.value))
+    assert (type(again), again.file, again.hint) == (type(unreadable.value), unreadable.value.file, unreadable.value.hint)
+
+
+def test_comparisons_are_those_of_the_command_line(tmp_path: Path) -> None:
     comparison = rdblens.compare([SHOP, LATER])
     stored = run("compare", SHOP, LATER, "--format", "json", "--quiet").stdout
     assert comparison.to_dict() == json.loads(stored)
     assert comparison.to_html() == run("compare", SHOP, LATER, "--format", "html", "--quiet").stdout.decode()
     again = rdblens.compare([rdblens.analyze(SHOP), rdblens.analyze(LATER)], names=["monday", "tuesday"])
     assert [snapshot.name for snapshot in again.snapshots] == ["monday", "tuesday"]
-    with pytest.raises(rdblens.UsageError, match="two reports"):
-        rdblens.compare([SHOP])
+    for one in ([SHOP], SHOP, str(SHOP)):
+        with pytest.raises(rdblens.UsageError, match="two reports"):
+            rdblens.compare(one)
+    stored = tmp_path / "stored.JSON"
+    stored.write_text(rdblens.analyze(SHOP, top=10_000).to_json())
+    assert rdblens.compare([stored, LATER]).growth == comparison.growth
+
+
+def test_addresses_are_compared() -> None:
+    handler = partial(SimpleHTTPRequestHandler, directory=SHOP.parent)
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        addresses = [f"http://127.0.0.1:{server.server_port}/{path.name}?signature=secret" for path in (SHOP, LATER)]
+        comparison = rdblens.compare(addresses)
+        server.shutdown()
+    assert [snapshot.name for snapshot in comparison.snapshots] == [address.split("?")[0] for address in addresses]
+    assert comparison.growth == rdblens.compare([SHOP, LATER]).growth
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -109,6 +171,18 @@ def test_parts_give_the_report_of_one_run(seed: int) -> None:
     assert rdblens.report(plan, rdblens.merge_partials(plan, parts)) == whole
     assert rdblens.partial(plan, range(len(plan))) == rdblens.merge_partials(plan, parts)
     assert sorted(plan.shard(1, 2) + plan.shard(2, 2)) == list(range(len(plan)))
+
+
+def test_a_plan_of_a_pattern_says_so() -> None:
+    pattern = SHARDS[0].parent / "*.rdb"
+    plan = rdblens.plan(pattern)
+    parts = [rdblens.partial(plan, number) for number in range(len(plan))]
+    assert rdblens.report(plan, parts) == rdblens.analyze(pattern)
+    for number, count in ((0, 2), (3, 2), (1, 0)):
+        with pytest.raises(rdblens.UsageError, match="numbered from 1"):
+            plan.shard(number, count)
+    with pytest.raises(rdblens.UsageError, match="count from 0"):
+        rdblens.partial(plan, -1)
 
 
 def test_groups_take_several_small_files_or_one_large(tmp_path: Path) -> None:
