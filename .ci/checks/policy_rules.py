@@ -61,7 +61,8 @@ QUOTES = re.compile("[\"'`\u00ab\u00bb\u2018-\u201f\u2039\u203a\u2e42\u300c-\u30
 def is_special(character: str) -> bool:
     category = unicodedata.category(character)
     blank = category in ("Cc", "Cs", "Zs", "Zl", "Zp")
-    return blank or character == "\\" or bool(INVISIBLE.match(character) or QUOTES.match(character))
+    # The wide colon looks like the separator; the replacement character stands for bytes that were no text.
+    return blank or character in "\\\uff3c\ufe68\uff1a\ufffd" or bool(INVISIBLE.match(character) or QUOTES.match(character))
 
 
 # The rules: each function returns whether a key breaks one.
@@ -85,12 +86,31 @@ def lowercase(key: Key) -> bool:
     return any(character.isupper() and (is_text or character.isascii()) for character in text)
 
 
+# What stands for an id that was never filled in, and what is cached behind `cache:` under the same word.
+UNFILLED = (b"null", b"undefined", b"nil", b"NaN", b"(null)", b"<nil>", b"%d", b"%s", b"[object Object]")
+CACHES = (b"cache", b"caches", b"cached", "缓存".encode())
+
+
+def unfilled(name: bytes) -> bool:
+    parts = segments(name)
+    for at, part in enumerate(parts):
+        names_cached = at > 0 and at + 1 < len(parts) and parts[at - 1].lower() in CACHES
+        if part in UNFILLED and not names_cached:
+            return True
+    # Places of templates, which a cluster would take for a hash tag.
+    tag = re.match(rb"([^{]*)\{([^}]+)\}(:|$)", name, re.DOTALL)
+    if tag is None:
+        return False
+    before, word = tag[1], tag[2]
+    return re.search(rb"(^|:)\$$", before) is not None or (before.endswith(b":") and word in (b"id", b"uid", b"userId"))
+
+
 def empty_segment(key: Key) -> bool:
-    return b"" in segments(key.name)
+    return b"" in segments(key.name) or unfilled(key.name)
 
 
 def empty_word(key: Key) -> bool:
-    return any(b"" in segment.split(b".") for segment in segments(key.name))
+    return any(b"" in segment.split(b".") for segment in segments(key.name)) or unfilled(key.name)
 
 
 def starts_with_letter(tags: bool) -> Check:

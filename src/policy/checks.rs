@@ -65,6 +65,8 @@ enum PatternTarget {
     Lock,
     /// Rule that recognises its keys by a word in the name, as its bit.
     Rule(u8),
+    /// Rule that a segment of the name may violate, as its bit.
+    Failing(u8),
 }
 
 /// Memory budget with the name that reports use.

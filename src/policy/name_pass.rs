@@ -283,8 +283,8 @@ impl NamePass {
     /// Returns the tests that a name fails, given the state after a pass over it.
     #[inline(always)]
     fn failed(&self, name: &[u8], seen: NameScan) -> NameFailures {
-        let (segments, first) = match seen.has(BRACE) {
-            false => (seen, name.first().copied()),
+        let (segments, first, is_unfilled) = match seen.has(BRACE) {
+            false => (seen, name.first().copied(), false),
             true => self.pass_untagged(name),
         };
         let fails = |bits: u64, fails: bool| if fails { bits } else { 0 };
@@ -307,6 +307,7 @@ impl NamePass {
         if has_empty && self.is_gap_of_address(name) {
             broken &= !(self.empty | self.empty_words);
         }
+        broken |= fails(self.empty | self.empty_words, is_unfilled);
         let may_lack_name = || first.is_some_and(|byte| !byte.is_ascii_alphabetic()) || prefix::may_begin_with_id(name);
         if self.prefix != 0 && may_lack_name() {
             broken |= fails(self.prefix, self.starts_without_a_name(name));
@@ -354,11 +355,13 @@ impl NamePass {
         }
     }
 
-    /// Passes over the name without the braces of its hash tag; also returns the first byte without them.
-    fn pass_untagged(&self, name: &[u8]) -> (NameScan, Option<u8>) {
+    /// Passes over the name without the braces of its hash tag; also returns the first byte without them, and whether what looks like a
+    /// tag is a place of a template.
+    fn pass_untagged(&self, name: &[u8]) -> (NameScan, Option<u8>, bool) {
         let pieces = untagged(name);
         let seen = pieces.iter().fold(NameScan::NOTHING, |seen, piece| seen.pass(piece, &self.classes));
-        (seen, pieces.into_iter().flatten().next().copied())
+        let is_unfilled = empty_segment::is_unfilled_tag(&pieces, |byte| self.separators.contains(byte));
+        (seen, pieces.into_iter().flatten().next().copied(), is_unfilled)
     }
 
     /// Returns true if the only empty segment or word of a name is the gap of an address.

@@ -62,7 +62,7 @@ pub struct Violation {
 /// Test of a name's bytes that [`NamePass`](super::name_pass) evaluates together with all others, without calling the rule.
 #[derive(Clone, PartialEq, Eq)]
 pub enum NameTest {
-    /// Fails if a segment is empty, or a word between these signs.
+    /// Fails if a segment is empty, or a word between these signs, or if the hash tag is a place of a template.
     EmptySegment(Box<[u8]>),
     /// Fails if the name does not start with a business segment.
     NoPrefix,
@@ -192,6 +192,11 @@ pub trait KeyRule: fmt::Debug + Send + Sync {
     /// Returns whether the rule concerns only keys that the policy expects a type of.
     fn is_about_expected_types(&self) -> bool {
         false
+    }
+
+    /// Returns segments of names that may violate a rule with a [name test](KeyRule::name_test), besides the names that fail it.
+    fn failing_segments(&self) -> &'static [&'static str] {
+        &[]
     }
 
     /// Returns the types of keys that can violate the rule.

@@ -287,7 +287,7 @@ fn strict_names() {
         ("user:basic info:1001:string", Text, "!charset !special-chars"),
         ("user:basic\ninfo:1001:string", Text, "!charset !special-chars"),
         ("user:'basic':1001:string", Text, "!charset !special-chars"),
-        ("user：basic：1001：string", Text, "!charset !levels !prefix !type-suffix"),
+        ("user：basic：1001：string", Text, "!charset !levels !prefix !special-chars !type-suffix"),
         // 以英文字母开头
         ("1001:user:basic.info:string", Text, "!prefix !starts-with-letter"),
         (".user:basic.info:1001:string", Text, "!empty-segment !starts-with-letter"),

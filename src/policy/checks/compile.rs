@@ -2,6 +2,7 @@
 
 use super::limited::SettledRules;
 use super::{BudgetLine, Checks, MOST_KEY_CHECKS, PatternTarget, RuleCheck};
+use crate::pattern::classify::Classifier;
 use crate::policy::context::Context;
 use crate::policy::dictionary::ExpectedTypes;
 use crate::policy::digest::digests;
@@ -77,6 +78,12 @@ impl Checks {
         let bit = 1 << place;
         for pattern in check.rule.words().iter().flat_map(|word| word_patterns(word)) {
             self.matcher.add(&pattern, PatternTarget::Rule(place as u8));
+        }
+        let classifier = Classifier::default();
+        for word in check.rule.failing_segments() {
+            for pattern in [PolicyPattern::word(word, &classifier), PolicyPattern::last_word(word, &classifier)] {
+                self.matcher.add(&pattern, PatternTarget::Failing(place as u8));
+            }
         }
         for (before, other) in self.keys.iter().enumerate() {
             if other.meta.id == check.meta.id {

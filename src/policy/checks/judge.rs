@@ -5,9 +5,11 @@ use std::ops::RangeInclusive;
 use super::{Checks, Judged, MOST_KEY_CHECKS, NameJudged, PatternTarget, UsualJudged};
 use crate::pattern::name::KeyName;
 use crate::pattern::shape::IdByte;
+use crate::pattern::slot::untagged;
 use crate::policy::dictionary::Matched;
 use crate::policy::key_view::KeyView;
 use crate::policy::name_pass::Violations;
+use crate::policy::rules::key::empty_segment;
 use crate::rdb::payload::Payload;
 use crate::record::{Kind, Record};
 use crate::units::Bytes;
@@ -36,6 +38,7 @@ impl Checks {
     #[inline]
     pub fn recount_name(&self, name: &[u8], named: &mut NameJudged) {
         self.names.recount(name, &mut named.broken);
+        named.add_failing();
     }
 
     /// Checks what depends on the name alone: name tests and patterns of the policy.
@@ -46,6 +49,7 @@ impl Checks {
         named.broken = self.names.broken(name);
         if self.matcher.may_match(name) {
             self.match_pattern(name, named);
+            named.add_failing();
         } else if named.is_matched {
             named.unmatch();
         }
@@ -294,6 +298,7 @@ impl Checks {
                 }
                 PatternTarget::ExpectedSpelling(_) => {}
                 PatternTarget::Lock => matched.lock = true,
+                PatternTarget::Failing(bit) => named.failing |= 1 << (usize::from(bit) % MOST_KEY_CHECKS),
                 PatternTarget::Rule(bit) => matched.rules |= 1 << (usize::from(bit) % MOST_KEY_CHECKS),
                 PatternTarget::Exemption(exemption) if named.exemptions.contains(&exemption) => {}
                 PatternTarget::Exemption(exemption) => {
@@ -312,7 +317,12 @@ impl Checks {
         let of_entry = || entry.and_then(|entry| self.entry_budgets.get(entry).copied().flatten());
         let of_class = || self.class_budgets.get(usize::from(matched.class?)).copied().flatten();
         matched.budget = matched.budget.or_else(of_entry).or_else(of_class);
-        named.is_matched = *matched != Matched::default() || !named.exemptions.is_empty();
+        if named.failing != 0
+            && empty_segment::unfilled(&untagged(name.bytes()).concat(), &self.context.separators) == 0
+        {
+            named.failing = 0;
+        }
+        named.is_matched = *matched != Matched::default() || !named.exemptions.is_empty() || named.failing != 0;
     }
 }
 

@@ -16,6 +16,8 @@ pub struct NameJudged {
     pub(super) matched: Matched,
     /// True if it matches a pattern of the policy: an exemption, or something in `matched`.
     pub(super) is_matched: bool,
+    /// Bits of rules that a segment of the name violates, which the pass over the name does not see.
+    pub(super) failing: u64,
     /// Bits that the key is exempt from.
     pub(super) excuse: u64,
     /// Indexes of matching exemptions.
@@ -37,9 +39,16 @@ impl NameJudged {
     /// Clears what the name matches.
     #[inline]
     pub(super) fn unmatch(&mut self) {
-        (self.matched, self.is_matched, self.excuse) = (Matched::default(), false, 0);
+        (self.matched, self.is_matched, self.failing, self.excuse) = (Matched::default(), false, 0, 0);
         self.exemptions.clear();
         self.targets.clear();
+    }
+
+    /// Adds the rules that a segment violates to those that the pass over the name found, which has not counted them.
+    #[inline]
+    pub(super) fn add_failing(&mut self) {
+        self.broken.bits |= self.failing;
+        self.broken.counted &= !self.failing;
     }
 
     /// Returns the declarations of the policy that the name matches.

@@ -5,9 +5,11 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::pattern::segment::Separators;
+use crate::pattern::slot::untagged;
 use crate::policy::KeyView;
 use crate::policy::dictionary::Matched;
 use crate::policy::rule::Violation;
+use crate::policy::rules::key::empty_segment;
 use crate::policy::testing::{checks, checks_in, record};
 use crate::rdb::payload::Payload;
 use crate::rdb::peek::RawValue;
@@ -209,7 +211,9 @@ severity = "should"
 tags = false
 "#;
 
-const PIECES: [&[u8]; 26] = [
+const PIECES: [&[u8]; 28] = [
+    b"id",
+    b"$",
     b":",
     b":",
     b"{",
@@ -242,7 +246,7 @@ const SEPARATORS: [&[u8]; 10] = [b":", b"", b".", b":.", b"{", b"}", b":{}", b"1
 fn names() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         prop::collection::vec(prop::sample::select(&PIECES[..]), 0..12).prop_map(|pieces| pieces.concat()),
-        prop::collection::vec(prop::sample::select(&PIECES[..6]), 0..6).prop_map(|pieces| pieces.concat()),
+        prop::collection::vec(prop::sample::select(&PIECES[..8]), 0..6).prop_map(|pieces| pieces.concat()),
         "[a-z]{0,12}(:[a-z.]{0,9}){0,3}[ A-Z]?".prop_map(String::into_bytes),
         prop::collection::vec(any::<u8>(), 0..140),
         (120usize..140).prop_map(|length| [b"u:".to_vec(), b"x".repeat(length)].concat()),
@@ -256,6 +260,8 @@ proptest! {
     #[test]
     fn one_pass_finds_what_the_rules_find_one_by_one(name in names(), separators in prop::sample::select(&SEPARATORS[..])) {
         let checks = checks_in(ALL_NAMES, Context { separators: Separators::of(separators), ..Context::default() });
+        // The rule finds these by segments of the pattern, which is left out here.
+        prop_assume!(empty_segment::unfilled(&untagged(&name).concat(), &checks.context.separators) == 0);
         let record = record(&name);
         let view = KeyView { record: &record, context: &checks.context, matched: Matched::default() };
         let mut judged = Judged::default();

@@ -3,9 +3,16 @@
 //! A standard that divides the words of a segment by a sign of their own (`user:basic.info`) names it in `word_separators`;
 //! `basic..info` then has an empty word. The gap of an IPv6 address (`rate:ip:2001:db8::1`) is no empty segment.
 //!
+//! An id that was never filled in counts as an empty segment: what languages write for a missing value, as a whole segment
+//! (`user:null`), and placeholders of templates (`user:%d`, `user:${id}`, `user:{id}`). In `cache:null:user:1` the word says what is
+//! cached.
+//!
 //! Measured: empty segments and, besides, empty words in segments that are not empty. The empty name has one.
 
+use crate::pattern::segment::Separators;
+use crate::pattern::slot::untagged;
 use crate::policy::KeyView;
+use crate::policy::content::is_one_of;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{BuiltRule, KeyRule, NameTest, Rule, RuleMeta, Severity, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
@@ -20,8 +27,8 @@ static META: RuleMeta = RuleMeta {
     },
     why: Text {
         en: "An empty segment usually comes from an id or name that was missing when the program built the key: all keys \
-          built that way collide, and their meaning is lost.",
-        zh: "空段通常表示程序拼接 key 名时缺少 id 或名称：这样生成的 key 会互相冲突，也无法看出其含义。",
+          built that way collide, and their meaning is lost. So do those with `null`, `undefined`, `%d` or `{id}` in place of an id.",
+        zh: "空段通常表示程序拼接 key 名时缺少 id 或名称：这样生成的 key 会互相冲突，也无法看出其含义；用 null、undefined、%d、{id} 代替 id 的 key 也一样。",
     },
     fix: Text {
         en: "find the code that builds the name from an empty variable, and remove doubled or trailing separators",
@@ -47,7 +54,16 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
     Ok(BuiltRule::Key(Box::new(EmptySegment::read(params.words("word_separators"))?)))
 }
 
-/// Rejects adjacent separators and separators at either end.
+/// Segments that stand for an id that was never filled in: missing values as languages write them, and places of formats.
+const UNFILLED: [&str; 9] = ["null", "undefined", "nil", "NaN", "(null)", "<nil>", "%d", "%s", "[object Object]"];
+
+/// Words in the braces of a template, which would be an odd hash tag.
+const TEMPLATES: [&[u8]; 3] = [b"id", b"uid", b"userId"];
+
+/// Segments before `null` that say that it is what is cached.
+const CACHES: [&[u8]; 4] = [b"cache", b"caches", b"cached", "缓存".as_bytes()];
+
+/// Rejects adjacent separators and separators at either end, and ids that were never filled in.
 #[derive(Debug, Clone, Default)]
 pub struct EmptySegment {
     /// ASCII signs that divide the words of a segment.
@@ -70,13 +86,46 @@ impl KeyRule for EmptySegment {
         let name = key.untagged();
         // Dividing by both at once counts an empty segment once.
         let divides = |byte: &u8| key.context.separators.contains(*byte) || self.words.contains(byte);
-        let measured = name.split(divides).filter(|part| part.is_empty()).count() as u64;
-        (measured > 0 && !is_gap_of_address(&name, divides)).then_some(Violation { measured, allowed: 0 })
+        let empty = name.split(divides).filter(|part| part.is_empty()).count() as u64;
+        let empty = if empty == 1 && is_gap_of_address(&name, divides) { 0 } else { empty };
+        let separators = &key.context.separators;
+        let in_tag = is_unfilled_tag(&untagged(key.record.key), |byte| separators.contains(byte));
+        let measured = empty + unfilled(&name, separators) + u64::from(in_tag);
+        (measured > 0).then_some(Violation { measured, allowed: 0 })
     }
 
     fn name_test(&self) -> Option<NameTest> {
         Some(NameTest::EmptySegment(self.words.clone()))
     }
+
+    fn failing_segments(&self) -> &'static [&'static str] {
+        &UNFILLED
+    }
+}
+
+/// Returns the number of segments of a name, without the braces of its tag, that stand for an id that was never filled in.
+pub fn unfilled(name: &[u8], separators: &Separators) -> u64 {
+    let (mut count, mut before, mut segments) = (0, &b""[..], separators.split(name).peekable());
+    while let Some(segment) = segments.next() {
+        let is_unfilled = UNFILLED.iter().any(|word| word.as_bytes() == segment);
+        let names_cached = segments.peek().is_some() && is_one_of(before, &CACHES);
+        count += u64::from(is_unfilled && !names_cached);
+        before = segment;
+    }
+    count
+}
+
+/// Returns whether what looks like the hash tag of a name is a place of a template, as a whole segment: `${…}`, or `{id}` behind another
+/// one. The name is given as the parts before, within and behind the braces.
+pub fn is_unfilled_tag(parts: &[&[u8]; 3], divides: impl Fn(u8) -> bool) -> bool {
+    let [before, tag, behind] = parts;
+    let ends_segment = behind.first().is_none_or(|&byte| divides(byte));
+    let is_separated = |before: &[u8]| before.last().is_some_and(|&byte| divides(byte));
+    let is_place = match before.strip_suffix(b"$") {
+        Some(before) => before.is_empty() || is_separated(before),
+        None => TEMPLATES.contains(tag) && is_separated(before),
+    };
+    !tag.is_empty() && ends_segment && is_place
 }
 
 /// Returns whether the only empty part of a name, divided so, is the gap of an address.
@@ -141,6 +190,66 @@ mod tests {
         let others =
             ["user::1001", "order:2024::5", "order:2024:1001::5", "a::b", "cafe::1", "::1", "user:2001::a", "2001::"];
         others.iter().for_each(|name| assert!(empty(name).is_some(), "{name}"));
+    }
+
+    #[test]
+    fn ids_that_were_never_filled_in_count() {
+        for name in [
+            "user:null",
+            "user:null:cart",
+            "null:room:info:1",
+            "user:undefined:1",
+            "user:nil",
+            "user:NaN",
+            "user:%d:cart",
+            "user:[object Object]",
+            "user:{null}:cart",
+            "user:${id}",
+            "user:${userId}:cart",
+            "${tenant}:user:1",
+            "user:{id}",
+            "user:{uid}:cart",
+            "cache:user:null",
+            "cache:null",
+        ] {
+            assert_eq!(empty(name), Some(1), "{name}");
+        }
+        assert_eq!([empty("user:null:nil"), empty("user::null")], [Some(2); 2]);
+        for name in [
+            "user:nullable",
+            "user:NULL",
+            "user:none",
+            "user:-",
+            "cache:null:user:1",
+            "缓存:null:user:1",
+            "user:id:7",
+            "{id}:user:1",
+            "user:{id}x",
+            "user:x{id}",
+            "user:{1001}:cart",
+            "user:$5:cart",
+            "user:{}",
+            "price:usd${x}y",
+            "user:100%d",
+        ] {
+            assert_eq!(empty(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_name_pass_knows_them_too() {
+        let policy = "[rules.\"key.empty-segment\"]\nword_separators = [\".\"]\n";
+        for policy in ["[rules]\n\"key.empty-segment\" = \"must\"\n", policy] {
+            let checks = crate::policy::testing::checks(policy);
+            let measured = |name: &str| {
+                crate::policy::testing::broken_by(&checks, name, |_| {}).map_or(0, |violation| violation.measured)
+            };
+            for name in ["user:null", "null:room:1", "user:%d:cart", "user:{id}", "user:${x}:1", "user:{nil}:7"] {
+                assert_eq!(measured(name), 1, "{name}");
+            }
+            assert_eq!([measured("user:null::nil"), measured("user:null:{id}:7"), measured("User: :null")], [3, 2, 1]);
+            assert_eq!([measured("cache:null:user:1"), measured("user:nulls"), measured("{id}:user")], [0; 3]);
+        }
     }
 
     #[test]

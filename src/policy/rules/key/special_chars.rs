@@ -2,7 +2,8 @@
 //!
 //! Measured: white space and control characters as defined by Unicode (including U+00A0, U+3000 and C1 controls), invisible
 //! characters (zero width, byte order mark, marks of direction, soft hyphen, fillers), quotes of any script and backticks,
-//! backslashes (wide and small ones, too), and invalid UTF-8 sequences. Letters of any script are allowed, and so are visible signs such as `$` and
+//! backslashes (wide and small ones, too), the wide colon, which looks like the separator, invalid UTF-8 sequences, and the
+//! replacement character that a program wrote in place of them. Letters of any script are allowed, and so are visible signs such as `$` and
 //! `*`: the texts that allow only some of them are implemented by `key.charset`.
 
 use crate::policy::KeyView;
@@ -63,11 +64,12 @@ impl KeyRule for SpecialChars {
     }
 }
 
-/// Returns whether the character is white space, a control character, invisible, a quote or a backslash.
+/// Returns whether the character is white space, a control character, invisible, a quote, a backslash, the wide colon or the
+/// replacement character.
 pub fn is_special(character: char) -> bool {
     character.is_whitespace()
         || character.is_control()
-        || matches!(character, '"' | '\'' | '`' | '\\' | '\u{ff3c}' | '\u{fe68}')
+        || matches!(character, '"' | '\'' | '`' | '\\' | '\u{ff3c}' | '\u{fe68}' | '\u{ff1a}' | '\u{fffd}')
         || !character.is_ascii() && (is_invisible(character) || is_quote(character))
 }
 
@@ -128,6 +130,11 @@ mod tests {
     }
 
     #[test]
+    fn wide_colons_and_replacement_characters_count() {
+        assert_eq!(specials("live:room:a\u{ff1a}b\u{fffd}".as_bytes()), 2);
+    }
+
+    #[test]
     fn every_invalid_sequence_counts_once() {
         assert_eq!(specials(b"a\xffb\xe4\xb8"), 2);
     }
@@ -135,7 +142,7 @@ mod tests {
     #[test]
     fn letters_and_punctuation_are_fine() {
         assert_eq!(specials("\u{7528}\u{6237}:caf\u{e9}:{a}[b](c)_-.~|/@#$%^&*+=<>?!,;".as_bytes()), 0);
-        let others = "\u{3010}\u{3011}\u{300a}\u{300b}\u{ff08}\u{ff09}\u{ff0c}\u{3002}\u{b7}\u{2014}\u{2026}\u{1f600}\u{ff41}\u{2011}\u{fffd}";
+        let others = "\u{3010}\u{3011}\u{300a}\u{300b}\u{ff08}\u{ff09}\u{ff0c}\u{3002}\u{b7}\u{2014}\u{2026}\u{1f600}\u{ff41}\u{2011}\u{ff0e}";
         assert_eq!(specials(others.as_bytes()), 0);
     }
 }
