@@ -200,22 +200,42 @@ def lock_missing(key: Key) -> bool:
 
 
 # Words of persistent data, which may be the last segment, too, and of caches.
-PERSISTENT_WORDS = (b"counter", b"counters", b"count", b"config", b"configs", b"conf", b"setting", b"settings")
+PERSISTENT_WORDS = (
+    *(b"counter", b"counters", b"count", b"config", b"configs", b"conf", b"setting", b"settings"),
+    *(b"pv", b"uv", b"dau", b"wau", b"mau", b"visits", b"views", b"likes", b"stats", b"seq"),
+    *(b"dict", b"param", b"params", b"switch", b"switches"),
+)
 PERSISTENT = (
     *(spelt for word in PERSISTENT_WORDS for spelt in (word, word.upper(), word.capitalize())),
-    *("配置".encode(), "配置项".encode()),
+    *(word.encode() for word in ("配置", "配置项", "浏览量", "访问量", "日活", "周活", "月活", "字典", "参数", "开关")),
 )
-CACHES = (b"cache", b"caches", b"cached", "缓存".encode())
+# Those that another segment has to follow.
+BEFORE_OTHERS = (b"sys_config", b"app_config", b"sysConfig", b"appConfig", "计数器".encode(), "计数".encode())
+# Behind the word for a cache, what makes the key a setting or a counter of the cache.
+MEASURES = (
+    *(b"ttl", b"expire", b"expires", b"expiry", b"timeout", b"size", b"max", b"limit", b"capacity", b"enable", b"enabled"),
+    *(b"switch", b"hit", b"hits", b"miss", b"misses", b"rate", b"ratio", b"stats", b"count", b"total", b"version", b"policy"),
+    *(b"strategy", b"prefix", b"config", b"evict", b"evicted", b"refresh", b"reload", "开关".encode(), "过期".encode()),
+)
+
+
+def names_cache(parts: list[bytes]) -> bool:
+    """Returns whether a segment names a cache, with the id of what is cached behind it."""
+    for at, part in enumerate(parts[:-1]):
+        has_id = any(re.search(rb"\d", behind) for behind in parts[at + 1 :])
+        if part.lower() in CACHES and parts[at + 1].lower() not in MEASURES and has_id:
+            return True
+    return False
 
 
 def platform_class(key: Key) -> str | None:
-    """Returns the class of a key under platform: that of its leftmost word."""
+    """Returns the class of a key under platform: that of its leftmost word, but for caches of persistent data."""
     parts = b":".join(segments(key.name)).split(b":", LEVELS - 1)
     for at, part in enumerate(parts):
         if part in PERSISTENT:
-            return "persistent"
-        if part in (b"sys_config", b"app_config", b"sysConfig", b"appConfig") and at + 1 < len(parts):
-            return "persistent"
+            return "cache" if names_cache(parts[at + 1 :]) else "persistent"
+        if part in BEFORE_OTHERS and at + 1 < len(parts):
+            return "cache" if names_cache(parts[at + 1 :]) else "persistent"
         if part in CACHES and at + 1 < len(parts):
             return "cache"
         if part == b"lock" and at + 1 < len(parts):

@@ -57,6 +57,8 @@ pub struct RuleCheck<R: ?Sized> {
 enum PatternTarget {
     Entry(u16),
     Class(u16),
+    /// Class by a pattern that may begin at any level.
+    ClassAnywhere(u16),
     Budget(u16),
     Exemption(u16),
     Expected(u16),

@@ -77,6 +77,11 @@ impl PolicyPattern {
         PolicyPattern { text: format!("**:{word}"), floating: true, segments: vec![name] }
     }
 
+    /// Returns true if the pattern may begin at any level.
+    pub fn is_floating(&self) -> bool {
+        self.floating
+    }
+
     /// Returns the name that the pattern begins with, if any, after a leading `**`.
     pub fn first_name(&self) -> Option<&str> {
         match self.segments.first() {

@@ -11,6 +11,7 @@
 //! and enable it in the presets whose standard demands it.
 
 mod abbreviations;
+mod caches;
 pub mod capacity;
 pub mod checks;
 pub mod content;

@@ -148,7 +148,10 @@ impl Checks {
             self.budgets.push(line(&budget.pattern.text, budget.memory));
         }
         for (place, class) in policy.classes.iter().enumerate() {
-            class.patterns.iter().for_each(|pattern| self.matcher.add(pattern, PatternTarget::Class(number(place))));
+            for pattern in &class.patterns {
+                let target = if pattern.is_floating() { PatternTarget::ClassAnywhere } else { PatternTarget::Class };
+                self.matcher.add(pattern, target(number(place)));
+            }
             self.class_budgets.push(class.budget.map(|memory| {
                 self.budgets.push(line(&class.name, memory));
                 number(self.budgets.len() - 1)

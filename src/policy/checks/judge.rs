@@ -6,6 +6,7 @@ use super::{Checks, Judged, MOST_KEY_CHECKS, NameJudged, PatternTarget, UsualJud
 use crate::pattern::name::KeyName;
 use crate::pattern::shape::IdByte;
 use crate::pattern::slot::untagged;
+use crate::policy::caches::{self, CACHE};
 use crate::policy::dictionary::Matched;
 use crate::policy::key_view::KeyView;
 use crate::policy::name_pass::Violations;
@@ -279,12 +280,24 @@ impl Checks {
     fn match_pattern(&self, name: &KeyName<'_>, named: &mut NameJudged) {
         named.unmatch();
         self.matcher.find(name, &mut named.targets);
-        let (matched, mut class, mut is_spelling) = (&mut named.matched, None, false);
+        let (matched, mut is_spelling) = (&mut named.matched, false);
+        // A cache of what may live forever: `shop:config:cache:7`.
+        let (mut class, mut cache, mut may_be_cache) = (None, None, false);
+        let of = |class: u16| self.context.classes.get(usize::from(class));
         // The first target of each list takes precedence.
         for target in &named.targets {
             match *target {
                 PatternTarget::Entry(entry) => _ = matched.entry.get_or_insert(entry),
                 PatternTarget::Class(of_class) => _ = class.get_or_insert(of_class),
+                PatternTarget::ClassAnywhere(anywhere) => match class {
+                    None => (class, may_be_cache) = (Some(anywhere), of(anywhere).is_some_and(|class| !class.required)),
+                    Some(_)
+                        if may_be_cache && of(anywhere).is_some_and(|class| class.required && class.name == CACHE) =>
+                    {
+                        (cache, may_be_cache) = (Some(anywhere), false);
+                    }
+                    Some(_) => {}
+                },
                 PatternTarget::Budget(budget) => _ = matched.budget.get_or_insert(budget),
                 PatternTarget::Expected(expected) => {
                     let is_own = self.policy.expected[usize::from(expected)].line > 0;
@@ -312,6 +325,7 @@ impl Checks {
         if matched.expected.is_some() {
             matched.rules |= self.expecting;
         }
+        let class = cache.filter(|_| caches::names_cache(name)).or(class);
         let entry = matched.entry.map(usize::from);
         matched.class = entry.and_then(|entry| self.context.entries.get(entry)?.class).or(class);
         let of_entry = || entry.and_then(|entry| self.entry_budgets.get(entry).copied().flatten());
