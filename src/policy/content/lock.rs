@@ -9,7 +9,8 @@
 //!   with commas between them, a URL, a text of several words, or more than 512 bytes. If `lock` is not the first segment, it may be a
 //!   state or property of what stands before it: a flag that says no, a flag or number beside a word such as `login` or `device`, or
 //!   behind `user`, a number behind `stock` or `seat`, one without expiry in a name with such a word, a property such as
-//!   `lock:status` or `lock:screen`, one plain word without expiry that says nothing of a holder (`shop:lock:theme` is `dark`).
+//!   `lock:status` or `lock:screen`, whoever has what people reserve or sign (`house:lock:7` is `u8812`) or its state (`contract:lock:7` is
+//!   `signed`), one plain word without expiry that says nothing of a holder (`shop:lock:theme` is `dark`).
 //!   A whole number of up to six digits other than 1 is an amount, a version or a count wherever its subject stands before `lock`
 //!   (`ad:budget:lock:7`, `skin:lock:7`); only behind the name of a system, and before a word (`shop:lock:order:7`), may it be
 //!   the number of a process or thread. Longer ones may be times.
@@ -27,7 +28,7 @@ pub use place::is_lock_name;
 pub use words::NAMES;
 
 use place::LockPlace;
-use words::{DETAILS, HELD, HOLDERS, NO, YES};
+use words::{DETAILS, HELD, HOLDERS, NO, PERSONS, STATES, YES};
 
 use super::is_one_of;
 use super::random::{has_random, has_uuid};
@@ -117,7 +118,9 @@ fn string_may_be_lock(record: &Record<'_>, raw: RawValue<'_>, place: LockPlace) 
     let is_count = is_small && !is_flag && (place.of_stock || place.of_counted && !expires)
         || place.has_subject && is_figure(value);
     let can_be_locked = place.of_lockable || place.of_person || place.of_thing && !expires;
-    let is_state = says_no || (is_small || is_flag) && can_be_locked;
+    let is_booking = place.of_bookable
+        && (is_small && !is_flag || is_flag && !expires || is_one_of(value, &STATES) || is_person(value));
+    let is_state = says_no || (is_small || is_flag) && can_be_locked || is_booking;
     let is_property = place.is_property && !(is_flag && expires) || !is_flag && !expires && is_setting(value);
     !(is_count || is_state || is_property || is_prose(value))
 }
@@ -158,6 +161,15 @@ fn is_setting(value: &[u8]) -> bool {
     let rest = value.get(1..).unwrap_or_default();
     let is_word = value.first().is_some_and(u8::is_ascii_alphabetic) && rest.iter().all(u8::is_ascii_lowercase);
     is_word && !rest.is_empty() && !is_one_of(value, &HELD)
+}
+
+/// Returns whether a value is the id of a person: `u8812`, `user:8812`.
+fn is_person(value: &[u8]) -> bool {
+    let digits = value.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let (name, _) = value.split_at(value.len() - digits);
+    let name =
+        name.strip_suffix(b":").or_else(|| name.strip_suffix(b"_")).or_else(|| name.strip_suffix(b"-")).unwrap_or(name);
+    (1..=2 * FIGURE_DIGITS).contains(&digits) && is_one_of(name, &PERSONS)
 }
 
 /// Returns whether an object in JSON has a member that names the holder of a lock, and not many others.

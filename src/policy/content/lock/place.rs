@@ -1,6 +1,6 @@
 //! Place of the word `lock` among the segments of a name.
 
-use super::words::{COMPOUNDS, COUNTED, LOCKABLE, NAMES, PEOPLE, PROPERTIES, SETTINGS, THINGS};
+use super::words::{BOOKABLE, COMPOUNDS, COUNTED, LOCKABLE, NAMES, PEOPLE, PROPERTIES, SETTINGS, THINGS};
 use crate::policy::content::is_one_of;
 use crate::policy::environments::is_environment;
 
@@ -15,6 +15,8 @@ pub struct LockPlace {
     pub of_lockable: bool,
     /// True if the segment before it names a person.
     pub of_person: bool,
+    /// True if the segment before it names something that people reserve, sign or close.
+    pub of_bookable: bool,
     /// True if a segment names something that is counted.
     pub of_counted: bool,
     /// True if that is the segment before or after it.
@@ -55,6 +57,7 @@ impl LockPlace {
                     of_lockable: is_one_of(before, &LOCKABLE) || is_one_of(after, &LOCKABLE),
                     of_person: is_one_of(before, &PEOPLE),
                     of_thing: is_one_of(before, &THINGS),
+                    of_bookable: is_one_of(before, &BOOKABLE),
                     of_counted: segments().any(|segment| is_one_of(segment, &COUNTED)),
                     of_stock: is_one_of(before, &COUNTED) || is_one_of(after, &COUNTED),
                     is_property: is_one_of(before, &SETTINGS)

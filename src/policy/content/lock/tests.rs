@@ -262,3 +262,31 @@ fn flags_in_any_form_are_flags() {
     assert!(!bytes("bank:stock:lock:7", b"\x80\x04\x95\x0a\0\0\0\0\0\0\0G@)\0\0\0\0\0\0.", false), "an amount");
     assert!(bytes("shop:lock:order:7", b"\x80\x04\x88.", false));
 }
+
+#[test]
+fn what_people_reserve_or_sign_is_no_lock() {
+    for (name, value) in [
+        ("hospital:number:lock:d1001", "p8812"),
+        ("hospital:slot:lock:d1001", "patient:8812"),
+        ("estate:house:lock:2001", "u8812"),
+        ("estate:house:lock:2001", "10023456"),
+        ("estate:contract:lock:1001", "signed"),
+        ("estate:合同:lock:1001", "已签"),
+        ("live:mic:lock:room1", "1"),
+        ("live:lock:mic:room1", "1"),
+    ] {
+        assert!(!string(name, value, false) && !string(name, value, true), "{name} {value}");
+    }
+    // With an expiry, a flag may be what a holder left.
+    for name in ["live:seat:lock:1001.3", "food:menu:lock:1001", "estate:contract:lock:1001"] {
+        assert!(!string(name, "1", false) && string(name, "1", true), "{name}");
+    }
+    let uuid = "8d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f";
+    for value in [uuid, "host-7", "thread-17", "order-service", "processing", "1700000000123", "3f9ac1d27be04568"] {
+        for name in ["estate:house:lock:2001", "hospital:number:lock:d1001", "estate:contract:lock:1001"] {
+            assert!(string(name, value, true), "{name} {value}");
+        }
+    }
+    assert!(string("order:lock:7", "u8812", true) && string("shop:lock:seat:7", "u8812", true));
+    assert!(string("contract:7:lock", uuid, true) && string("seat:7:lock", uuid, true), "a token");
+}

@@ -44,7 +44,7 @@ pub const DETAILS: [&[u8]; 9] =
 
 /// Segments beside `lock` whose state it may be: accounts that are locked out, things that have a lock, and what players have yet to
 /// earn.
-pub const LOCKABLE: [&[u8]; 31] = [
+pub const LOCKABLE: [&[u8]; 32] = [
     b"login",
     b"signin",
     b"password",
@@ -68,6 +68,7 @@ pub const LOCKABLE: [&[u8]; 31] = [
     b"ip",
     b"fail",
     b"card",
+    b"mic",
     b"player",
     b"hero",
     b"level",
@@ -101,6 +102,68 @@ pub const THINGS: [&[u8]; 20] = [
     b"deps",
     "门锁".as_bytes(),
 ];
+
+/// Segments before `lock` of what people reserve, sign or close: a flag, a state or the id of who has it is no token.
+pub const BOOKABLE: [&[u8]; 24] = [
+    b"mic",
+    b"seat",
+    b"slot",
+    b"number",
+    b"house",
+    b"room",
+    b"hotel",
+    b"contract",
+    b"menu",
+    b"account",
+    b"card",
+    b"door",
+    b"screen",
+    b"chapter",
+    b"seal",
+    b"cabinet",
+    b"box",
+    b"parking",
+    "号源".as_bytes(),
+    "房".as_bytes(),
+    "房源".as_bytes(),
+    "房间".as_bytes(),
+    "座位".as_bytes(),
+    "合同".as_bytes(),
+];
+
+/// States of what can be booked.
+pub const STATES: [&[u8]; 26] = [
+    b"signed",
+    b"sealed",
+    b"archived",
+    b"effective",
+    b"sold",
+    b"paid",
+    b"rented",
+    b"booked",
+    b"reserved",
+    b"occupied",
+    b"available",
+    b"free",
+    b"full",
+    b"frozen",
+    b"banned",
+    b"disabled",
+    b"enabled",
+    b"muted",
+    b"paused",
+    b"suspended",
+    b"lost",
+    b"expired",
+    b"maintenance",
+    "已签".as_bytes(),
+    "已售".as_bytes(),
+    "已租".as_bytes(),
+];
+
+/// Letters before the number of a person, as in `u8812`. Those of hosts and workers are none of them.
+pub const PERSONS: [&[u8]; 13] =
+    [b"u", b"p", b"m", b"c", b"d", b"uid", b"pid", b"mid", b"user", b"member", b"patient", b"customer", b"driver"];
 
 /// Segments of people, who may be locked out. A flag behind them may just as well be a lock that serialises their requests.
 pub const PEOPLE: [&[u8]; 4] = [b"user", b"member", b"customer", b"admin"];
