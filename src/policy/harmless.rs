@@ -70,11 +70,17 @@ pub struct DoubtfulTexts {
     by_start: Vec<u64>,
     /// Lengths of those that may be stored as a number.
     numbers: u64,
+    /// Lengths from 65 on, as bits, and their only first byte.
+    longer: u128,
+    longer_start: u8,
 }
 
 impl DoubtfulTexts {
     /// Maximum length of a text.
     pub const LONGEST: usize = 64;
+
+    /// Maximum length of a text that is told by its length and one first byte.
+    const LONGEST_BY_LENGTH: u64 = Self::LONGEST as u64 + 128;
 
     /// Adds texts of this length that begin with any of `starts`; texts longer than [`Self::LONGEST`] must not be added.
     pub fn add(&mut self, length: usize, starts: &[u8]) {
@@ -89,6 +95,14 @@ impl DoubtfulTexts {
         }
     }
 
+    /// Adds texts of a length from 65 to [`Self::LONGEST_BY_LENGTH`], all of which begin with the same byte.
+    pub fn add_longer(&mut self, length: usize, start: u8) {
+        match length.checked_sub(Self::LONGEST + 1) {
+            Some(bit) => (self.longer, self.longer_start) = (self.longer | 1 << (bit % 128), start),
+            None => self.add(length, &[start]),
+        }
+    }
+
     fn bit(length: u64) -> u64 {
         1 << length.min(Self::LONGEST as u64 - 1)
     }
@@ -99,20 +113,39 @@ impl DoubtfulTexts {
         self.numbers |= other.numbers;
         self.by_start.resize(self.by_start.len().max(other.by_start.len()), 0);
         self.by_start.iter_mut().zip(&other.by_start).for_each(|(mine, other)| *mine |= other);
+        self.longer |= other.longer;
+        self.longer_start |= other.longer_start; // one rule at most has longer ones
     }
 
     /// Returns whether the value of a string key may be one of them.
     #[inline]
     pub fn may_include(&self, record: &Record<'_>) -> bool {
         // Most lengths are those of no text.
-        let length = record.length.filter(|&length| length <= Self::LONGEST as u64);
-        let Some(bit) = length.map(Self::bit).filter(|bit| self.lengths & bit != 0) else { return false };
+        let Some(length) = record.length else { return false };
+        if length > Self::LONGEST as u64 {
+            let is_length =
+                length <= Self::LONGEST_BY_LENGTH && self.longer >> (length - Self::LONGEST as u64 - 1) & 1 == 1;
+            return is_length && self.may_include_longer(record);
+        }
+        let bit = Self::bit(length);
+        if self.lengths & bit == 0 {
+            return false;
+        }
         let lengths = match record.raw.map(|raw| raw.short_start()) {
             Some(StringStart::Plain(first)) => self.by_start.get(usize::from(first)).copied().unwrap_or_default(),
             Some(StringStart::Number) => self.numbers,
             Some(StringStart::Other) | None => self.lengths,
         };
         lengths & bit != 0
+    }
+
+    /// Returns whether a value of one of the longer lengths begins as it should, as far as its first bytes tell.
+    #[inline(never)] // few values have such a length
+    fn may_include_longer(&self, record: &Record<'_>) -> bool {
+        match record.raw.map(|raw| raw.bytes) {
+            Some([0x40..0x80, _, first, ..]) => *first == self.longer_start,
+            Some(_) | None => true,
+        }
     }
 }
 
@@ -142,6 +175,24 @@ mod tests {
         // A number in binary form, and a string whose length has another form.
         assert!(doubts(&texts, 2, b"\xc0\xff") && !doubts(&texts, 4, b"\xc1\xe8\x03"));
         assert!(doubts(&texts, 4, b"\x40\x04zero"));
+    }
+
+    #[test]
+    fn longer_texts_are_told_by_length_and_one_first_byte() {
+        let mut texts = DoubtfulTexts::default();
+        texts.add_longer(82, b'x');
+        texts.add_longer(40, b'x');
+        let long = |length: u64, first: u8| doubts(&texts, length, &[0x40, length as u8, first, b'a']);
+        assert!(long(82, b'x') && !long(82, b'y') && !long(81, b'x') && !long(83, b'x'));
+        assert!(doubts(&texts, 40, b"\x28xa") && !doubts(&texts, 40, b"\x28ya"));
+        assert!(
+            doubts(&texts, 82, b"\xc3\x40\x20")
+                && !doubts(&texts, 210, b"\x40\xd2x")
+                && !doubts(&texts, 1 << 40, b"\x80")
+        );
+        let mut all = DoubtfulTexts::default();
+        all.merge(&texts);
+        assert!(doubts(&all, 82, b"\x40\x52xa"));
     }
 
     #[test]

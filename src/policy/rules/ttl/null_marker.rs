@@ -1,25 +1,29 @@
 //! `ttl.null-marker`: a cached "not found" expires soon.
 //!
-//! A marker is a string whose whole value is one of `markers`, byte by byte: blanks around it make it another value. Numbers
-//! and flags such as `0` or `false` are none, nor are collections, which are never empty. The object by which Spring caches null
-//! (`NullValue`) is a marker however it is serialized. What cannot be written in a policy always counts: that object, `null`, an
-//! `ArrayList` and an `EmptyList` of no elements as Java writes them, a marker that Java serialized as a string, the `None`, `[]`
-//! and `{}` that Python pickles, and the null and the empty array of igbinary and msgpack.
+//! A marker is a string whose whole value is one of `markers`, byte by byte: blanks around it make it another value, but for the
+//! newline that Go's encoder of JSON writes behind it. Numbers and flags such as `0` or `false` are none, nor are collections, which
+//! are never empty. The object by which Spring caches null (`NullValue`) is a marker however it is serialized. What cannot be written
+//! in a policy always counts: that object, `null`, and the lists, sets and maps of no elements as Java writes them, a marker that Java,
+//! pickle, msgpack or igbinary wrote as a string, the `None`, `[]` and `{}` that Python pickles, and the null and the empty collections
+//! of igbinary and msgpack. Words that may as well be data (`EMPTY`, `NOT_FOUND`, 空, 不存在) count in keys of the class `cache`.
 //!
 //! The standards speak of cached results, so keys do not count whose TTL class holds something else: classes of `except`, and those
 //! that may live forever, such as counters and configuration. Keys without a class count, since not every cache is named so,
 //! unless a segment of their name is a word of `except`: a policy need not have a class for each of them, and the key of one who is
 //! blocked or present, of a timer or of something done once says all by being there. Words that also name results that are cached, such
-//! as `used` (`coupon:used:7` is a list), are none of these. Nor do the empty strings by which Spring Session is told that a session
+//! as `used` (`coupon:used:7` is a list), are none of these: of such keys only the empty string does not count (`order:notified:7`), and
+//! of what users fill themselves, such as a cart, no empty collection either. Nor do the empty strings by which Spring Session is told that a session
 //! expires: their names have a form of their own in any namespace.
 //!
 //! Measured: remaining milliseconds at the reference time. The snapshot does not contain the original TTL, which was at least
 //! that long. A marker without expiry breaks the rule, too, and measures nothing.
 
+use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
 use crate::policy::KeyView;
-use crate::policy::content::serialized::{JAVA_HEAD, java_string};
+use crate::policy::caches::CACHE;
+use crate::policy::content::serialized::{JAVA_HEAD, java_string, unboxed};
 use crate::policy::context::Context;
 use crate::policy::harmless::{DoubtfulTexts, HarmlessKeys};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
@@ -45,16 +49,133 @@ const SPRING_NULL: &str = "{\"@class\":\"org.springframework.cache.support.NullV
 /// `null` as Java serializes it.
 const JAVA_NULL: &[u8; 5] = b"\xac\xed\0\x05p";
 
+/// Beginning of an object that Java serialized, before its class.
+const JAVA_OBJECT: &[u8] = b"\xac\xed\0\x05sr\0";
+
+/// Classes of Java's collections, each with the length of its name before it, and the length of one without elements.
+const JAVA_COLLECTIONS: [(&[u8], usize); 11] = [
+    (b"\x11java.util.HashMap", 82),
+    (b"\x17java.util.LinkedHashMap", 135),
+    (b"\x11java.util.TreeMap", 84),
+    (b"\x11java.util.HashSet", 53),
+    (b"\x17java.util.LinkedHashSet", 91),
+    (b"\x11java.util.TreeSet", 46),
+    (b"\x14java.util.LinkedList", 48),
+    // List.of(), Set.of() and Map.of().
+    (b"\x11java.util.CollSer", 55),
+    (b"\x1ejava.util.Collections$EmptyMap", 51),
+    (b"\x1ejava.util.Collections$EmptySet", 51),
+    (b"\x1fjava.util.Collections$EmptyList", 52),
+];
+
+/// Longest of them.
+const LONGEST_COLLECTION: usize = 135;
+
 /// List of no elements as Java serializes it.
+#[cfg(test)]
 const EMPTY_LIST: &[u8; 52] =
     b"\xac\xed\0\x05sr\0\x1fjava.util.Collections$EmptyList\x7a\xb8\x17\xb4\x3c\xa7\x9e\xde\x02\0\0xp";
 
 /// `ArrayList` of no elements as Java serializes it.
 const ARRAY_LIST: &[u8; 58] = b"\xac\xed\0\x05sr\0\x13java.util.ArrayList\x78\x81\xd2\x1d\x99\xc7\x61\x9d\x03\0\x01I\0\x04sizexp\0\0\0\0w\x04\0\0\0\0x";
 
-/// Values in binary form that mark an empty result: those of Java, and the null and the empty array of igbinary and msgpack.
-const BINARY: [&[u8]; 8] =
-    [SPRING, JAVA_NULL, EMPTY_LIST, ARRAY_LIST, b"\0\0\0\x02\0", b"\0\0\0\x02\x14\0", b"\xc0", b"\x90"];
+/// Null in binary form: that of Spring and Java, and those of igbinary and msgpack.
+const BINARY_NULLS: [&[u8]; 4] = [SPRING, JAVA_NULL, b"\0\0\0\x02\0", b"\xc0"];
+
+/// Empty collections in binary form: a list of Java, the array of igbinary, the array and the map of msgpack.
+const BINARY_COLLECTIONS: [&[u8]; 4] = [ARRAY_LIST, b"\0\0\0\x02\x14\0", b"\x90", b"\x80"];
+
+/// Markers that count in keys of the class of caches: elsewhere, they may be the state of something.
+const CACHED_WORDS: [&str; 5] = ["EMPTY", "NOT_FOUND", "空", "空值", "不存在"];
+
+/// Longest marker that is looked for in other forms: pickled, packed, or before a newline.
+const LONGEST_WRAPPED: usize = 4;
+
+/// Bytes before a string of igbinary.
+const IGBINARY_HEAD: usize = 6;
+
+/// Bytes that pickle adds to a string, in its protocols with and without a frame and the number of the object.
+const PICKLE_HEADS: [usize; 6] = [5, 6, 8, 10, 14, 15];
+
+/// Segments of keys that say all by being there: their empty string is no result, whatever other value is.
+const PRESENT: [&str; 52] = [
+    "signed",
+    "notified",
+    "claimed",
+    "exposed",
+    "watched",
+    "viewed",
+    "alive",
+    "heartbeat",
+    "present",
+    "arrived",
+    "read",
+    "done",
+    "finished",
+    "completed",
+    "visited",
+    "checked",
+    "clicked",
+    "joined",
+    "rated",
+    "voted",
+    "liked",
+    "followed",
+    "invited",
+    "shared",
+    "published",
+    "activated",
+    "received",
+    "submitted",
+    "delivered",
+    "paid",
+    "used",
+    "cancelled",
+    "canceled",
+    "confirmed",
+    "approved",
+    "rejected",
+    "accepted",
+    "registered",
+    "subscribed",
+    "optout",
+    "kick",
+    "silence",
+    "forbid",
+    "frozen",
+    "realname",
+    "end",
+    "closed",
+    "started",
+    "shown",
+    "已读",
+    "已签",
+    "在线",
+];
+
+/// Segments of what users fill themselves: empty, it is no result of a query.
+const FILLED: [&str; 20] = [
+    "cart",
+    "carts",
+    "basket",
+    "pref",
+    "prefs",
+    "preference",
+    "preferences",
+    "draft",
+    "drafts",
+    "filter",
+    "filters",
+    "chosen",
+    "selected",
+    "selection",
+    "managers",
+    "admins",
+    "settings",
+    "购物车",
+    "草稿",
+    "偏好",
+];
 
 /// Lengths and first bytes of what [`is_pickled`] accepts.
 const PICKLED: (RangeInclusive<usize>, &[u8]) = (4..=6, b"\x80](}");
@@ -64,7 +185,7 @@ const SPRING_SESSION: &[u8] = b":sessions:expires:";
 
 /// Default markers: of databases, JSON, Lua, Python, PHP and JavaScript, and the empty values of JSON and PHP; behind them, those that
 /// Jackson and Fastjson write with their class, and Spring's.
-const MARKERS: [&str; 41] = [
+const MARKERS: [&str; 47] = [
     "",
     "NULL",
     "null",
@@ -82,6 +203,12 @@ const MARKERS: [&str; 41] = [
     "a:0:{}",
     "s:0:\"\";",
     "undefined",
+    "<NULL>",
+    "\"None\"",
+    "{ }",
+    "[ ]",
+    "s:4:\"NULL\";",
+    "s:4:\"null\";",
     "[\"java.util.ArrayList\",[]]",
     "[\"java.util.LinkedList\",[]]",
     "[\"java.util.HashSet\",[]]",
@@ -208,12 +335,22 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
         return Err(format!("\"markers\" must hold one or more values of at most {LONGEST} bytes"));
     }
     let mut doubtful = DoubtfulTexts::default();
-    for marker in markers.iter().map(AsRef::as_ref).chain(BINARY) {
+    let words = || markers.iter().map(AsRef::as_ref).chain(CACHED_WORDS.iter().map(|word| word.as_bytes()));
+    for marker in words().chain(BINARY_NULLS).chain(BINARY_COLLECTIONS) {
         doubtful.add(marker.len(), marker.get(..1).unwrap_or_default());
         if marker.len() <= LONGEST_WORD {
             doubtful.add(marker.len() + JAVA_HEAD, &JAVA_NULL[..1]);
         }
     }
+    for marker in words().filter(|marker: &&[u8]| marker.len() <= LONGEST_WRAPPED) {
+        if let Some(start) = marker.get(..1) {
+            doubtful.add(marker.len() + 1, start);
+        }
+        doubtful.add(marker.len() + 1, &[0xA0 | u8::try_from(marker.len()).unwrap_or_default()]);
+        doubtful.add(marker.len() + IGBINARY_HEAD, b"\0");
+        PICKLE_HEADS.iter().for_each(|head| doubtful.add(marker.len() + head, b"\x80"));
+    }
+    JAVA_COLLECTIONS.iter().for_each(|(_, length)| doubtful.add_longer(*length, JAVA_OBJECT[0]));
     PICKLED.0.for_each(|length| doubtful.add(length, PICKLED.1));
     let except = params.segments("except")?.to_vec();
     Ok(BuiltRule::Key(Box::new(NullMarker { max: params.number("max"), markers, doubtful, except })))
@@ -258,30 +395,85 @@ impl NullMarker {
             Some(_) => u64::try_from(key.left()?).ok()?,
             None => u64::MAX,
         };
-        let exceeds = measured > self.max && self.is_marker(key) && self.is_cached(key) && !is_spring_session(key);
+        let exceeds = measured > self.max
+            && self.marker(key).is_some_and(|marker| self.is_cached(key, marker))
+            && !is_spring_session(key);
         // No number expresses a life without end.
         let measured = if measured == u64::MAX { self.max } else { measured };
         exceeds.then_some(Violation { measured, allowed: self.max })
     }
 
-    fn is_cached(&self, key: &KeyView<'_>) -> bool {
+    fn is_cached(&self, key: &KeyView<'_>, marker: Marker) -> bool {
         match key.class() {
-            Some(class) => class.required && !self.except.contains(&class.name),
-            None => !key.context.separators.split(&key.untagged()).any(|segment| self.excepts(segment)),
+            Some(class) => {
+                class.required && !self.except.contains(&class.name) && (marker != Marker::Word || class.name == CACHE)
+            }
+            None => {
+                let name = key.untagged();
+                let mut segments = key.context.separators.split(&name);
+                let excepts = |segment: &[u8]| match marker {
+                    Marker::Null | Marker::Word => false,
+                    Marker::Text => is_among(segment, &PRESENT) || is_among(segment, &FILLED),
+                    Marker::Collection => is_among(segment, &FILLED),
+                };
+                marker != Marker::Word && !segments.any(|segment| is_among(segment, &self.except) || excepts(segment))
+            }
         }
     }
 
-    fn excepts(&self, segment: &[u8]) -> bool {
-        self.except.iter().any(|word| segment.eq_ignore_ascii_case(word.as_bytes()))
+    /// Returns what the value of a key marks, if it is a marker.
+    fn marker(&self, key: &KeyView<'_>) -> Option<Marker> {
+        let value = key.record.raw.and_then(|raw| raw.short_string(LONGEST_COLLECTION))?;
+        if BINARY_NULLS.contains(&&*value) {
+            return Some(Marker::Null);
+        }
+        if BINARY_COLLECTIONS.contains(&&*value) || is_java_collection(&value) {
+            return Some(Marker::Collection);
+        }
+        if is_pickled(&value) {
+            return Some(if value.contains(&b'N') { Marker::Null } else { Marker::Collection });
+        }
+        let text = java_string(&value).map_or_else(|| unboxed(&value), Cow::Borrowed);
+        let line = text.strip_suffix(b"\n").filter(|line| (1..=LONGEST_WRAPPED).contains(&line.len()));
+        let is_text = |text: &[u8]| self.markers.iter().any(|marker| **marker == *text);
+        let found = [Some(&*text), line].into_iter().flatten().find(|text| is_text(text));
+        let word = || CACHED_WORDS.iter().any(|word| word.as_bytes() == &*text).then_some(Marker::Word);
+        found.map(Marker::of).or_else(word)
     }
+}
 
-    fn is_marker(&self, key: &KeyView<'_>) -> bool {
-        let value = key.record.raw.and_then(|raw| raw.short_string(SPRING.len()));
-        value.is_some_and(|value| {
-            let text = java_string(&value).unwrap_or(&value);
-            self.markers.iter().any(|marker| **marker == *text) || BINARY.contains(&&*value) || is_pickled(&value)
-        })
+/// What a marker shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Marker {
+    /// That there is nothing.
+    Null,
+    /// An empty string.
+    Text,
+    /// A collection or an object without members.
+    Collection,
+    /// A word that marks an empty result in caches.
+    Word,
+}
+
+impl Marker {
+    fn of(text: &[u8]) -> Marker {
+        match text {
+            b"" | b"\"\"" | b"s:0:\"\";" => Marker::Text,
+            [b'{' | b'[', ..] if memchr::memmem::find(text, b"NullValue").is_none() => Marker::Collection,
+            [b'a', b':', ..] => Marker::Collection,
+            _ => Marker::Null,
+        }
     }
+}
+
+fn is_among<W: AsRef<str>>(segment: &[u8], words: &[W]) -> bool {
+    words.iter().any(|word| segment.eq_ignore_ascii_case(word.as_ref().as_bytes()))
+}
+
+/// Returns whether a value is a collection of Java without elements, of which there is one form of each length.
+fn is_java_collection(value: &[u8]) -> bool {
+    let Some(object) = value.strip_prefix(JAVA_OBJECT) else { return false };
+    JAVA_COLLECTIONS.iter().any(|(class, length)| value.len() == *length && object.starts_with(class))
 }
 
 /// Returns whether a value is the `None`, `[]` or `{}` of Python, as its versions pickle them: with the number of the protocol from 2 on,

@@ -153,11 +153,94 @@ fn empty_values_are_markers_as_java_and_python_write_them() {
 }
 
 #[test]
+fn markers_in_other_forms_count() {
+    let checks = rule("max = \"60s\"");
+    let in_key = |name: &str, value: &[u8]| {
+        let bytes = [&[0x40, value.len() as u8][..], value].concat();
+        let short = [&[value.len() as u8][..], value].concat();
+        let bytes = if value.len() < 64 { &short } else { &bytes };
+        stored(&checks, name, bytes, value.len() as u64, Some(60_001)).is_some()
+    };
+    let map = |class: &[u8], rest: &[u8]| [&b"\xac\xed\0\x05sr\0"[..], class, rest].concat();
+    let hash_map = map(
+        b"\x11java.util.HashMap\x05\x07\xda\xc1\xc3\x16\x60\xd1",
+        b"\x03\0\x02F\0\x0aloadFactorI\0\x09thresholdxp?@\0\0\0\0\0\0w\x08\0\0\0\x10\0\0\0\0x",
+    );
+    let linked = map(
+        b"\x17java.util.LinkedHashMap4\xc0N\\\x10l\xc0\xfb",
+        b"\x02\0\x01Z\0\x0baccessOrderxr\0\x11java.util.HashMap\x05\x07\xda\xc1\xc3\x16\x60\xd1\x03\0\x02F\0\x0aloadFactorI\0\x09threshold\
+          xp?@\0\0\0\0\0\0w\x08\0\0\0\x10\0\0\0\0x\0",
+    );
+    assert_eq!((hash_map.len(), linked.len()), (82, 135));
+    let list = b"\xac\xed\0\x05sr\0\x11java.util.CollSer\x57\x8e\xab\xb6:\x1b\xa8\x11\x03\0\x01I\0\x03tagxp\0\0\0\x01w\x04\0\0\0\0x";
+    let values = [
+        &hash_map[..],
+        &linked,
+        list,
+        b"\xac\xed\0\x05sr\0\x1ejava.util.Collections$EmptyMapY6\x14\x85Z\xdc\xe7\xd0\x02\0\0xp",
+        b"\xac\xed\0\x05sr\0\x1ejava.util.Collections$EmptySet\x15\xf5r\x1d\xb4\x03\xcb(\x02\0\0xp",
+        b"\xac\xed\0\x05sr\0\x11java.util.HashSet\xbaD\x85\x95\x96\xb8\xb74\x03\0\0xpw\x0c\0\0\0\x10?@\0\0\0\0\0\0x",
+        b"s:4:\"NULL\";",
+        b"\x80\x04\x95\x08\0\0\0\0\0\0\0\x8c\x04NULL\x94.",
+        b"\x80\x03X\x04\0\0\0NULLq\0.",
+        b"\xa4NULL",
+        b"\xa0",
+        b"\x80",
+        b"\0\0\0\x02\x11\x04null",
+        b"null\n",
+        b"{}\n",
+        b"[]\n",
+        b"{ }",
+        b"<NULL>",
+        b"\"None\"",
+    ];
+    for value in values {
+        assert!(in_key("shop:user:1", value) && in_key("cache:user:1", value), "{}", value.escape_ascii());
+    }
+    for value in ["EMPTY", "NOT_FOUND", "空", "不存在"] {
+        assert!(in_key("cache:user:1", value.as_bytes()) && !in_key("locker:cell:1", value.as_bytes()), "{value}");
+    }
+    let others =
+        [&b"\x80\x04\x95\x08\0\0\0\0\0\0\0\x8c\x04FULL\x94."[..], b"\xa4FULL", b"s:4:\"FULL\";", b"\x81\xa1a\x01"];
+    assert!(others.into_iter().all(|value| !in_key("cache:user:1", value)));
+    assert!(!in_key("cache:user:1", &[&hash_map[..], b"x"].concat()));
+}
+
+#[test]
+fn flags_and_what_users_fill_are_no_results() {
+    let checks = rule("max = \"60s\"");
+    let breaks = |name: &str, value: &str| plain(&checks, name, value, Some(60_001)).is_some();
+    for name in ["express:waybill:signed:1", "live:gift:claimed:u1", "user:READ:1", "coupon:used:1"] {
+        assert!(!breaks(name, "") && breaks(name, "[]") && breaks(name, "NULL"), "{name}");
+    }
+    for name in ["food:cart:items:u1", "edu:user:prefs:u1", "{shop}:购物车:1"] {
+        assert!(!breaks(name, "[]") && !breaks(name, "{}") && !breaks(name, "") && breaks(name, "null"), "{name}");
+    }
+    for name in ["cache:user:read:1", "cache:cart:1", "shop:user:1"] {
+        assert!(breaks(name, "") && breaks(name, "[]"), "{name}");
+    }
+}
+
+#[test]
 fn other_values_are_no_markers() {
     let checks = rule("");
-    for value in
-        ["NUll", "none", "NULL ", " null", "null\n", "nul", "0", "1", "false", "none", "{ }", "[1]", "{\"a\":1}", "\0"]
-    {
+    for value in [
+        "NUll",
+        "none",
+        "NULL ",
+        " null",
+        "null\n\n",
+        "nul",
+        "0",
+        "1",
+        "false",
+        "none",
+        "{  }",
+        "[1]",
+        "\n",
+        "{\"a\":1}",
+        "\0",
+    ] {
         assert_eq!(plain(&checks, "cache:user:1", value, None), None, "{value:?}");
     }
 }
