@@ -252,6 +252,10 @@ def unclassed_missing(key: Key) -> bool:
     return not key.ends and platform_class(key) is None
 
 
+RANKINGS = (
+    *("leaderboard", "leaderboards", "ranking", "rankings", "paihangbang"),
+    *("排行榜", "积分排行榜", "积分排名", "排行", "排名"),
+)
 # 类型对照表 of service. Words that count at any level, and words that only begin a name; None allows every type.
 TYPES_ANYWHERE = {
     b"cache": None,
@@ -259,12 +263,10 @@ TYPES_ANYWHERE = {
     b"cached": None,
     b"session": None,
     b"tmp": None,
-    b"queue": ("list", "stream", "zset"),
+    **{word.encode(): ("list", "stream", "zset") for word in ("queue", "queues", "队列", "消息队列")},
     b"lock": ("string", "hash"),
-    b"counter": ("string", "hash", "zset"),
-    b"leaderboard": ("zset",),
-    b"ranking": ("zset",),
-    "排行榜".encode(): ("zset",),
+    **{word.encode(): ("string", "hash", "zset") for word in ("counter", "counters", "计数器")},
+    **{word.encode(): ("zset",) for word in RANKINGS},
 }
 TYPES_FIRST = {
     b"rate": ("string", "hash", "zset"),
@@ -275,21 +277,60 @@ TYPES_FIRST = {
 }
 
 
-# What stands beside queues and leaderboards, with this word behind theirs.
-HAVE_SIDE_DATA = (b"queue", b"leaderboard", b"ranking", "排行榜".encode())
-SIDE_DATA = (b"size", b"length", b"count", b"config", b"lock", b"status", b"stats")
+# What makes a key something else, anywhere behind the word, in whatever case and with a number or a dot behind it.
+SIDE_DATA = (
+    "size length len count total limit config rule rules lock status state stats meta info seq version "
+    "time updated_at offset lastid cursor paused "
+).split()
+OF_QUEUES = (
+    "consumer consumers worker workers job jobs result results dedup processing inflight ticket tickets "
+    "number current position rank patient window area geofence vip "
+).split()
+OF_RANKINGS = (
+    "prize prizes reward rewards award season snapshot name names my top "
+).split()
+OF_COUNTERS = (
+    "window windows cashier desk clerk teller staff open 柜台 窗口 "
+).split()
+OF_RECENT = (
+    "login logins signin active seen time at ip version count config status "
+).split()
+OF_DELAYED = (
+    "flight flights train trains bus shipment shipments parcel waybill delivery count config status lock "
+    "航班 "
+).split()
+EXCEPT = {
+    **{word.encode(): [*SIDE_DATA, *OF_QUEUES] for word in ("queue", "queues", "队列", "消息队列")},
+    **{word.encode(): OF_COUNTERS for word in ("counter", "counters", "计数器")},
+    **{word.encode(): [*SIDE_DATA, *OF_RANKINGS] for word in RANKINGS},
+    b"recent": OF_RECENT,
+    b"delayed": OF_DELAYED,
+}
+
+
+def is_excepted(word: bytes, behind: list[bytes]) -> bool:
+    def is_one(part: bytes) -> bool:
+        stem = part.split(b".")[0].rstrip(b"0123456789")
+        return any(known.encode() in (part.lower(), stem.lower()) for known in EXCEPT.get(word, []))
+
+    return any(is_one(part) for part in behind)
+
+
+def is_date(part: bytes) -> bool:
+    return re.fullmatch(rb"(19|20)\d\d-?(0[1-9]|1[0-2])-?(0[1-9]|[12]\d|3[01])", part) is not None
 
 
 def unexpected_type(key: Key) -> bool:
     """Returns whether the type is none of those of the leftmost word that has any."""
-    parts = b":".join(segments(key.name)).split(b":", LEVELS - 1)
+    all_parts = segments(key.name)
+    parts = b":".join(all_parts).split(b":", LEVELS - 1)
     for at, part in enumerate(parts[:-1]):
         table = {**TYPES_ANYWHERE, **TYPES_FIRST} if at == 0 else TYPES_ANYWHERE
         if part in table:
             types = table[part]
-            if part in HAVE_SIDE_DATA and parts[at + 1] in SIDE_DATA:
-                return False
-            return types is not None and key.type not in types
+            return types is not None and key.type not in types and not is_excepted(part, all_parts[at + 1 :])
+        if part in (b"signin", "签到".encode()) and at + 2 == len(parts) and is_date(parts[at + 1]):
+            return key.type != "string"
     return False
 
 

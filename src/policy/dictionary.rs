@@ -66,7 +66,7 @@ pub struct ExpectedTypes {
     pub pattern: PolicyPattern,
     /// Types; empty for any.
     pub kinds: Vec<Kind>,
-    /// Segments behind the first name of the pattern, in whatever case, that make a key something else.
+    /// Segments anywhere behind the first name of the pattern, in whatever case, that make a key something else.
     pub except: Vec<String>,
     /// Line of the policy file; 0 for built-in policies.
     pub line: usize,

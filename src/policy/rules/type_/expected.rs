@@ -1,8 +1,8 @@
 //! `type.expected`: keys have the types that the policy expects of their pattern.
 //!
 //! The types are those of the `[[expected]]` entry that a key matches; entries of a preset also match their word in capitals. Keys
-//! that match none are not judged, nor are those with a segment of `except` behind the first name of the pattern (`queue:size:mail` beside
-//! queues), and those whose entry of the data dictionary states a type and an owner: `key.registered` judges
+//! that match none are not judged, nor are those with a segment of `except` anywhere behind the first name of the pattern
+//! (`queue:size:mail`, `queue:mail:size` and `queue:size7` beside queues), and those whose entry of the data dictionary states a type and an owner: `key.registered` judges
 //! them. A draft without owners excuses nothing.
 
 use crate::policy::KeyView;
@@ -69,14 +69,23 @@ impl KeyRule for ExpectedType {
     }
 }
 
-/// Returns whether the segment behind the first name of the pattern says that a key is something else.
+/// Returns whether a segment behind the first name of the pattern says that a key is something else. It may have a number, or more
+/// behind a dot: `window3`, `length.mail`.
 fn is_excepted(key: &KeyView<'_>, expected: &ExpectedTypes) -> bool {
     let is = |segment: &[u8], word: &str| segment.eq_ignore_ascii_case(word.as_bytes());
     let (Some(first), name) = (expected.pattern.first_name(), key.untagged()) else { return false };
     let mut segments = key.context.separators.split(&name);
     // The leftmost match counts.
     let found = !expected.except.is_empty() && segments.any(|segment| is(segment, first));
-    found && segments.next().is_some_and(|segment| expected.except.iter().any(|word| is(segment, word)))
+    let word_of = |segment: &[u8]| {
+        let word = segment.split(|byte| *byte == b'.').next().unwrap_or_default();
+        word.len() - word.iter().rev().take_while(|byte| byte.is_ascii_digit()).count()
+    };
+    let excepts = |segment: &[u8]| {
+        let word = segment.get(..word_of(segment)).unwrap_or_default();
+        expected.except.iter().any(|known| is(segment, known) || is(word, known))
+    };
+    found && segments.any(excepts)
 }
 
 #[cfg(test)]
@@ -124,12 +133,13 @@ mod tests {
     #[test]
     fn presets_mean_other_spellings_of_their_words_too() {
         let service = |more: &str| checks(&format!("extends = \"service\"\n{more}"));
-        let judged = |checks: &Checks, name: &str| {
+        let judged_as = |checks: &Checks, name: &str, kind: Kind| {
             let mut pattern = crate::pattern::PatternBuf::default();
             crate::pattern::classify::Classifier::default().classify(name.as_bytes(), &mut pattern);
-            let record = Record { kind: Kind::Set, ..record(name.as_bytes()) };
+            let record = Record { kind, ..record(name.as_bytes()) };
             checks.broken_by(&record, &pattern).into_iter().any(|(rule, _)| rule == META.id)
         };
+        let judged = |checks: &Checks, name: &str| judged_as(checks, name, Kind::Set);
         let preset = service("");
         for name in ["queue:a:b", "QUEUE:a:b", "shop:QUEUE:a", "LOCK:a:b", "RATE:a:b", "REDISSON_LOCK_QUEUE:{a}:b"] {
             assert!(judged(&preset, name), "{name}");
@@ -138,15 +148,50 @@ mod tests {
             assert!(judged(&preset, name), "{name}");
         }
         // Beside a queue.
-        for name in ["queue:size:a", "shop:queue:config:a", "QUEUE:lock:a", "{queue:status}:a", "queue:size"] {
+        for name in [
+            "queue:size:a",
+            "shop:queue:config:a",
+            "QUEUE:lock:a",
+            "{queue:status}:a",
+            "queue:size",
+            "queue:a:size",
+            "queue:mail:lock",
+            "leaderboard:score:config",
+            "ranking:a:updated_at",
+            "live:leaderboard:prize",
+            // Other meanings of the words.
+            "hospital:queue:ticket",
+            "hospital:queue:number:room12",
+            "bank:counter:window3",
+            "food:queue:length.shop7",
+        ] {
             assert!(!judged(&preset, name), "{name}");
         }
-        assert!(
-            judged(&preset, "queue:a:size") && judged(&preset, "size:queue:a") && judged(&preset, "lock:queue:size:a")
-        );
+        assert!(judged(&preset, "size:queue:a") && judged(&preset, "lock:queue:size:a"));
+        for name in
+            ["queues:a:b", "shop:队列:a", "exam:rankings:1", "exam:leaderboards:1", "积分排名:a:1", "考试:排行:1"]
+        {
+            assert!(judged(&preset, name), "{name}");
+        }
+        for (name, kind, is_judged) in [
+            ("bank:counter:window3", Kind::List, false),
+            ("bank:counters:a", Kind::List, true),
+            ("计数器:a:1", Kind::List, true),
+            ("bank:counters:a", Kind::Hash, false),
+            ("delayed:flight:mu5101", Kind::String, false),
+            ("delayed:mail:1", Kind::String, true),
+            ("recent:login:u1001", Kind::String, false),
+            ("recent:visits:u1001", Kind::String, true),
+            ("user:signin:20241104", Kind::Set, true),
+            ("user:signin:20241104", Kind::Hash, true),
+            ("user:signin:20241104", Kind::String, false),
+            ("user:signin:fails", Kind::Set, false),
+        ] {
+            assert_eq!(judged_as(&preset, name, kind), is_judged, "{name} {kind:?}");
+        }
         // Prefixes of what may be anything, and names of classes.
         for name in
-            ["CACHE:queue:a", "Cache:queue:a", "Session:QUEUE:a", "Queue:all", "Counter:all", "qUEUE:a:b", "QUEUES:a:b"]
+            ["CACHE:queue:a", "Cache:queue:a", "Session:QUEUE:a", "Queue:all", "Counter:all", "qUEUE:a:b", "QUEUED:a:b"]
         {
             assert!(!judged(&preset, name), "{name}");
         }
