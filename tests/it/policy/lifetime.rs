@@ -168,15 +168,17 @@ fn streams_are_checked_for_length_age_and_pending_entries() {
     let streams = |least: u64| {
         counted(&shop(), |row| row["type"] == "stream" && row["length"].as_u64().is_some_and(|length| length > least))
     };
-    let unbounded = |max: u64, age: &str| {
-        let policy = format!("[rules.\"stream.unbounded\"]\nmax = {max}\nmax_age = \"{age}\"\n");
+    let over = |max: u64, age: &str, least: u64| {
+        let policy = format!("[rules.\"stream.unbounded\"]\nmax = {max}\nmax_age = \"{age}\"\nleast = {least}\n");
         weight(&report(&shop(), &policy), "stream.unbounded")
     };
+    let unbounded = |max: u64, age: &str| over(max, age, 1_000);
     assert!(streams(1_000).0 > 0);
     assert_eq!(unbounded(1_000, "9999d"), streams(1_000));
     assert_eq!(unbounded(10_000, "30d"), (0, 0));
     // All streams of the shop begin three days before the snapshot.
-    assert_eq!(unbounded(10_000, "2d"), streams(0));
+    assert_eq!(unbounded(10_000, "2d"), streams(1_000));
+    assert_eq!(over(10_000, "2d", 0), streams(0));
     assert_eq!(unbounded(10_000, "4d"), (0, 0));
 
     let pending = |max: u64| {

@@ -1,7 +1,8 @@
 //! `stream.unbounded`: streams are trimmed.
 //!
-//! Measured: live entries. A stream also violates the rule if its first entry is older than `max_age`; nothing is measured
-//! in that case. Ids of entries hold milliseconds unless clients choose them; ids before 2015 are taken for such. The age is
+//! Measured: live entries. A stream of more than `least` entries also violates the rule if the first one is older than `max_age`;
+//! nothing is measured in that case. Up to `least` entries, which `MAXLEN` may well be, its length is bounded as far as anybody can
+//! tell. Ids of entries hold milliseconds unless clients choose them; ids before 2015 are taken for such. The age is
 //! relative to the reference time or, without one, to the last entry of the stream. Before Redis 7, dumps hold the id of the
 //! first listpack instead of the first entry, and its first entries may be deleted: a trimmed stream may then look older by
 //! the time in which one listpack (100 entries by default) was filled.
@@ -24,8 +25,8 @@ static META: RuleMeta = RuleMeta {
         zh: "stream 的消息超过 max 条，或有早于 max_age 的消息",
     },
     what: Text {
-        en: "no stream has more than `max` entries, or entries older than `max_age`",
-        zh: "stream 的消息数不超过 max，且没有早于 max_age 的消息",
+        en: "no stream has more than `max` entries, or entries older than `max_age` if it has more than `least`",
+        zh: "stream 的消息数不超过 max；超过 least 条时，没有早于 max_age 的消息",
     },
     why: Text {
         en: "Reading and acknowledging do not remove entries: without trimming, a stream keeps its whole history and becomes \
@@ -47,6 +48,13 @@ static META: RuleMeta = RuleMeta {
             what: Text { en: "maximum age of the first entry", zh: "首条消息允许的最长存在时间" },
             default: ParamDefault::Span(30 * 86_400_000),
         },
+        ParamSpec {
+            name: "least",
+            what: Text {
+                en: "entries up to which the age does not count", zh: "不超过此消息数时不看存在时间"
+            },
+            default: ParamDefault::Int(1_000),
+        },
     ],
     unit: Some(Unit::Elements),
     passes: RuleSample::of(&[SampleKey::of("events:orders", Kind::Stream, 10_000, 900_000)]),
@@ -57,7 +65,8 @@ static META: RuleMeta = RuleMeta {
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(params: &Params) -> Result<BuiltRule, String> {
-    Ok(BuiltRule::Key(Box::new(UnboundedRule { max: params.number("max"), max_age: params.number("max_age") })))
+    let (max, max_age) = (params.number("max"), params.number("max_age"));
+    Ok(BuiltRule::Key(Box::new(UnboundedRule { max, max_age, least: params.number("least") })))
 }
 
 /// Limits length and age of streams.
@@ -67,6 +76,8 @@ pub struct UnboundedRule {
     pub max: u64,
     /// Maximum age of the first entry, in milliseconds.
     pub max_age: u64,
+    /// Entries up to which the age does not count.
+    pub least: u64,
 }
 
 impl KeyRule for UnboundedRule {
@@ -74,6 +85,9 @@ impl KeyRule for UnboundedRule {
         let measured = key.record.length.unwrap_or_default();
         if measured > self.max {
             return Some(Violation { measured, allowed: self.max });
+        }
+        if measured <= self.least {
+            return None;
         }
         let stream = key.record.stream?;
         let now = match key.reference() {
@@ -106,7 +120,7 @@ mod tests {
         record.stream = Some(&stream);
         (record.kind, record.length) = (Kind::Stream, Some(length));
         let context = Context { reference: reference.into(), ..Context::default() };
-        check_record(&UnboundedRule { max: 100, max_age: 1_000 }, &record, &context)
+        check_record(&UnboundedRule { max: 100, max_age: 1_000, least: 4 }, &record, &context)
     }
 
     #[test]
@@ -122,6 +136,7 @@ mod tests {
         assert_eq!(check(5, NOW - 1_000, NOW, now), None);
         assert_eq!(check(5, NOW - 1_001, NOW, now), Some(Violation { measured: 0, allowed: 0 }));
         assert!(check(5, NOW - 1_001, NOW, None).is_some());
+        assert_eq!(check(4, NOW - 1_001, NOW, now), None, "a short one is bounded");
     }
 
     #[test]
