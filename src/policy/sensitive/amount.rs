@@ -3,6 +3,7 @@
 //! The last word of a name counts, ids aside. Sizes from 13 to 20 GB have the digits of a mobile number, and so have many numbers of
 //! orders.
 
+use super::called::name_before;
 use super::split_hump;
 use crate::policy::content::is_one_of;
 
@@ -89,24 +90,7 @@ fn ends_with_word(name: &[u8], amounts: bool) -> bool {
 ///
 /// In the name of a key, a number behind an amount says whose it is: `balance:13812345678`. There, only serial numbers count.
 pub(super) fn follows_amount(text: &[u8]) -> bool {
-    let text = text.get(text.len().saturating_sub(LONGEST)..).unwrap_or(text);
-    let before_value = without_quote(text.trim_ascii_end()).trim_ascii_end();
-    let Some((sign @ (b':' | b'='), named)) = before_value.split_last() else { return false };
-    let name = without_quote(named.trim_ascii_end());
-    let is_of_key = *sign == b':' && before_value.len() == text.len() && name.len() == named.len();
-    let is_name =
-        |byte: &u8| byte.is_ascii_alphanumeric() || !byte.is_ascii() || matches!(byte, b'_' | b'-' | b'.' | b':');
-    let start = name.iter().rposition(|byte| !is_name(byte)).map_or(0, |at| at + 1);
-    ends_with_word(name.get(start..).unwrap_or_default(), !is_of_key)
-}
-
-/// Removes a quote, which may be escaped, from the end of a text.
-fn without_quote(text: &[u8]) -> &[u8] {
-    let Some(mut text) = text.strip_suffix(b"\"").or_else(|| text.strip_suffix(b"'")) else { return text };
-    while let Some(rest) = text.strip_suffix(b"\\") {
-        text = rest;
-    }
-    text
+    name_before(text).is_some_and(|before| ends_with_word(before.name, !before.is_of_key))
 }
 
 #[cfg(test)]

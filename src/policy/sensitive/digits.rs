@@ -3,15 +3,16 @@
 //! A number is a run of digits that is not adjacent to letters, digits or a decimal point with digits, so digits inside
 //! tokens, hashes and decimals do not count, nor do those of a file name (`13812345678.jpg`). Behind a byte with its length, as protobuf
 //! writes strings, a number ends there, whatever follows. Mobile numbers may be grouped 3-4-4,
-//! also behind `+86`, `0086` or, ungrouped, `86`, and card numbers in fours, by blanks or hyphens. Behind the name of an amount, such as `"size":`,
-//! no number is that of a phone.
+//! also behind `+86`, `0086` or, ungrouped, `86`, and card numbers in fours, by blanks or hyphens; mobile numbers also 3-4-4 by dots and 3-8
+//! by a hyphen, and identity cards 6-8-4. Behind the name of an amount, such as `"size":`, no number is that of a phone.
 //!
 //! Numbers of the right length that do not match are reported as near misses ([`MatchStrength::Near`]). They tell chance
 //! matches apart: of sequential ids, one in three looks like a mobile number, and one in ten passes the checksum of cards.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
-use super::{MatchStrength, SensitiveKind, SensitiveKinds, amount};
+use super::{MatchStrength, SensitiveKind, SensitiveKinds, amount, called};
 
 /// Digits of a mainland mobile number.
 const PHONE: usize = 11;
@@ -22,12 +23,39 @@ const SHORTEST_CARD: usize = 16;
 /// Digits of the longest card's number.
 const LONGEST_CARD: usize = 19;
 
+/// Most digits of a group, and most groups of a number.
+const LONGEST_GROUP: usize = 8;
+const MOST_GROUPS: usize = 5;
+/// Words right before a number that make it that of a phone.
+const CALLS: [&[u8]; 3] = [b"tel", b"phone", b"mobile"];
+
+/// What numbers are searched for, and the name of the text.
+#[derive(Debug)]
+pub(super) struct Wanted<'n> {
+    kinds: SensitiveKinds,
+    name: &'n [u8],
+    /// Kinds that the name says, once a number asked for them.
+    named: OnceCell<SensitiveKinds>,
+}
+
+impl<'n> Wanted<'n> {
+    /// Creates it from the kinds and the name of the field or key that holds the text, which may be empty.
+    pub fn new(kinds: SensitiveKinds, name: &'n [u8]) -> Self {
+        Wanted { kinds, name, named: OnceCell::new() }
+    }
+
+    fn has(&self, kind: SensitiveKind) -> bool {
+        self.kinds.has(kind)
+    }
+
+    /// Returns whether the name of the text, or one right before the number, says that a number is of this kind.
+    fn is_named(&self, kind: SensitiveKind, before: &[u8]) -> bool {
+        self.named.get_or_init(|| called::kinds(self.name)).has(kind) || called::kinds_before(before).has(kind)
+    }
+}
+
 /// Reports all phone, identity card and bank card numbers in a text.
-pub(super) fn scan(
-    text: &[u8],
-    wanted: SensitiveKinds,
-    see: &mut dyn FnMut(MatchStrength, SensitiveKind, Range<usize>),
-) {
+pub(super) fn scan(text: &[u8], wanted: &Wanted<'_>, see: &mut dyn FnMut(MatchStrength, SensitiveKind, Range<usize>)) {
     let mut at = 0;
     while let Some(start) = digit_from(text, at) {
         let end = run_end(text, start);
@@ -38,7 +66,7 @@ pub(super) fn scan(
             continue;
         }
         at = end;
-        if touched_before(text, start) {
+        if touched_before(text, start) && !(end - start == PHONE && is_call(text.get(..start).unwrap_or_default())) {
             continue;
         }
         if let Some(grouped) = grouped(text, start, end, wanted, see) {
@@ -74,6 +102,15 @@ fn touched_before(text: &[u8], start: usize) -> bool {
     }
 }
 
+/// Returns whether a text ends with a word for phones: `tel13812345678`.
+fn is_call(text: &[u8]) -> bool {
+    CALLS.iter().any(|word| {
+        let at = text.len().checked_sub(word.len());
+        let ends = at.is_some_and(|at| text[at..].eq_ignore_ascii_case(word));
+        ends && at.is_some_and(|at| at == 0 || !text[at - 1].is_ascii_alphanumeric())
+    })
+}
+
 /// Returns whether a number behind these bytes has a minus sign: a hyphen with a value's beginning before it, not a word or digits.
 fn is_negative(before: &[u8]) -> bool {
     match before {
@@ -96,7 +133,7 @@ fn plain(
     text: &[u8],
     start: usize,
     end: usize,
-    wanted: SensitiveKinds,
+    wanted: &Wanted<'_>,
     see: &mut dyn FnMut(MatchStrength, SensitiveKind, Range<usize>),
 ) {
     let digits = text.get(start..end).unwrap_or_default();
@@ -118,19 +155,30 @@ fn plain(
     };
     let phone = abroad.unwrap_or(digits);
     if wanted.has(SensitiveKind::Phone) && phone.len() == PHONE {
-        if is_mobile(phone) && amount::follows_amount(before) {
-            return;
+        let is_named = || wanted.is_named(SensitiveKind::Phone, before);
+        let range = end - PHONE..end;
+        match phone {
+            _ if is_mobile(phone) => {
+                if !amount::follows_amount(before) {
+                    see(MatchStrength::found(is_named()), SensitiveKind::Phone, range);
+                }
+            }
+            // Numbers of a fixed line, with the code of the area, are none of a series that passes through those of mobile phones.
+            [b'0', b'1'..=b'9', ..] => {}
+            _ => see(MatchStrength::near(is_named()), SensitiveKind::Phone, range),
         }
-        let seen = if is_mobile(phone) { MatchStrength::Found } else { MatchStrength::Near };
-        see(seen, SensitiveKind::Phone, end - PHONE..end);
         return;
     }
     let whole = text.get(start..end).unwrap_or_default();
     if wanted.has(SensitiveKind::IdCard) && whole.len() == ID_CARD {
-        let found = is_id_card(whole);
-        see(if found { MatchStrength::Found } else { MatchStrength::Near }, SensitiveKind::IdCard, start..end);
-        if found {
+        let is_named = wanted.is_named(SensitiveKind::IdCard, before);
+        if is_id_card(whole) {
+            see(MatchStrength::found(is_named), SensitiveKind::IdCard, start..end);
             return;
+        }
+        // Of numbers with a date, one in eleven has the right check digit, of others hardly any. A name settles those.
+        if !is_named || has_region_and_date(whole) {
+            see(MatchStrength::near(is_named), SensitiveKind::IdCard, start..end);
         }
     }
     if wanted.has(SensitiveKind::BankCard) && !crossed && is_of_an_issuer(whole) {
@@ -144,46 +192,100 @@ fn grouped(
     text: &[u8],
     start: usize,
     end: usize,
-    wanted: SensitiveKinds,
+    wanted: &Wanted<'_>,
     see: &mut dyn FnMut(MatchStrength, SensitiveKind, Range<usize>),
 ) -> Option<usize> {
-    let separator = *text.get(end).filter(|byte| matches!(byte, b' ' | b'-'))?;
-    if end - start > 4 || follows_group(text, start, separator) {
+    let separator = *text.get(end).filter(|byte| matches!(byte, b' ' | b'-' | b'.'))?;
+    let first = end - start;
+    let may_begin = if separator == b'.' { first == 3 } else { first <= 6 };
+    if !may_begin || follows_group(text, start, separator) {
         return None;
     }
-    let mut digits = text.get(start..end)?.to_vec();
-    let mut groups = vec![digits.len()];
-    let mut last = end;
-    while text.get(last) == Some(&separator) && text.get(last + 1).is_some_and(u8::is_ascii_digit) {
-        let (from, to) = (last + 1, run_end(text, last + 1));
-        if to - from > 4 || groups.len() >= 5 {
+    let mut digits = ([0; LONGEST_GROUP * MOST_GROUPS], 0);
+    let mut groups = ([0; MOST_GROUPS], 0);
+    let (mut from, mut last) = (start, end);
+    loop {
+        let group = text.get(from..last)?;
+        if group.len() > LONGEST_GROUP || groups.1 == MOST_GROUPS {
             return None;
         }
-        digits.extend_from_slice(text.get(from..to)?);
-        groups.push(to - from);
-        last = to;
+        digits.0.get_mut(digits.1..digits.1 + group.len())?.copy_from_slice(group);
+        groups.0[groups.1] = group.len();
+        (digits.1, groups.1) = (digits.1 + group.len(), groups.1 + 1);
+        if text.get(last) != Some(&separator) || !text.get(last + 1).is_some_and(u8::is_ascii_digit) {
+            break;
+        }
+        (from, last) = (last + 1, run_end(text, last + 1));
+    }
+    let (digits, groups) = (&digits.0[..digits.1], &groups.0[..groups.1]);
+    if let ([6, 8, 3 | 4], b' ' | b'-') = (groups, separator) {
+        return grouped_id_card(text, start, last, wanted, see);
     }
     if touched_behind(text, last) {
         return None;
     }
+    let before = text.get(..start)?;
     let abroad = match *groups {
-        [2, 3, 4, 4] if text.get(..start)?.ends_with(b"+") => digits.strip_prefix(b"86"),
+        [2, 3, 4, 4] if before.ends_with(b"+") => digits.strip_prefix(b"86"),
         // Behind a hyphen it is a part of a serial number.
-        [4, 3, 4, 4] if !text.get(..start)?.ends_with(b"-") => digits.strip_prefix(b"0086"),
+        [4, 3, 4, 4] if !before.ends_with(b"-") => digits.strip_prefix(b"0086"),
         _ => None,
     };
+    let mut strength = MatchStrength::Found;
     let kind = match *groups {
-        [3, 4, 4] if is_mobile(&digits) => SensitiveKind::Phone,
-        [_, 3, 4, 4] if abroad.is_some_and(is_mobile) => SensitiveKind::Phone,
-        [4, 4, 4, 4] | [4, 4, 4, 4, _] if is_of_an_issuer(&digits) && passes_luhn(&digits) => SensitiveKind::BankCard,
+        [3, 4, 4] if is_mobile(digits) => SensitiveKind::Phone,
+        [3, 8] if separator == b'-' && !begins_with_date(&digits[3..]) => {
+            match digits {
+                _ if is_mobile(digits) => {}
+                [b'0', ..] => return None, // a fixed line
+                _ => strength = MatchStrength::Near,
+            }
+            SensitiveKind::Phone
+        }
+        [_, 3, 4, 4] if separator != b'.' && abroad.is_some_and(is_mobile) => SensitiveKind::Phone,
+        [4, 4, 4, 4] | [4, 4, 4, 4, _] if is_of_an_issuer(digits) && passes_luhn(digits) => SensitiveKind::BankCard,
         _ => return None,
     };
     // Without the code of the country and the separator behind it.
     let from = abroad.map_or(start, |_| start + groups[0] + 1);
+    if strength == MatchStrength::Found && kind == SensitiveKind::Phone && wanted.is_named(kind, before) {
+        strength = MatchStrength::Named;
+    }
     wanted.has(kind).then(|| {
-        see(MatchStrength::Found, kind, from..last);
+        see(strength, kind, from..last);
         last
     })
+}
+
+/// Recognises the number of an identity card in groups of region, date of birth, and the rest, which may end with an X.
+fn grouped_id_card(
+    text: &[u8],
+    start: usize,
+    last: usize,
+    wanted: &Wanted<'_>,
+    see: &mut dyn FnMut(MatchStrength, SensitiveKind, Range<usize>),
+) -> Option<usize> {
+    // 18 characters and two separators.
+    let end = start + ID_CARD + 2;
+    let number: Vec<u8> = text.get(start..end)?.iter().copied().filter(u8::is_ascii_alphanumeric).collect();
+    let is_whole = last == end || last + 1 == end && matches!(text.get(last), Some(b'x' | b'X'));
+    if !is_whole || touched_behind(text, end) || !is_id_card(&number) || !wanted.has(SensitiveKind::IdCard) {
+        return None;
+    }
+    let is_named = wanted.is_named(SensitiveKind::IdCard, text.get(..start)?);
+    see(MatchStrength::found(is_named), SensitiveKind::IdCard, start..end);
+    Some(end)
+}
+
+/// Returns whether these digits begin with a date of this century or the last.
+fn begins_with_date(digits: &[u8]) -> bool {
+    let part = |range: Range<usize>| digits.get(range).map_or(0, number);
+    (1900..=2099).contains(&part(0..4)) && (1..=12).contains(&part(4..6)) && (1..=31).contains(&part(6..8))
+}
+
+/// Returns the number of a few digits.
+fn number(digits: &[u8]) -> u32 {
+    digits.iter().fold(0, |sum, digit| sum * 10 + u32::from(digit.wrapping_sub(b'0')))
 }
 
 /// Returns whether another group precedes, so that this is the end of a longer number.
@@ -210,14 +312,21 @@ fn is_mobile(digits: &[u8]) -> bool {
 }
 
 /// Checks an identity card number by GB 11643: region, date of birth, and checksum modulo 11.
-fn is_id_card(number: &[u8]) -> bool {
+fn is_id_card(card: &[u8]) -> bool {
     const WEIGHTS: [u32; 17] = [7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2];
     const CHECKS: &[u8; 11] = b"10X98765432";
-    let Some((&last, digits)) = number.split_last() else { return false };
+    let Some((&last, digits)) = card.split_last() else { return false };
     if digits.len() != WEIGHTS.len() || !digits.iter().all(u8::is_ascii_digit) {
         return false;
     }
-    let part = |range: Range<usize>| digits[range].iter().fold(0u32, |sum, digit| sum * 10 + u32::from(digit - b'0'));
+    let sum: u32 = digits.iter().zip(WEIGHTS).map(|(digit, weight)| u32::from(digit - b'0') * weight).sum();
+    let check = CHECKS[(sum % 11) as usize];
+    has_region_and_date(card) && last.to_ascii_uppercase() == check
+}
+
+/// Returns whether a number of 17 digits or more begins with a region and a date of birth.
+fn has_region_and_date(digits: &[u8]) -> bool {
+    let part = |range: Range<usize>| digits.get(range).map_or(0, number);
     let region = matches!(part(0..2), 11..=15 | 21..=23 | 31..=37 | 41..=46 | 50..=54 | 61..=65 | 71 | 81..=83 | 91);
     let (year, month, day) = (part(6..10), part(10..12), part(12..14));
     let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
@@ -227,9 +336,7 @@ fn is_id_card(number: &[u8]) -> bool {
         1..=12 => 31,
         _ => 0,
     };
-    let sum: u32 = digits.iter().zip(WEIGHTS).map(|(digit, weight)| u32::from(digit - b'0') * weight).sum();
-    let check = CHECKS[(sum % 11) as usize];
-    region && (1900..=2099).contains(&year) && (1..=days).contains(&day) && last.to_ascii_uppercase() == check
+    region && (1900..=2099).contains(&year) && (1..=days).contains(&day)
 }
 
 /// Returns whether prefix and length are those of a card issuer: UnionPay, Visa, Mastercard, American Express, JCB,
@@ -292,6 +399,12 @@ mod tests {
             "user:balance:13812345678",
             "sms:count:13812345678",
             "sms-16612345678",
+            "139-12345678",
+            "139.1234.5678",
+            "139.1234.5678.",
+            "tel13812345678",
+            "Phone13812345678",
+            "call tel13812345678,",
         ] {
             assert_eq!(found(text), [SensitiveKind::Phone], "{text}");
         }
@@ -350,10 +463,25 @@ mod tests {
             "0086-1381-1234-5678",
             "192.168.100.200",
             "",
+            "150-20241104",
+            "2024-139-12345678",
+            "139-12345678-1",
+            "139-1234567",
+            "139 12345678",
+            "139.12345678",
+            "139.1234.5678.9",
+            "1.139.1234.5678",
+            "139.1234.5678.com",
+            "86.139.1234.5678",
+            "hotel13812345678",
+            "tel1381234567",
+            "xtel13812345678",
         ] {
             assert_eq!(found(text), &[] as &[SensitiveKind], "{text}");
         }
         assert_eq!(near("10000000001"), [SensitiveKind::Phone]);
+        assert_eq!(near("101-00000001"), [SensitiveKind::Phone]);
+        assert!(near("02165123456").is_empty() && near("021-65123456").is_empty(), "a fixed line");
     }
 
     #[test]
@@ -366,6 +494,9 @@ mod tests {
             // Born on 29 February.
             "110105199602290011",
             "110105200002290013",
+            "110105 19491231 002X",
+            "110105-19491231-002x",
+            "身份证 440308 19990101 0012。",
         ] {
             assert_eq!(found(text), [SensitiveKind::IdCard], "{text}");
         }
@@ -379,6 +510,12 @@ mod tests {
             "1789012345678901234",
             "000000000000000000",
             "202411041230450001",
+            "110105 19491231 0021",
+            "110105 19491231-002X",
+            "110105 19491231 002",
+            "110105 19491231 002XY",
+            "110105 19491231 002X1",
+            "440308 19990101 0012 7",
         ] {
             assert_eq!(found(text), &[] as &[SensitiveKind], "{text}");
         }

@@ -4,7 +4,7 @@
 //! digits    mobile numbers, identity cards, bank cards      email      addresses
 //! token     JSON web tokens, private keys                   password   fields named like one
 //! connection  passwords in URLs and settings of servers
-//! amount    names of sizes and serial numbers
+//! amount    names of sizes and serial numbers               called     names of phone numbers and identity cards
 //! named     keys named like a password                      labelled  passwords behind a Chinese label
 //! fullwidth digits as input methods type them
 //! verdict   chance matches told apart                       mask       what evidence shows
@@ -14,6 +14,7 @@
 //! masked: no report and no aggregate holds a secret.
 
 mod amount;
+mod called;
 mod connection;
 mod digits;
 mod email;
@@ -32,11 +33,13 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use crate::pattern::segment::Separators;
+use crate::policy::content::framed;
 use crate::policy::content::serialized::{unboxed, unwrapped};
 use crate::rdb::peek::{MAX_TEXT_BYTES, PeekBuffers, ValuePart};
 use crate::record::{Kind, Record};
 use crate::report::{Text, Wording};
 use crate::sorting::CompactSort;
+use digits::Wanted;
 use fullwidth::Folded;
 pub use kinds::{SensitiveKind, SensitiveKinds};
 pub use named::NAMES;
@@ -50,8 +53,26 @@ use verdict::{MatchTally, TextGroup};
 enum MatchStrength {
     /// The text matches, including checksum and ranges.
     Found,
+    /// The same, and a name says what the text is.
+    Named,
     /// The text has the right length but does not match. Many of these suggest that matches among them are chance.
     Near,
+    /// The same, under a name that says what the text should be.
+    NamedNear,
+}
+
+impl MatchStrength {
+    const fn found(is_named: bool) -> MatchStrength {
+        if is_named { MatchStrength::Named } else { MatchStrength::Found }
+    }
+
+    const fn near(is_named: bool) -> MatchStrength {
+        if is_named { MatchStrength::NamedNear } else { MatchStrength::Near }
+    }
+
+    const fn is_match(self) -> bool {
+        matches!(self, MatchStrength::Found | MatchStrength::Named)
+    }
 }
 
 /// Receiver of matches: strength, kind, the matched text, and its place.
@@ -108,6 +129,15 @@ impl SecretPlace {
     }
 }
 
+/// What the name of a key says about its value.
+#[derive(Debug, Clone, Copy)]
+struct KeyWords<'k> {
+    name: &'k [u8],
+    password: Option<PasswordName<'k>>,
+    /// True if the value is an amount or a serial number.
+    of_amount: bool,
+}
+
 impl Inspection {
     /// Adds the kinds and words of `other`.
     pub fn extend(&mut self, other: Inspection) {
@@ -121,40 +151,35 @@ impl Inspection {
     /// Inspects the name of a key and the beginning of its value. Collects evidence for the kinds in `shown`.
     pub fn inspect(&self, record: &Record<'_>, shown: SensitiveKinds, room: &mut PeekBuffers) -> ValueVerdict {
         let mut tally = MatchTally::new(shown);
-        let (key, name) = (beginning(record.key), TextGroup::Single(SecretPlace::Name));
-        self.scan(key, &mut |seen, kind, secret, _| tally.add(seen, kind, name, secret, ""));
-        tally.end_text(name);
+        let (name, group) = (beginning(record.key), TextGroup::Single(SecretPlace::Name));
+        self.scan(name, b"", &mut |seen, kind, secret, _| tally.add(seen, kind, group, secret, ""));
+        tally.end_text(group);
         if let Some(value) = record.raw {
             let wants_passwords = self.kinds.has(SensitiveKind::Password);
-            let named = if wants_passwords { named::find(key, &self.names, &self.separators) } else { None };
-            let of_amount = amount::is_amount(key);
-            value.peek(room, |part| {
-                // In names of amounts, values of strings are numbers; members and fields may still be phone numbers.
-                tally.phones = !(of_amount && matches!(part, ValuePart::String(_)));
-                self.part(part, record.kind, named, of_amount, &mut tally);
-            });
+            let password = if wants_passwords { named::find(name, &self.names, &self.separators) } else { None };
+            let key = KeyWords { name, password, of_amount: amount::is_amount(name) };
+            value.peek(room, |part| self.part(part, record.kind, &key, &mut tally));
         }
         tally.finish()
     }
 
-    /// Inspects a part of a value under a name that may say password, or that of an amount.
-    fn part(
-        &self,
-        part: ValuePart<'_>,
-        kind: Kind,
-        named: Option<PasswordName<'_>>,
-        of_amount: bool,
-        tally: &mut MatchTally,
-    ) {
+    /// Inspects a part of a value.
+    fn part(&self, part: ValuePart<'_>, kind: Kind, key: &KeyWords<'_>, tally: &mut MatchTally) {
+        // In names of amounts, values of strings and of fields are numbers, but for those that are called phone numbers; members and
+        // fields may be phone numbers whatever the key counts.
+        tally.phones = !(key.of_amount && matches!(part, ValuePart::String(_)));
         match part {
-            ValuePart::String(text) => self.text(text, TextGroup::Single(SecretPlace::Value), named, tally),
+            ValuePart::String(text) => {
+                self.text(text, key.name, TextGroup::Single(SecretPlace::Value), key.password, tally);
+            }
             ValuePart::Element(text) => {
-                let named = named.filter(|named| named.is_last).map(|named| named.doubted(kind != Kind::List));
-                self.text(text, TextGroup::Elements, named, tally);
+                let password = key.password.filter(|named| named.is_last);
+                let password = password.map(|named| named.doubted(kind != Kind::List));
+                self.text(text, b"", TextGroup::Elements, password, tally);
             }
             ValuePart::Pair(field, value) => {
                 let field = &*unwrapped(field);
-                self.text(field, TextGroup::Fields, None, tally);
+                self.text(field, b"", TextGroup::Fields, None, tally);
                 let of_id = named::is_id(field);
                 let group = if of_id { TextGroup::ValuesOfIds } else { TextGroup::Values(hash(field)) };
                 if self.kinds.has(SensitiveKind::Password)
@@ -163,11 +188,11 @@ impl Inspection {
                 {
                     tally.add(MatchStrength::Found, SensitiveKind::Password, group, secret, word);
                 }
-                tally.phones = !(of_amount || amount::is_amount(field));
+                tally.phones = !(key.of_amount || amount::is_amount(field));
                 // A hash of passwords by user, or of one; other fields describe a password.
                 let holds = of_id || named::is_value(field);
-                let named = named.filter(|named| named.is_last && holds).map(|named| named.doubted(!of_id));
-                self.text(value, group, named, tally);
+                let password = key.password.filter(|named| named.is_last && holds);
+                self.text(value, field, group, password.map(|named| named.doubted(!of_id)), tally);
             }
         }
     }
@@ -176,8 +201,8 @@ impl Inspection {
     pub fn masked_name(&self, name: &[u8]) -> Option<Vec<u8>> {
         let name = beginning(name);
         let mut found: Vec<(Range<usize>, String)> = Vec::new();
-        self.scan(name, &mut |seen, kind, secret, range| {
-            if seen == MatchStrength::Found {
+        self.scan(name, b"", &mut |seen, kind, secret, range| {
+            if seen.is_match() {
                 found.push((range, mask::masked(kind, secret, "")));
             }
         });
@@ -200,40 +225,50 @@ impl Inspection {
         Some(masked)
     }
 
-    /// Inspects a text of a value, including members of JSON objects in it.
-    fn text(&self, text: &[u8], group: TextGroup, named: Option<PasswordName<'_>>, tally: &mut MatchTally) {
-        let text = &*unboxed(text);
-        self.scan(text, &mut |seen, kind, secret, _| tally.add(seen, kind, group, secret, ""));
+    /// Inspects a text of a value, including members of JSON objects in it. `name` is that of its field or key.
+    fn text(
+        &self,
+        text: &[u8],
+        name: &[u8],
+        group: TextGroup,
+        password: Option<PasswordName<'_>>,
+        tally: &mut MatchTally,
+    ) {
+        let whole = unboxed(text);
+        let lines = framed::texts(&whole);
+        let text = lines.as_deref().unwrap_or(&whole);
+        self.scan(text, name, &mut |seen, kind, secret, _| tally.add(seen, kind, group, secret, ""));
         if self.kinds.has(SensitiveKind::Password) {
             password::scan(text, &self.fields, |word, range| {
                 let secret = text.get(range).unwrap_or_default();
                 tally.add(MatchStrength::Found, SensitiveKind::Password, group, secret, word);
             });
-            if let Some(named) = named.filter(|named| named.is_told_by(text)) {
-                tally.add(MatchStrength::Found, SensitiveKind::Password, group, &unwrapped(text), named.word);
+            if let Some(named) = password.filter(|named| named.is_told_by(&whole)) {
+                tally.add(MatchStrength::Found, SensitiveKind::Password, group, &unwrapped(&whole), named.word);
             }
         }
         tally.end_text(group);
     }
 
-    /// Runs all detectors that look at bytes only, without field names. Passes on each match with its place in `text`.
-    fn scan(&self, text: &[u8], see: &mut SeeMatch<'_>) {
+    /// Runs all detectors that look at bytes only, without field names but for those of numbers. Passes on each match with its place in
+    /// `text`.
+    fn scan(&self, text: &[u8], name: &[u8], see: &mut SeeMatch<'_>) {
         match Folded::of(text) {
-            None => self.detect(text, &mut |seen, kind, range| {
+            None => self.detect(text, name, &mut |seen, kind, range| {
                 see(seen, kind, text.get(range.clone()).unwrap_or_default(), range);
             }),
-            Some(folded) => self.detect(&folded.text, &mut |seen, kind, range| {
+            Some(folded) => self.detect(&folded.text, name, &mut |seen, kind, range| {
                 see(seen, kind, folded.text.get(range.clone()).unwrap_or_default(), folded.origin(&range));
             }),
         }
     }
 
-    fn detect(&self, text: &[u8], see: &mut dyn FnMut(MatchStrength, SensitiveKind, Range<usize>)) {
+    fn detect(&self, text: &[u8], name: &[u8], see: &mut dyn FnMut(MatchStrength, SensitiveKind, Range<usize>)) {
         const NUMBERS: SensitiveKinds = SensitiveKinds::from_bits(
             1 << SensitiveKind::Phone as u8 | 1 << SensitiveKind::IdCard as u8 | 1 << SensitiveKind::BankCard as u8,
         );
         if !self.kinds.both(NUMBERS).is_empty() {
-            digits::scan(text, self.kinds, see);
+            digits::scan(text, &Wanted::new(self.kinds, name), see);
         }
         if self.kinds.has(SensitiveKind::Email) {
             email::scan(text, |range| see(MatchStrength::Found, SensitiveKind::Email, range));
@@ -286,7 +321,7 @@ pub(crate) mod testing {
     /// Returns the verdict on the text of a value, with evidence.
     pub fn verdict(text: &[u8]) -> ValueVerdict {
         let mut tally = MatchTally::new(SensitiveKinds::ALL);
-        everything().text(text, TextGroup::Single(SecretPlace::Value), None, &mut tally);
+        everything().text(text, b"", TextGroup::Single(SecretPlace::Value), None, &mut tally);
         tally.finish()
     }
 
@@ -367,6 +402,26 @@ mod tests {
         assert!(long(13_812_345_678).found.has(SensitiveKind::Phone) && long(1_700_000_000_123).found.is_empty());
     }
 
+    /// Returns what is found in parts of the value of a key.
+    fn found_in(key: &str, parts: &[ValuePart<'_>]) -> Vec<SensitiveKind> {
+        let (inspection, mut tally) = (everything(), MatchTally::new(SensitiveKinds::ALL));
+        let password = named::find(key.as_bytes(), &inspection.names, &inspection.separators);
+        let words = KeyWords { name: key.as_bytes(), password, of_amount: amount::is_amount(key.as_bytes()) };
+        parts.iter().for_each(|part| inspection.part(*part, Kind::Hash, &words, &mut tally));
+        let found = tally.finish().found;
+        SensitiveKind::ALL.into_iter().filter(|kind| found.has(*kind)).collect()
+    }
+
+    fn string<'t>(text: &'t (impl AsRef<[u8]> + ?Sized)) -> ValuePart<'t> {
+        ValuePart::String(text.as_ref())
+    }
+
+    fn pair<'t>(field: &'t str, value: &'t (impl AsRef<[u8]> + ?Sized)) -> ValuePart<'t> {
+        ValuePart::Pair(field.as_bytes(), value.as_ref())
+    }
+
+    const NONE: [SensitiveKind; 0] = [];
+
     #[test]
     fn values_of_amounts_are_no_phone_numbers() {
         let finds = |key: &str| {
@@ -376,10 +431,78 @@ mod tests {
             !everything().inspect(&record, SensitiveKinds::ALL, &mut PeekBuffers::default()).found.is_empty()
         };
         assert!(finds("user:contact:7") && !finds("file:size:7") && !finds("disk:usedBytes"));
-        let mut tally = MatchTally::new(SensitiveKinds::ALL);
-        let counted = ValuePart::Pair(b"13812345678", b"7");
-        everything().part(counted, Kind::Hash, None, true, &mut tally);
-        assert!(tally.finish().found.has(SensitiveKind::Phone), "whose number is counted");
+        assert_eq!(
+            found_in("bank:balance", &[pair("13812345678", "7")]),
+            [SensitiveKind::Phone],
+            "whose number is counted"
+        );
+        for key in ["bank:acct:balance:8812", "order:no:7", "账户:余额:7", "user:quota:1"] {
+            let fields = [pair("name", "li"), pair("mobile", "13912345678"), pair("balance", "13812345678")];
+            assert_eq!(found_in(key, &fields), [SensitiveKind::Phone], "{key}");
+            let text = r#"{"name":"li","receiverPhone":"13912345678","balance":12.5}"#;
+            assert_eq!(found_in(key, &[string(text)]), [SensitiveKind::Phone], "{key}");
+            assert_eq!(found_in(key, &[pair("buyer", text)]), [SensitiveKind::Phone], "{key}");
+        }
+        for part in [
+            pair("2024", "13812345678"),
+            pair("logs", "13812345678"),
+            string("[13812345678,13912345678]"),
+            string(r#"{"logs":13812345678}"#),
+        ] {
+            assert_eq!(found_in("disk:storage:used", &[part]), NONE, "{part:?}");
+        }
+        assert_eq!(found_in("user:info:1", &[pair("contactTotal", "13812345678")]), NONE);
+    }
+
+    #[test]
+    fn named_numbers_stand_beside_others() {
+        let (card, other) = ("11010519491231002X", "713829384756102938");
+        let records = |number: &str| format!(r#"{{"idNo":"{number}","cases":[{}1]}}"#, format!("{other},").repeat(5));
+        assert_eq!(found_in("case:party:1", &[string(&records(card))]), [SensitiveKind::IdCard]);
+        assert_eq!(found_in("case:party:1", &[string(&records(card).replace("idNo", "caseNo"))]), NONE);
+        // Another number under the name is no near miss, unless it might be one by its date.
+        let verdict = |number: &str| {
+            let mut tally = MatchTally::new(SensitiveKinds::ALL);
+            let key = KeyWords { name: b"user:idno:7", password: None, of_amount: false };
+            everything().part(string(number), Kind::String, &key, &mut tally);
+            tally.finish()
+        };
+        assert!(verdict(card).found.has(SensitiveKind::IdCard) && verdict(other).near.is_empty());
+        assert!(verdict("110105194912310021").near.has(SensitiveKind::IdCard));
+        let mobile = |name: &str| format!(r#"{{"{name}":"13912345678","waybills":[{}1]}}"#, "20231127001,".repeat(6));
+        assert_eq!(found_in("express:1", &[string(&mobile("mobile"))]), [SensitiveKind::Phone]);
+        assert_eq!(found_in("express:1", &[string(&mobile("next"))]), NONE);
+        let elements = ["13912345678", "02165123456"].map(|text| ValuePart::Element(text.as_bytes()));
+        assert_eq!(found_in("agent:phones:1", &elements), [SensitiveKind::Phone], "a fixed line beside it");
+    }
+
+    #[test]
+    fn texts_of_binary_formats_are_read() {
+        let java = |text: &str| {
+            let text = text.as_bytes();
+            [b"\xac\xed\0\x05t", &u16::try_from(text.len()).unwrap().to_be_bytes()[..], text].concat()
+        };
+        let field = |text: &str| [b"\x08\x07\x42", &[text.len() as u8][..], text.as_bytes(), b"\x32\x03abc"].concat();
+        let pickle = |text: &str| [b"\x80\x02X", &[text.len() as u8][..], b"\0\0\0", text.as_bytes(), b"q\0."].concat();
+        let token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U";
+        for (text, kind) in [
+            ("13912345678", SensitiveKind::Phone),
+            ("+8613912345678", SensitiveKind::Phone),
+            ("139 1234 5678", SensitiveKind::Phone),
+            ("手机13912345678", SensitiveKind::Phone),
+            ("13912345678,li,xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", SensitiveKind::Phone),
+            ("11010519491231002X", SensitiveKind::IdCard),
+            ("ann@corp.cn", SensitiveKind::Email),
+            ("redis://app:Hunter2x@10.0.0.1:6379/0?x=xxxxxxxxxxx", SensitiveKind::Password),
+            (token, SensitiveKind::Jwt),
+        ] {
+            for value in [java(text), field(text), pickle(text)] {
+                assert_eq!(found_in("user:info:1", &[string(&value)]), [kind], "{}", value.escape_ascii());
+                assert_eq!(found_in("user:info:1", &[pair("data", &value)]), [kind], "{}", value.escape_ascii());
+            }
+        }
+        let array = b"\x93\x07\xab13912345678\x31";
+        assert_eq!(found_in("user:info:1", &[string(array)]), [SensitiveKind::Phone]);
     }
 
     #[test]

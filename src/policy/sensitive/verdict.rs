@@ -4,6 +4,9 @@
 //! of order numbers, and within a group of texts that hold the same kind of thing: the elements of a collection, the fields
 //! of a hash, the values of one field in a stream. A set of sequential ids, one in three of which looks like a mobile number, is
 //! thus a near miss as a whole.
+//!
+//! Numbers whose own name says what they are (`"mobile":"138…"`) are also weighed among themselves, so that other numbers in the same
+//! record do not outweigh them.
 
 use super::mask;
 use super::{MaskedMatch, MatchStrength, SecretPlace, SensitiveKind, SensitiveKinds};
@@ -55,11 +58,31 @@ impl TextGroup {
 struct MatchCounts {
     found: [u16; KINDS],
     near: [u16; KINDS],
+    /// Those among them whose name says the kind.
+    named: [(u16, u16); KINDS],
     /// First match of each requested kind.
     evidence: Vec<MaskedMatch>,
 }
 
 impl MatchCounts {
+    /// Counts a match or near miss.
+    fn count(&mut self, kind: SensitiveKind, seen: MatchStrength) {
+        let (at, named) = (kind as usize, &mut self.named[kind as usize]);
+        let count = |counter: &mut u16| *counter = counter.saturating_add(1);
+        match seen {
+            MatchStrength::Named => count(&mut named.0),
+            MatchStrength::NamedNear => count(&mut named.1),
+            MatchStrength::Found | MatchStrength::Near => {}
+        }
+        count(if seen.is_match() { &mut self.found[at] } else { &mut self.near[at] });
+    }
+
+    /// Returns whether more named matches than named near misses were seen.
+    fn is_named(&self, kind: SensitiveKind) -> bool {
+        let (found, near) = self.named[kind as usize];
+        found > near
+    }
+
     fn add_evidence(&mut self, more: MaskedMatch) {
         if self.evidence.iter().all(|evidence| evidence.kind != more.kind) {
             self.evidence.push(more);
@@ -72,7 +95,7 @@ impl MatchCounts {
 pub(super) struct MatchTally {
     /// Kinds that evidence is requested for.
     shown: SensitiveKinds,
-    /// False while numbers are those of an amount, and none a phone number.
+    /// False while numbers are those of an amount, and only those phone numbers that a name calls so.
     pub phones: bool,
     groups: Vec<(TextGroup, MatchCounts)>,
     /// Matches in the current text, if it has any.
@@ -87,18 +110,19 @@ impl MatchTally {
 
     /// Adds a match or near miss in the current text of `group`. `word` is the matched word of a password.
     pub fn add(&mut self, seen: MatchStrength, kind: SensitiveKind, group: TextGroup, secret: &[u8], word: &str) {
-        if kind == SensitiveKind::Phone && !self.phones {
+        let is_named = matches!(seen, MatchStrength::Named | MatchStrength::NamedNear);
+        if kind == SensitiveKind::Phone && !self.phones && !is_named {
             return;
         }
         let text = self.text.get_or_insert_default();
-        let (MatchStrength::Found, place) = (seen, group.place()) else {
-            let near = &mut text.near[kind as usize];
-            return *near = near.saturating_add(1);
-        };
-        let first = text.found[kind as usize] == 0;
-        text.found[kind as usize] = text.found[kind as usize].saturating_add(1);
-        if first && self.shown.has(kind) {
-            text.add_evidence(MaskedMatch { kind, text: mask::masked(kind, secret, word).into(), place });
+        text.count(kind, seen);
+        let is_first = text.evidence.iter().all(|evidence| evidence.kind != kind);
+        if seen.is_match() && is_first && self.shown.has(kind) {
+            text.add_evidence(MaskedMatch {
+                kind,
+                text: mask::masked(kind, secret, word).into(),
+                place: group.place(),
+            });
         }
     }
 
@@ -113,23 +137,29 @@ impl MatchTally {
         let mut found = SensitiveKinds::default();
         for kind in SensitiveKind::ALL {
             let at = kind as usize;
-            let by_chance = text.near[at] >= MANY_NEAR && text.near[at] > text.found[at];
-            if text.found[at] > 0 && !by_chance {
-                counts.found[at] = counts.found[at].saturating_add(1);
+            let by_chance = text.near[at] >= MANY_NEAR && text.near[at] > text.found[at] && !text.is_named(kind);
+            let is_found = text.found[at] > 0 && !by_chance;
+            if is_found {
                 found.add(kind);
-            } else if text.found[at] > 0 || text.near[at] > 0 {
-                counts.near[at] = counts.near[at].saturating_add(1);
             }
+            let seen = match (text.found[at], text.near[at]) {
+                (0, 0) => continue,
+                _ if is_found => MatchStrength::found(text.is_named(kind)),
+                _ => MatchStrength::near(text.named[at] != (0, 0)),
+            };
+            counts.count(kind, seen);
         }
         let evidence = text.evidence.into_iter().filter(|evidence| found.has(evidence.kind));
         evidence.for_each(|evidence| counts.add_evidence(evidence));
     }
 
-    /// Returns the verdict: a kind is found if some group has more matches of it than near misses.
+    /// Returns the verdict: a kind is found if some group has more matches of it than near misses, among all or among the named.
     pub fn finish(self) -> ValueVerdict {
         let (mut verdict, mut chosen) = (ValueVerdict::default(), MatchCounts::default());
         for (_, counts) in self.groups {
-            let has = |kind: &SensitiveKind| counts.found[*kind as usize] > counts.near[*kind as usize];
+            let has = |kind: &SensitiveKind| {
+                counts.found[*kind as usize] > counts.near[*kind as usize] || counts.is_named(*kind)
+            };
             let found: SensitiveKinds = SensitiveKind::ALL.into_iter().filter(has).collect();
             let seen = |kind: &SensitiveKind| counts.found[*kind as usize] > 0 || counts.near[*kind as usize] > 0;
             let near: SensitiveKinds = SensitiveKind::ALL.into_iter().filter(seen).collect();
@@ -181,6 +211,23 @@ mod tests {
         assert_eq!(elements(2, 1), (true, false, 1));
         assert_eq!(elements(1, 1), (false, true, 0));
         assert_eq!(elements(20, 44), (false, true, 0));
+    }
+
+    #[test]
+    fn named_numbers_are_weighed_among_themselves() {
+        let verdict = |texts: &[&[MatchStrength]]| {
+            let mut tally = MatchTally::new(SensitiveKinds::ALL);
+            for text in texts {
+                text.iter().for_each(|seen| tally.add(*seen, SensitiveKind::IdCard, VALUE, b"11010519491231002X", ""));
+                tally.end_text(VALUE);
+            }
+            tally.finish().found.has(SensitiveKind::IdCard)
+        };
+        let (named, other, named_near) = (MatchStrength::Named, MatchStrength::Near, MatchStrength::NamedNear);
+        assert!(verdict(&[&[named, other, other, other, other, other]]) && verdict(&[&[named], &[other], &[other]]));
+        assert!(!verdict(&[&[MatchStrength::Found, other, other, other, other]]));
+        assert!(!verdict(&[&[named, named_near, named_near, named_near, named_near]]));
+        assert!(!verdict(&[&[named], &[named_near], &[named_near]]));
     }
 
     #[test]
