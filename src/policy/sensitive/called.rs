@@ -1,4 +1,4 @@
-//! Names of what holds phone numbers and numbers of identity cards: `mobile`, `receiverPhone`, `idNo`.
+//! Names of what holds phone numbers, numbers of identity cards, or private keys: `mobile`, `receiverPhone`, `idNo`, `privateKey`.
 //!
 //! A number under such a name is what the name says, whatever numbers stand beside it. The last word of a name counts, ids aside.
 
@@ -127,6 +127,13 @@ fn without_quote(text: &[u8]) -> &[u8] {
     text
 }
 
+/// Returns whether a name ends with the words of a private key, digits and separators aside.
+pub(super) fn is_private_key(name: &[u8]) -> bool {
+    let name = name.get(name.len().saturating_sub(LONGEST)..).unwrap_or(name);
+    let letters = name.iter().rev().filter(|byte| !matches!(byte, b'_' | b'-' | b'.' | b' '));
+    letters.map(u8::to_ascii_lowercase).take(b"privatekey".len()).eq(b"privatekey".iter().rev().copied())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -196,6 +203,16 @@ mod tests {
         }
         for text in ["", "idNo", "idNo ", "{\"idNo\":1,", "\"idNo\":[", ":", "\""] {
             assert!(kinds_before(text.as_bytes()).is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn private_keys_are_named() {
+        for name in ["privateKey", "merchant_private_key", "rsa.private-key", "PRIVATE KEY"] {
+            assert!(is_private_key(name.as_bytes()), "{name}");
+        }
+        for name in ["", "publicKey", "private", "privateKeyId", "rivateKey"] {
+            assert!(!is_private_key(name.as_bytes()), "{name}");
         }
     }
 }

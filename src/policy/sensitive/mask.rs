@@ -16,9 +16,9 @@ pub(super) fn masked(kind: SensitiveKind, secret: &[u8], word: &str) -> String {
         SensitiveKind::IdCard | SensitiveKind::BankCard => ends(&digits(secret), 2, 2),
         SensitiveKind::Email => mail(&String::from_utf8_lossy(secret)),
         SensitiveKind::Jwt => "eyJ****".to_owned(),
-        SensitiveKind::PrivateKey => "-----BEGIN **** PRIVATE KEY-----".to_owned(),
+        SensitiveKind::PrivateKey if word.is_empty() => "-----BEGIN **** PRIVATE KEY-----".to_owned(),
         SensitiveKind::Password if word.is_empty() => "****".to_owned(),
-        SensitiveKind::Password => format!("{word}=****"),
+        SensitiveKind::Password | SensitiveKind::PrivateKey => format!("{word}=****"),
     }
 }
 

@@ -6,6 +6,7 @@
 //! connection  passwords in URLs and settings of servers
 //! amount    names of sizes and serial numbers               called     names of phone numbers and identity cards
 //! named     keys named like a password                      labelled  passwords behind a Chinese label
+//! described values that say something about a password
 //! fullwidth digits as input methods type them
 //! verdict   chance matches told apart                       mask       what evidence shows
 //! ```
@@ -16,6 +17,7 @@
 mod amount;
 mod called;
 mod connection;
+mod described;
 mod digits;
 mod email;
 mod fullwidth;
@@ -138,6 +140,13 @@ struct KeyWords<'k> {
     of_amount: bool,
 }
 
+impl KeyWords<'_> {
+    /// Returns whether what this word names is a code that is given to everybody.
+    fn gives_out(&self, word: &str) -> bool {
+        word == named::CODE && named::gives_out(self.name)
+    }
+}
+
 impl Inspection {
     /// Adds the kinds and words of `other`.
     pub fn extend(&mut self, other: Inspection) {
@@ -170,21 +179,22 @@ impl Inspection {
         tally.phones = !(key.of_amount && matches!(part, ValuePart::String(_)));
         match part {
             ValuePart::String(text) => {
-                self.text(text, key.name, TextGroup::Single(SecretPlace::Value), key.password, tally);
+                self.text(text, key.name, TextGroup::Single(SecretPlace::Value), key.password, key, tally);
             }
             ValuePart::Element(text) => {
                 let password = key.password.filter(|named| named.is_last);
                 let password = password.map(|named| named.doubted(kind != Kind::List));
-                self.text(text, b"", TextGroup::Elements, password, tally);
+                self.text(text, b"", TextGroup::Elements, password, key, tally);
             }
             ValuePart::Pair(field, value) => {
                 let field = &*unwrapped(field);
-                self.text(field, b"", TextGroup::Fields, None, tally);
+                self.text(field, b"", TextGroup::Fields, None, key, tally);
                 let of_id = named::is_id(field);
                 let group = if of_id { TextGroup::ValuesOfIds } else { TextGroup::Values(hash(field)) };
                 if self.kinds.has(SensitiveKind::Password)
                     && let secret = &*unwrapped(value)
                     && let Some(word) = password::word(field, secret, &self.fields)
+                    && !key.gives_out(word)
                 {
                     tally.add(MatchStrength::Found, SensitiveKind::Password, group, secret, word);
                 }
@@ -192,7 +202,7 @@ impl Inspection {
                 // A hash of passwords by user, or of one; other fields describe a password.
                 let holds = of_id || named::is_value(field);
                 let password = key.password.filter(|named| named.is_last && holds);
-                self.text(value, field, group, password.map(|named| named.doubted(!of_id)), tally);
+                self.text(value, field, group, password.map(|named| named.doubted(!of_id)), key, tally);
             }
         }
     }
@@ -232,16 +242,25 @@ impl Inspection {
         name: &[u8],
         group: TextGroup,
         password: Option<PasswordName<'_>>,
+        key: &KeyWords<'_>,
         tally: &mut MatchTally,
     ) {
         let whole = unboxed(text);
         let lines = framed::texts(&whole);
         let text = lines.as_deref().unwrap_or(&whole);
         self.scan(text, name, &mut |seen, kind, secret, _| tally.add(seen, kind, group, secret, ""));
+        if self.kinds.has(SensitiveKind::PrivateKey) {
+            token::scan_raw_key(text, name, |range| {
+                let secret = text.get(range).unwrap_or_default();
+                tally.add(MatchStrength::Found, SensitiveKind::PrivateKey, group, secret, "privatekey");
+            });
+        }
         if self.kinds.has(SensitiveKind::Password) {
             password::scan(text, &self.fields, |word, range| {
-                let secret = text.get(range).unwrap_or_default();
-                tally.add(MatchStrength::Found, SensitiveKind::Password, group, secret, word);
+                if !key.gives_out(word) {
+                    let secret = text.get(range).unwrap_or_default();
+                    tally.add(MatchStrength::Found, SensitiveKind::Password, group, secret, word);
+                }
             });
             if let Some(named) = password.filter(|named| named.is_told_by(&whole)) {
                 tally.add(MatchStrength::Found, SensitiveKind::Password, group, &unwrapped(&whole), named.word);
@@ -321,7 +340,8 @@ pub(crate) mod testing {
     /// Returns the verdict on the text of a value, with evidence.
     pub fn verdict(text: &[u8]) -> ValueVerdict {
         let mut tally = MatchTally::new(SensitiveKinds::ALL);
-        everything().text(text, b"", TextGroup::Single(SecretPlace::Value), None, &mut tally);
+        let key = KeyWords { name: b"", password: None, of_amount: false };
+        everything().text(text, b"", TextGroup::Single(SecretPlace::Value), None, &key, &mut tally);
         tally.finish()
     }
 
@@ -503,6 +523,29 @@ mod tests {
         }
         let array = b"\x93\x07\xab13912345678\x31";
         assert_eq!(found_in("user:info:1", &[string(array)]), [SensitiveKind::Phone]);
+    }
+
+    #[test]
+    fn raw_private_keys_are_found_by_their_name() {
+        let key = format!("MIIEvQIBADANBg{}", "kqhkiG9w0BAQ".repeat(30));
+        let public = format!("MIIBIjANBgkqhk{}", "kqhkiG9w0BAQ".repeat(30));
+        let member = |key: &str| format!("{{\"appId\":\"1\",\"merchantPrivateKey\":\"{key}\"}}");
+        for part in [pair("private_key", &key), string(&member(&key)), pair("data", &member(&key))] {
+            assert_eq!(found_in("pay:channel:1", &[part]), [SensitiveKind::PrivateKey]);
+        }
+        for part in [pair("private_key", &public), pair("public_key", &key), string(&member(&public)), string(&key)] {
+            assert_eq!(found_in("pay:channel:1", &[part]), NONE);
+        }
+        assert_eq!(found_in("pay:channel:1", &[pair("privateKey", "MIIEvQIBADANBg")]), NONE, "too short");
+    }
+
+    #[test]
+    fn codes_that_are_given_out_are_no_passwords() {
+        let code = || [pair("口令", "Abc12345")];
+        assert_eq!(found_in("app:door:1", &code()), [SensitiveKind::Password]);
+        assert_eq!(found_in("live:redpacket:1", &code()), NONE);
+        assert_eq!(found_in("live:redpacket:1", &[string(r#"{"口令":"恭喜发财"}"#)]), NONE);
+        assert_eq!(found_in("ad:item:1", &[pair("淘口令", "￥Xy12abCd￥")]), NONE);
     }
 
     #[test]

@@ -2,15 +2,19 @@
 //!
 //! The last word of a segment counts, numbers behind it aside: not `password-reset-page`, nor `pwd_changed_at`. Where only
 //! ids follow, the value is taken for the password unless it cannot be one: flags, times, markup, hashes. Where other words
-//! follow (`password:reset:link:7`), it must also look like one: letters and digits mixed, without words. So must the members of
-//! a set. Lists of passwords that nobody may use (`weak:password`) hold nobody's.
+//! follow (`password:user:ann`), it must also look like one: letters and digits mixed, without words. So must the members of
+//! a set. Words such as `salt` and `reset` behind it say that the value is something else. Lists of passwords that nobody may use (`weak:password`) hold nobody's.
 
 use super::{password, split_hump};
 use crate::pattern::segment::Separators;
+use crate::policy::content::is_one_of;
 use crate::policy::content::serialized::unwrapped;
 
 /// Default words. A bare `token` or `key` is none of them.
-pub const NAMES: &[&str] = &["password", "passwd", "pwd", "passphrase", "secret", "密码", "口令"];
+pub const NAMES: &[&str] = &["password", "passwd", "pwd", "passphrase", "secret", "密码", "密碼", CODE];
+
+/// Word for passwords that is also one for codes which are given to everybody.
+pub(super) const CODE: &str = "口令";
 
 /// Lengths of what is taken for a password, in bytes.
 const SHORTEST: usize = 4;
@@ -35,6 +39,94 @@ const FORBIDDEN: [&[u8]; 13] = [
     "禁用".as_bytes(),
     "黑名单".as_bytes(),
 ];
+
+/// Words of what is given to everybody who knows a code: `redpacket:口令`, `淘口令`.
+const GIVEN: [&[u8]; 12] = [
+    b"redpacket",
+    b"red_packet",
+    b"redenvelope",
+    b"hongbao",
+    b"share",
+    b"coupon",
+    "红包".as_bytes(),
+    "淘".as_bytes(),
+    "分享".as_bytes(),
+    "优惠".as_bytes(),
+    "领取".as_bytes(),
+    "邀请".as_bytes(),
+];
+
+/// Words behind that for a password that make the value something about it: `pwd:salt:7`, `password:reset:link`.
+const ABOUT: [&[u8]; 67] = [
+    b"salt",
+    b"nonce",
+    b"policy",
+    b"rule",
+    b"rules",
+    b"version",
+    b"ver",
+    b"alg",
+    b"algo",
+    b"algorithm",
+    b"encrypt",
+    b"encryption",
+    b"hash",
+    b"digest",
+    b"device",
+    b"channel",
+    b"reset",
+    b"forget",
+    b"forgot",
+    b"recover",
+    b"recovery",
+    b"retrieve",
+    b"ticket",
+    b"token",
+    b"link",
+    b"url",
+    b"page",
+    b"code",
+    b"captcha",
+    b"otp",
+    b"sms",
+    b"error",
+    b"errors",
+    b"err",
+    b"fail",
+    b"failed",
+    b"fails",
+    b"failure",
+    b"wrong",
+    b"try",
+    b"tries",
+    b"retry",
+    b"attempt",
+    b"attempts",
+    b"count",
+    b"cnt",
+    b"times",
+    b"time",
+    b"limit",
+    b"lock",
+    b"locked",
+    b"expire",
+    b"expires",
+    b"expired",
+    b"expiry",
+    b"ttl",
+    b"status",
+    b"state",
+    b"flag",
+    b"level",
+    b"strength",
+    b"type",
+    b"region",
+    b"question",
+    b"hint",
+    b"template",
+    b"session",
+];
+const CHINESE_ABOUT: [&str; 10] = ["盐", "版本", "策略", "重置", "错误", "次数", "过期", "找回", "设备", "状态"];
 
 /// Names of fields that hold the value of a hash with one value.
 const VALUE_FIELDS: [&[u8]; 12] = [
@@ -63,19 +155,45 @@ pub(super) struct PasswordName<'w> {
 
 /// Returns the last word of a name that says password.
 pub(super) fn find<'w>(name: &[u8], words: &'w [String], separators: &Separators) -> Option<PasswordName<'w>> {
-    let mut found = None;
+    let mut found: Option<PasswordName<'w>> = None;
     for segment in separators.split(name) {
         let segment = segment.trim_ascii();
         let segment = segment.strip_prefix(b"{").unwrap_or(segment);
         let segment = segment.strip_suffix(b"}").unwrap_or(segment);
         match word_of(segment, words) {
             Some(word) => found = Some(PasswordName { word, is_last: true }),
+            None if found.is_some() && is_about(segment) => found = None,
             None => found = found.map(|found| PasswordName { is_last: found.is_last && is_id(segment), ..found }),
         }
     }
     let (found, lower) = (found?, name.to_ascii_lowercase());
     let is_forbidden = FORBIDDEN.iter().any(|word| memchr::memmem::find(&lower, word).is_some());
-    (!is_forbidden).then_some(found)
+    (!is_forbidden && (found.word != CODE || !gives_out(name))).then_some(found)
+}
+
+/// Returns whether a segment behind the word for a password says something about it.
+fn is_about(segment: &[u8]) -> bool {
+    if segment.len() > LONGEST {
+        return false;
+    }
+    let mut pieces = segment.split(|byte| matches!(byte, b'.' | b'_' | b'-' | b' '));
+    pieces.any(|piece| {
+        let mut rest = piece;
+        while !rest.is_empty() {
+            let (before, last) = split_hump(rest);
+            if is_one_of(last, &ABOUT) {
+                return true;
+            }
+            rest = before;
+        }
+        !piece.is_ascii() && CHINESE_ABOUT.iter().any(|word| memchr::memmem::find(piece, word.as_bytes()).is_some())
+    })
+}
+
+/// Returns whether a name says that its codes are given to everybody.
+pub(super) fn gives_out(name: &[u8]) -> bool {
+    let lower = name.to_ascii_lowercase();
+    GIVEN.iter().any(|word| memchr::memmem::find(&lower, word).is_some())
 }
 
 /// Returns whether a field of this name holds what the name of its hash says.
@@ -170,12 +288,28 @@ mod tests {
         ] {
             assert!(found(name).is_some_and(|(_, is_last)| is_last), "{name}");
         }
-        for name in ["password:reset:1", "user:password:alice", "secret:santa", "pwd:try:count:5"] {
+        for name in ["password:user:1", "user:password:alice", "secret:santa"] {
             assert!(found(name).is_some_and(|(_, is_last)| !is_last), "{name}");
         }
         for name in ["weak:password", "security:Common-Passwd", "弱密码"] {
             assert_eq!(found(name), None, "{name}");
         }
+        for name in [
+            "password:reset:1",
+            "pwd:try:count:5",
+            "pwd:salt:1001",
+            "pwd:policy:version",
+            "pwd:encryptAlg:1",
+            "password:reset_link:7",
+            "bank:secret:version:1",
+            "用户:密码:错误次数:1",
+            "live:redpacket:口令:1001",
+            "ad:淘口令:7",
+            "share:口令",
+        ] {
+            assert_eq!(found(name), None, "{name}");
+        }
+        assert!(found("pwd:salt:password:1").is_some_and(|(_, is_last)| is_last));
         for name in ["", "user:1", "password-reset-page", "pwd_changed_at", "passwordless:1", "secretary:1", "密码学:1"]
         {
             assert_eq!(found(name), None, "{name}");
@@ -227,7 +361,7 @@ mod tests {
         }
         assert!(!is_secret("user:1:password", &"x9".repeat(200)));
         for value in ["482913", "alice", "in-progress", "step_2", "sms", "1001", "a8f5f167", "user:1001", "weak v2"] {
-            assert!(!is_secret("password:reset:state:7", value), "{value:?}");
+            assert!(!is_secret("password:user:ann", value), "{value:?}");
         }
     }
 }

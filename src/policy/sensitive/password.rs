@@ -1,13 +1,14 @@
 //! Detection of password fields with a value, in hashes and in JSON objects within any text, also in objects that are encoded
 //! as a string of JSON, once or twice, and in arrays and objects that PHP serialized.
 //!
-//! A field matches a word if its name, in lower case and without `_`, `-`, `.` and blanks, ends with it. Empty and masked
-//! values (`null`, `****`) and what describes a field (`VARCHAR(64)`, `required`) do not count, nor do hashed and encrypted passwords, as the standards demand them: digests and
-//! ciphertexts in hexadecimal or base64, and formats such as `$2a$…`. A number in JSON counts if it is as long as a password:
-//! shorter ones are flags, counts and times, longer ones ids.
+//! A field matches a word if its name, in lower case and without `_`, `-`, `.` and blanks, ends with it, also with `confirm` or one or two
+//! digits behind it. Empty and masked values (`null`, `****`) and what describes a field (`VARCHAR(64)`, `required`) do not count, nor do
+//! hashed and encrypted passwords, as the standards demand them: digests and ciphertexts in hexadecimal, base64 or raw bytes, and formats
+//! such as `$2a$…`. A number in JSON counts if it is as long as a password: shorter ones are flags, counts and times, longer ones ids.
 
 use std::ops::Range;
 
+use super::{described, named};
 use crate::policy::content::is_one_of;
 
 /// Default endings of field names. A bare `token` is not among them, since sessions legitimately store one.
@@ -21,17 +22,31 @@ pub const FIELDS: &[&str] = &[
     "apikey",
     "accesstoken",
     "refreshtoken",
+    "secretaccesskey",
+    "pass",
     "密码",
+    "密碼",
     "口令",
 ];
+
+/// Words before `pass` that make it a password. Others make it an exam, a ticket or a flag: `isPass`, `boarding_pass`.
+const BEFORE_PASS: [&str; 31] = [
+    "user", "usr", "db", "database", "mysql", "oracle", "postgres", "pg", "mongo", "redis", "mq", "kafka", "smtp",
+    "mail", "email", "imap", "ftp", "ssh", "ldap", "http", "proxy", "vpn", "wifi", "login", "auth", "root", "admin",
+    "sudo", "account", "old", "new",
+];
+
+/// What may follow the word in the name of a field, besides digits: `passwordConfirm`, `密码明文`.
+const SUFFIXES: [&str; 6] = ["confirm", "confirmation", "plain", "plaintext", "明文", "确认"];
+
+/// Most digits behind the word in the name of a field: `password2`.
+const MOST_DIGITS: usize = 2;
 
 /// Longest field name that is considered.
 const LONGEST_FIELD: usize = 64;
 /// Length of the shortest digest or block of ciphertext, in hexadecimal and in base64.
 const SHORTEST_HEX: usize = 32;
 const SHORTEST_BASE64: usize = 24;
-/// Length of the longest text beside a field.
-const LONGEST_LABEL: usize = 128;
 /// Lengths of a password in running text and in lines of configuration files.
 pub(super) const MIXED: std::ops::RangeInclusive<usize> = 6..=64;
 /// Most digits of a text that is a count rather than a password, and of one that is the lifetime of a token in seconds.
@@ -40,7 +55,7 @@ const LONGEST_LIFE: usize = 8;
 /// Digits of a number that is a password.
 const NUMBER: std::ops::RangeInclusive<usize> = 6..=12;
 /// Marks around the variables of a text.
-const VARIABLES: [(&str, &str); 3] = [("${", "}"), ("#{", "}"), ("{{", "}}")];
+pub(super) const VARIABLES: [(&str, &str); 3] = [("${", "}"), ("#{", "}"), ("{{", "}}")];
 /// Most backslashes before a quote: two encodings.
 const DEEPEST: usize = 3;
 
@@ -62,10 +77,34 @@ pub(super) fn word<'w>(field: &[u8], value: &[u8], words: &'w [String]) -> Optio
         }
         rest = behind;
     }
-    let name = &name[..len];
-    let word = words.iter().find(|word| name.ends_with(word.as_bytes()))?;
-    let value = value.trim_ascii();
-    (!is_harmless(word, value) && !is_time(value) && !is_small_number(word, value)).then_some(word)
+    let word = word_of(&name[..len], words)?;
+    let trimmed = value.trim_ascii();
+    let is_none = is_harmless(word, trimmed)
+        || is_time(trimmed)
+        || is_small_number(word, trimmed)
+        || is_hashable(word) && is_raw_digest(value)
+        || word == PASS && !(is_mixed(trimmed) && trimmed.iter().all(u8::is_ascii_graphic))
+        || word == named::CODE && named::gives_out(field);
+    (!is_none).then_some(word)
+}
+
+/// Word that is a password only behind certain words, and if the value looks like one.
+const PASS: &str = "pass";
+
+/// Returns the word that a name ends with, digits and words such as `confirm` behind it aside.
+fn word_of<'w>(name: &[u8], words: &'w [String]) -> Option<&'w str> {
+    let digits = name.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let bare = if digits <= MOST_DIGITS { &name[..name.len() - digits] } else { name };
+    let bare = SUFFIXES.iter().find_map(|suffix| bare.strip_suffix(suffix.as_bytes())).unwrap_or(bare);
+    let ends = |name: &[u8], word: &str| {
+        name.strip_suffix(word.as_bytes()).is_some_and(|before| word != PASS || is_before_pass(before))
+    };
+    let word = words.iter().find(|word| ends(name, word) || bare.len() < name.len() && ends(bare, word));
+    word.map(String::as_str)
+}
+
+fn is_before_pass(name: &[u8]) -> bool {
+    name.is_empty() || BEFORE_PASS.iter().any(|word| name.ends_with(word.as_bytes()))
 }
 
 /// Splits off the letter that a text begins with as `\uXXXX`, the form in which Python writes Chinese into JSON. Its UTF-8 is shorter.
@@ -80,13 +119,19 @@ fn escaped_letter(text: &[u8]) -> Option<(char, &[u8])> {
 /// Returns whether a value under this word is no plain-text secret: empty, a flag, masked, hashed or encrypted. Keys and tokens
 /// are secrets even if they look like digests, unless the value says that it is one.
 pub(super) fn is_harmless(word: &str, value: &[u8]) -> bool {
-    let hashable = matches!(word, "password" | "passwd" | "pwd" | "passphrase" | "密码" | "口令");
+    let value = value.trim_ascii();
     is_nothing(value)
-        || is_label(value)
-        || describes(value.trim_ascii())
-        || is_placeholder(value.trim_ascii())
+        || described::is_label(value)
+        || described::describes(value)
+        || !word.is_empty() && described::is_state(word, value)
+        || is_placeholder(value)
         || says_hashed(value)
-        || hashable && is_digest(value)
+        || is_hashable(word) && is_digest(value)
+}
+
+/// Returns whether what a word names is compared only, so that it should be stored as a digest.
+fn is_hashable(word: &str) -> bool {
+    matches!(word, "password" | "passwd" | "pwd" | "passphrase" | PASS | "密码" | "密碼" | "口令")
 }
 
 /// Returns whether a value counts something rather than being a password: how often one was wrong or a page was opened, how long a
@@ -115,94 +160,6 @@ pub(super) fn is_time(value: &[u8]) -> bool {
         begins && parts.clone().count() == 2 && parts.all(are_digits)
     });
     is_number || is_date
-}
-
-/// Returns whether a value describes the field: its type or a condition as in schemas and forms, a regular expression, a path of files.
-fn describes(value: &[u8]) -> bool {
-    const TYPES: [&[u8]; 14] = [
-        b"varchar",
-        b"varchar2",
-        b"nvarchar",
-        b"char",
-        b"text",
-        b"string",
-        b"str",
-        b"required",
-        b"optional",
-        b"nullable",
-        b"readonly",
-        b"writeonly",
-        b"y",
-        b"n",
-    ];
-    let open = memchr::memchr(b'(', value).unwrap_or(value.len());
-    let (name, size) = value.split_at(open);
-    let is_size = size.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b'(' | b')' | b','));
-    let is_expression = value.starts_with(b"^") && value.ends_with(b"$") && value.len() > 2;
-    let names = value.strip_prefix(b"/").map(|rest| rest.split(|byte| *byte == b'/'));
-    let is_path = names.is_some_and(|mut names| {
-        names.clone().count() > 1
-            && names.all(|name| !name.is_empty() && name.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'-'))
-    });
-    // Rules of a validator: `required|min:6`.
-    let are_rules = memchr::memchr(b'|', value).is_some_and(|end| is_one_of(&value[..end], &TYPES));
-    is_one_of(name, &TYPES) && is_size || is_expression || is_path || are_rules || refers(value)
-}
-
-/// Returns whether a value says where or by what something is done: an address, a permission such as `sys:user:edit`, the type of an
-/// input, the template of a message.
-fn refers(value: &[u8]) -> bool {
-    const INPUTS: [&[u8]; 3] = [b"input-password", b"current-password", b"new-password"];
-    let is_address = [&b"http://"[..], b"https://"].iter().any(|scheme| value.starts_with(scheme));
-    let is_word = |word: &[u8]| !word.is_empty() && word.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'*');
-    let words = || value.split(|byte| *byte == b':');
-    let is_permission = words().count() > 2 && words().all(is_word);
-    let template = value.strip_prefix(b"SMS_").is_some_and(|id| id.iter().all(u8::is_ascii_digit));
-    is_address || is_permission || template || is_one_of(value, &INPUTS)
-}
-
-/// Returns whether a value is the text beside a field or of a message: `登录密码`, `密码不能少于6位`, `Please enter your password`.
-fn is_label(value: &[u8]) -> bool {
-    const NOUNS: [&str; 4] = ["密码", "口令", "密碼", "パスワード"];
-    const ADVICE: [&str; 7] = ["请", "不能", "忘记", "错误", "重置", "修改", "不少于"];
-    let text = std::str::from_utf8(value.trim_ascii()).unwrap_or_default();
-    // In lower case the same words are passwords.
-    if ["Password", "PASSWORD", "Secret"].contains(&text) {
-        return true;
-    }
-    if text.len() > LONGEST_LABEL {
-        return false;
-    }
-    let names_one = NOUNS.iter().any(|word| text.contains(word));
-    let advises = names_one && ADVICE.iter().any(|word| text.contains(word));
-    // A message may hold a password; lengths and variables are none.
-    let (text, has_variables) = without_variables(text);
-    if text.bytes().any(|byte| byte.is_ascii_digit()) {
-        return advises && text.split(|c: char| !c.is_ascii_alphanumeric()).all(|word| word.len() <= 2);
-    }
-    let is_noun = NOUNS.iter().any(|word| text.ends_with(word));
-    is_noun
-        || advises
-        || names_one && has_variables
-        || text.contains(' ') && text.to_ascii_lowercase().contains("password")
-}
-
-/// Returns a text without its variables, such as `${code}` and `{{code}}`, and whether it has any.
-fn without_variables(text: &str) -> (String, bool) {
-    let (mut rest, mut kept) = (text, String::new());
-    let variable = |text: &str| {
-        let place = |(open, close): &(&str, &str)| {
-            let at = text.find(open)?;
-            Some((at, at + text[at..].find(close)? + close.len()))
-        };
-        VARIABLES.iter().filter_map(place).min()
-    };
-    while let Some((at, end)) = variable(rest) {
-        kept.push_str(&rest[..at]);
-        rest = &rest[end..];
-    }
-    let has_variables = rest.len() < text.len();
-    (kept + rest, has_variables)
 }
 
 /// Returns whether a value stands for one that is filled in later: `${DB_PASSWORD}`, `{{ password }}`, `<password>`, `$PASSWORD`.
@@ -318,7 +275,7 @@ fn number_end(text: &[u8], start: usize) -> usize {
 }
 
 fn is_nothing(value: &[u8]) -> bool {
-    const WORDS: [&[u8]; 39] = [
+    const WORDS: [&[u8]; 45] = [
         b"null",
         b"nil",
         b"none",
@@ -344,6 +301,12 @@ fn is_nothing(value: &[u8]) -> bool {
         b"removed",
         b"enabled",
         b"disabled",
+        b"protected",
+        b"encrypted",
+        "已加密".as_bytes(),
+        "加密存储".as_bytes(),
+        "脱敏".as_bytes(),
+        "已脱敏".as_bytes(),
         "未设置".as_bytes(),
         "已设置".as_bytes(),
         "启用".as_bytes(),
@@ -362,7 +325,18 @@ fn is_nothing(value: &[u8]) -> bool {
     let value = value.trim_ascii();
     let bare = without_brackets(value);
     let masked = MASKS.iter().any(|mask| memchr::memmem::find_iter(value, mask).count() >= 3);
-    value.is_empty() || masked || is_one_of(bare, &WORDS)
+    value.is_empty() || masked || is_filler(value) || is_one_of(bare, &WORDS)
+}
+
+/// Returns whether a value is one mark repeated, as masks and forms have it: `######`, `------`, `xxxxxx`.
+fn is_filler(value: &[u8]) -> bool {
+    let [first, rest @ ..] = value else { return false };
+    let least = match first {
+        b'#' | b'-' | b'.' | b'_' | b'?' => 3,
+        b'x' | b'X' => 4,
+        _ => return false,
+    };
+    value.len() >= least && rest.iter().all(|byte| byte == first)
 }
 
 /// Marks that stand for characters left out: asterisk, full-width asterisk, bullet, black circle.
@@ -370,6 +344,7 @@ const MASKS: [&[u8]; 4] = [b"*", "＊".as_bytes(), "•".as_bytes(), "●".as_by
 
 /// Returns whether a value is a digest or ciphertext by its form: a number of hexadecimal or base64 digits.
 fn is_digest(value: &[u8]) -> bool {
+    let value = value.strip_prefix(b"0x").unwrap_or(value);
     // With its salt in front or behind, or alone; other signs than these stand beside whole digests only.
     let hex = value.split(|byte| matches!(byte, b':' | b'$')).any(is_hex_digest)
         || value
@@ -378,13 +353,59 @@ fn is_digest(value: &[u8]) -> bool {
     hex || is_base64(value)
 }
 
+/// Returns whether a value is a digest or ciphertext as raw bytes: no text, and of a length that these have.
+fn is_raw_digest(value: &[u8]) -> bool {
+    let is_length = value.len() >= 16 && value.len().is_multiple_of(16) || matches!(value.len(), 20 | 24 | 28);
+    is_length && std::str::from_utf8(value).is_err()
+}
+
+/// Returns whether a value begins with the name of a cipher or digest: `SM4:…`, `RSA|…`, `hmac-sha256:…`.
+fn is_tagged(value: &[u8]) -> bool {
+    const CIPHERS: [&[u8]; 14] = [
+        b"sm2",
+        b"sm3",
+        b"sm4",
+        b"rsa",
+        b"aes",
+        b"des",
+        b"3des",
+        b"hmac",
+        b"sha",
+        b"md5",
+        b"kms",
+        b"cipher",
+        b"enc",
+        b"encrypted",
+    ];
+    let Some(end) = value.iter().take(24).position(|byte| matches!(byte, b':' | b'|')) else { return false };
+    let (tag, body) = (value[..end].to_ascii_lowercase(), &value[end + 1..]);
+    let names = |cipher: &&[u8]| {
+        tag.strip_prefix(*cipher).is_some_and(|rest| match rest {
+            [] => true,
+            [first, ..] => first.is_ascii_digit() || matches!(first, b'-' | b'_'),
+        })
+    };
+    let in_body =
+        |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_' | b'=' | b':' | b'.');
+    body.len() >= 8 && CIPHERS.iter().any(names) && body.iter().all(in_body)
+}
+
 /// Returns whether a value says that it is hashed or encrypted: `$2a$10$…`, `{bcrypt}…`, `ENC(…)`.
 fn says_hashed(value: &[u8]) -> bool {
     let tagged = scheme(value).is_some_and(|(scheme, _)| (3..=15).contains(&scheme.len()) && !is_no_hash(scheme));
-    let sealed = value.starts_with(b"ENC(") && value.ends_with(b")") || value.starts_with(b"vault:v");
+    let sealed = value.starts_with(b"ENC(") && value.ends_with(b")")
+        || value.starts_with(b"ENC[") && value.ends_with(b"]")
+        || value.starts_with(b"vault:v")
+        // Salted by OpenSSL, in base64.
+        || value.starts_with(b"U2FsdGVkX1");
     let named =
         [&b"pbkdf2"[..], b"argon2", b"scrypt", b"bcrypt", b"sha1$", b"sha256", b"sha512", b"md5$", b"SCRAM-SHA-"];
-    tagged || sealed || is_crypt(value) || is_unusable(value) || named.iter().any(|name| value.starts_with(name))
+    tagged
+        || sealed
+        || is_tagged(value)
+        || is_crypt(value)
+        || is_unusable(value)
+        || named.iter().any(|name| value.starts_with(name))
 }
 
 /// Returns whether a value has the form of `crypt`: `$2a$10$…`, or that of phpass (`$P$…`), which has no third `$`.

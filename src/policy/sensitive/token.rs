@@ -5,6 +5,8 @@ use std::sync::LazyLock;
 
 use memchr::memmem::{self, Finder};
 
+use super::called;
+
 /// Start of both JSON objects of a token: `{"` in base64.
 const OBJECT: &[u8] = b"eyJ";
 /// Minimum lengths of objects and signatures, in characters.
@@ -16,6 +18,7 @@ const DASHES: &[u8] = b"-----";
 const LONGEST_LABEL: usize = 48;
 
 static OBJECTS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(OBJECT));
+static RAW_KEYS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(RAW_KEY));
 static BEGINS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(BEGIN));
 
 /// Reports all signed tokens: two objects and a signature in base64 without padding, separated by dots.
@@ -55,6 +58,41 @@ fn after_dot(text: &[u8], at: usize) -> Option<usize> {
 
 fn in_base64(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')
+}
+
+/// First characters of a key in base64, without the block around it: a sequence in DER with a length of two bytes.
+const RAW_KEY: &[u8] = b"MII";
+/// Minimum length of one, in characters.
+const SHORTEST_RAW_KEY: usize = 300;
+
+/// Reports all private keys of RSA (PKCS#8 and PKCS#1) in base64 whose name says so; that of the whole text is `name`.
+pub(super) fn scan_raw_key(text: &[u8], name: &[u8], mut see: impl FnMut(Range<usize>)) {
+    if text.len() < SHORTEST_RAW_KEY {
+        return; // the common case
+    }
+    let mut done = 0;
+    for start in RAW_KEYS.find_iter(text) {
+        let (before, key) = text.split_at(start);
+        if start < done {
+            continue;
+        }
+        // Behind the length, the version is 0: certificates and public keys have another sequence there.
+        let is_version = matches!(key.get(5..10), Some([b'A' | b'Q' | b'g' | b'w', b'I', b'B', b'A', _]));
+        let is_named = || match before {
+            [] | [b'"'] => called::is_private_key(name),
+            _ => called::name_before(before).is_some_and(|before| called::is_private_key(before.name)),
+        };
+        if !is_version || !is_named() {
+            continue;
+        }
+        // Lines may be folded, and JSON escapes their ends and slashes.
+        let in_key = |byte: &u8| in_base64(*byte) || matches!(byte, b'+' | b'/' | b'=' | b'\\' | b'\r' | b'\n');
+        let length = key.iter().position(|byte| !in_key(byte)).unwrap_or(key.len());
+        done = start + length;
+        if length >= SHORTEST_RAW_KEY {
+            see(start..done);
+        }
+    }
 }
 
 /// Reports all lines that open a private key block: PKCS, OpenSSH, PGP.

@@ -11,6 +11,22 @@ fn plain_text_passwords_are_found() {
     {
         assert!(given(field, "hunter2").is_some(), "{field}");
     }
+    for field in ["pass", "db_pass", "userPass", "smtpPass", "spring.mail.pass", "DB_PASS"] {
+        assert_eq!(given(field, "hunter2").as_deref(), Some("pass"), "{field}");
+    }
+    for field in [
+        "password2",
+        "pwd1",
+        "passwordConfirm",
+        "password_confirmation",
+        "passwordPlain",
+        "密码明文",
+        "登录密碼",
+        "SecretAccessKey",
+        "aws_secret_access_key",
+    ] {
+        assert!(given(field, "Hunter2x").is_some(), "{field}");
+    }
     assert_eq!(given("old_Passwd", "x").as_deref(), Some("passwd"));
     assert!(given("api_key", "0123456789abcdef0123456789abcdef").is_some());
 }
@@ -19,6 +35,14 @@ fn plain_text_passwords_are_found() {
 fn other_fields_and_hashed_passwords_are_not() {
     for field in ["", "token", "password_set", "pwd_changed_at", "secretary", "name", &"x".repeat(100)] {
         assert_eq!(given(field, "hunter2"), None, "{field}");
+    }
+    for field in
+        ["isPass", "exam_pass", "boardingPass", "bypass", "compass", "pass_rate", "password2024", "passwordText"]
+    {
+        assert_eq!(given(field, "hunter2"), None, "{field}");
+    }
+    for value in ["1", "true", "Y", "passed", "通过", "2026-11-27", "hunter", "123456", "pass rate 80%"] {
+        assert_eq!(given("pass", value), None, "{value}");
     }
     for time in ["1764150000", "1764150000123", "2025-01-01 10:00:00", "2025/01/01"] {
         assert_eq!(given("lastChangePwd", time), None, "{time}");
@@ -71,6 +95,28 @@ fn other_fields_and_hashed_passwords_are_not() {
         "sys:user:edit",
         "input-password",
         "required|min:6",
+        "ENC[AES256_GCM,data:p673w7A=,iv:YY=,aad:UQ=,tag:A=]",
+        "SM4:eHh4eHh4eHh4eHh4eHh4eA==",
+        "RSA|QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWZnaGlq",
+        "hmac-sha256:YWJjZGVmZ2hpamtsbW5vcHFyc3R1dnd4eXo=",
+        "sm3:a1b2a1b2",
+        "0xa1b2c3d4e5f6a1b2c3d4e5f6a1b2c3d4e5f6a1b2",
+        "######",
+        "------",
+        "xxxxxx",
+        "......",
+        "已加密",
+        "已脱敏",
+        "/pages/resetPwd/index",
+        "login.form.password",
+        "user_pwd",
+        "String!",
+        "C:\\secrets\\db.txt",
+        "arn:aws:secretsmanager:cn-north-1:1:secret:db",
+        "已过期",
+        "strong",
+        "Password is too short",
+        "Passwort",
     ] {
         assert_eq!(given("password", value), None, "{value}");
     }
@@ -98,9 +144,27 @@ fn other_fields_and_hashed_passwords_are_not() {
         "SMS_a",
         "user:edit",
         "a|b",
+        "###abc",
+        "xxx",
+        "des:x",
+        "design:abcd1234",
+        "passwort",
+        "redis://:hunter2@h",
     ] {
         assert_eq!(given("password", value).as_deref(), Some("password"), "{value}");
     }
+}
+
+#[test]
+fn digests_may_be_raw_bytes() {
+    let words: Vec<String> = FIELDS.iter().map(|word| (*word).to_owned()).collect();
+    for length in [16, 20, 32, 64] {
+        let digest: Vec<u8> = (0..length).map(|at: u8| at.wrapping_mul(37) | 0x80).collect();
+        assert_eq!(word(b"password", &digest, &words), None, "{length}");
+        assert!(word(b"client_secret", &digest, &words).is_some());
+        assert!(word(b"password", &digest[1..], &words).is_some());
+    }
+    assert_eq!(word(b"password", b" \xff\xfe\xfd0123456789a\n", &words), None, "blanks belong to it");
 }
 
 /// Returns what is found in a text.

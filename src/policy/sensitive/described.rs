@@ -1,0 +1,339 @@
+//! Values that say something about a password instead of being one: labels and messages of forms, types of schemas, paths, references to
+//! where a secret is kept, and states.
+
+use super::password::VARIABLES;
+use crate::policy::content::is_one_of;
+
+/// Length of the longest text beside a field.
+const LONGEST_LABEL: usize = 128;
+
+/// Words for a password in other languages, written so that they are labels: in lower case some are passwords.
+const LABELS: [&str; 18] = [
+    "Password",
+    "PASSWORD",
+    "Secret",
+    "Passwort",
+    "PASSWORT",
+    "Kennwort",
+    "Contraseña",
+    "Senha",
+    "Mot de passe",
+    "Wachtwoord",
+    "Hasło",
+    "Şifre",
+    "비밀번호",
+    "пароль",
+    "Пароль",
+    "Mật khẩu",
+    "mật khẩu",
+    "Parola d'ordine",
+];
+
+/// States of a password.
+const STATES: [&[u8]; 36] = [
+    b"expired",
+    b"valid",
+    b"invalid",
+    b"changed",
+    b"unchanged",
+    b"weak",
+    b"medium",
+    b"normal",
+    b"strong",
+    b"missing",
+    b"locked",
+    b"unlocked",
+    b"active",
+    b"inactive",
+    b"rotated",
+    b"revoked",
+    b"verified",
+    b"unverified",
+    b"pending",
+    b"header",
+    b"query",
+    b"formdata",
+    "弱".as_bytes(),
+    "中".as_bytes(),
+    "强".as_bytes(),
+    "正常".as_bytes(),
+    "已过期".as_bytes(),
+    "过期".as_bytes(),
+    "有效".as_bytes(),
+    "无效".as_bytes(),
+    "已失效".as_bytes(),
+    "已锁定".as_bytes(),
+    "锁定".as_bytes(),
+    "冻结".as_bytes(),
+    "未修改".as_bytes(),
+    "已修改".as_bytes(),
+];
+
+/// Degrees of secrecy, which `secret` may name.
+const DEGREES: [&[u8]; 12] = [
+    b"confidential",
+    b"internal",
+    b"public",
+    b"private",
+    b"restricted",
+    b"classified",
+    "绝密".as_bytes(),
+    "机密".as_bytes(),
+    "秘密".as_bytes(),
+    "内部".as_bytes(),
+    "公开".as_bytes(),
+    "非密".as_bytes(),
+];
+
+/// Parts of messages about passwords.
+const MESSAGES: [&str; 14] = [
+    "too short",
+    "too long",
+    "too weak",
+    "must be",
+    "must contain",
+    "must have",
+    "at least",
+    "at most",
+    "is required",
+    "not match",
+    "incorrect",
+    "expired",
+    "invalid",
+    "cannot be",
+];
+
+/// Returns whether a value is the state of a password, or under `secret` a degree of secrecy.
+pub(super) fn is_state(word: &str, value: &[u8]) -> bool {
+    is_one_of(value, &STATES) || word.ends_with("secret") && is_one_of(value, &DEGREES) || is_reference(value)
+}
+
+/// Returns whether a value says where a secret is kept, or is the key of a text or the name of a column: `arn:aws:…`, `op://…`, a path of
+/// Windows, `login.form.password`, `user_pwd`.
+fn is_reference(value: &[u8]) -> bool {
+    let has = |part: &[u8]| memchr::memmem::find(value, part).is_some();
+    let is_of_windows = match value {
+        [drive, b':', b'\\' | b'/', _, ..] => drive.is_ascii_alphabetic(),
+        // JSON doubles the backslashes.
+        [b'\\', b'\\', rest @ ..] => {
+            let rest = rest.strip_prefix(b"\\\\").unwrap_or(rest);
+            rest.first().is_some_and(u8::is_ascii_alphanumeric) && rest.contains(&b'\\')
+        }
+        _ => false,
+    };
+    let is_of_store = value.starts_with(b"arn:aws")
+        || value.starts_with(b"vault:") && value.contains(&b'/')
+        || value.starts_with(b"projects/") && has(b"/secrets/");
+    let scheme = memchr::memmem::find(value, b"://").and_then(|end| value.get(..end));
+    let is_url = scheme.is_some_and(|scheme| {
+        let in_scheme = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
+        scheme.len() >= 2 && scheme[0].is_ascii_lowercase() && scheme.iter().all(in_scheme)
+    });
+    is_of_windows || is_of_store || is_url && !value.contains(&b'@') || is_name_of_one(value)
+}
+
+/// Returns whether a value is words joined by dots or underscores, the last of which says password.
+fn is_name_of_one(value: &[u8]) -> bool {
+    const LAST: [&[u8]; 5] = [b"password", b"passwd", b"pwd", b"passphrase", b"secret"];
+    if value.len() > LONGEST_LABEL || !value.first().is_some_and(u8::is_ascii_lowercase) {
+        return false;
+    }
+    let separator = if value.contains(&b'.') { b'.' } else { b'_' };
+    let mut words = value.rsplit(|byte| *byte == separator);
+    let last = words.next().unwrap_or_default();
+    let is_word = |word: &[u8]| {
+        let all = |of: fn(&u8) -> bool| word.iter().all(of);
+        !word.is_empty()
+            && if separator == b'_' {
+                all(u8::is_ascii_lowercase)
+            } else {
+                word[0].is_ascii_lowercase() && all(u8::is_ascii_alphabetic)
+            }
+    };
+    let says_one = LAST.iter().any(|word| {
+        let start = last.len().checked_sub(word.len());
+        start.and_then(|start| last.get(start..)).is_some_and(|end| end.eq_ignore_ascii_case(word))
+    });
+    last.len() < value.len() && says_one && is_word(last) && words.all(is_word)
+}
+
+/// Returns whether a text is an English message about a password. One with longer words that have digits may hold a password.
+fn is_message(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    let has_digits = |word: &str| word.len() > 2 && word.bytes().any(|byte| byte.is_ascii_digit());
+    text.contains(' ')
+        && MESSAGES.iter().any(|part| lower.contains(part))
+        && !lower.split(|c: char| !c.is_ascii_alphanumeric()).any(has_digits)
+}
+
+/// Returns whether a value describes the field: its type or a condition as in schemas and forms, a regular expression, a path of files.
+pub(super) fn describes(value: &[u8]) -> bool {
+    const TYPES: [&[u8]; 14] = [
+        b"varchar",
+        b"varchar2",
+        b"nvarchar",
+        b"char",
+        b"text",
+        b"string",
+        b"str",
+        b"required",
+        b"optional",
+        b"nullable",
+        b"readonly",
+        b"writeonly",
+        b"y",
+        b"n",
+    ];
+    // GraphQL marks what is required; Java names the package.
+    let of_type = value.strip_suffix(b"!").unwrap_or(value);
+    let of_type = of_type.strip_prefix(b"java.lang.").unwrap_or(of_type);
+    let open = memchr::memchr(b'(', of_type).unwrap_or(of_type.len());
+    let (name, size) = of_type.split_at(open);
+    let is_size = size.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b'(' | b')' | b','));
+    let is_expression = value.starts_with(b"^") && value.ends_with(b"$") && value.len() > 2;
+    let names = value.strip_prefix(b"/").map(|rest| rest.split(|byte| *byte == b'/'));
+    let is_path = names.is_some_and(|mut names| {
+        names.clone().count() > 1
+            && names.all(|name| {
+                name.first().is_some_and(u8::is_ascii_lowercase)
+                    && name.iter().all(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'-' | b'_'))
+            })
+    });
+    // Rules of a validator: `required|min:6`.
+    let are_rules = memchr::memchr(b'|', value).is_some_and(|end| is_one_of(&value[..end], &TYPES));
+    is_one_of(name, &TYPES) && is_size || is_expression || is_path || are_rules || refers(value)
+}
+
+/// Returns whether a value says where or by what something is done: an address, a permission such as `sys:user:edit`, the type of an
+/// input, the template of a message.
+fn refers(value: &[u8]) -> bool {
+    const INPUTS: [&[u8]; 3] = [b"input-password", b"current-password", b"new-password"];
+    let is_address = [&b"http://"[..], b"https://"].iter().any(|scheme| value.starts_with(scheme));
+    let is_word = |word: &[u8]| !word.is_empty() && word.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'*');
+    let words = || value.split(|byte| *byte == b':');
+    let is_permission = words().count() > 2 && words().all(is_word);
+    let template = value.strip_prefix(b"SMS_").is_some_and(|id| id.iter().all(u8::is_ascii_digit));
+    is_address || is_permission || template || is_one_of(value, &INPUTS)
+}
+
+/// Returns whether a value is the text beside a field or of a message: `登录密码`, `密码不能少于6位`, `Please enter your password`.
+pub(super) fn is_label(value: &[u8]) -> bool {
+    const NOUNS: [&str; 4] = ["密码", "口令", "密碼", "パスワード"];
+    const ADVICE: [&str; 7] = ["请", "不能", "忘记", "错误", "重置", "修改", "不少于"];
+    let text = std::str::from_utf8(value.trim_ascii()).unwrap_or_default();
+    if text.len() > LONGEST_LABEL {
+        return false;
+    }
+    if LABELS.contains(&text) || is_message(text) {
+        return true;
+    }
+    let names_one = NOUNS.iter().any(|word| text.contains(word));
+    let advises = names_one && ADVICE.iter().any(|word| text.contains(word));
+    // A message may hold a password; lengths and variables are none.
+    let (text, has_variables) = without_variables(text);
+    if text.bytes().any(|byte| byte.is_ascii_digit()) {
+        return advises && text.split(|c: char| !c.is_ascii_alphanumeric()).all(|word| word.len() <= 2);
+    }
+    let is_noun = NOUNS.iter().any(|word| text.ends_with(word));
+    is_noun
+        || advises
+        || names_one && has_variables
+        || text.contains(' ') && text.to_ascii_lowercase().contains("password")
+}
+
+/// Returns a text without its variables, such as `${code}` and `{{code}}`, and whether it has any.
+fn without_variables(text: &str) -> (String, bool) {
+    let (mut rest, mut kept) = (text, String::new());
+    let variable = |text: &str| {
+        let place = |(open, close): &(&str, &str)| {
+            let at = text.find(open)?;
+            Some((at, at + text[at..].find(close)? + close.len()))
+        };
+        VARIABLES.iter().filter_map(place).min()
+    };
+    while let Some((at, end)) = variable(rest) {
+        kept.push_str(&rest[..at]);
+        rest = &rest[end..];
+    }
+    let has_variables = rest.len() < text.len();
+    (kept + rest, has_variables)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_described(word: &str, value: &str) -> bool {
+        let bytes = value.as_bytes();
+        is_label(bytes) || describes(bytes) || is_state(word, bytes)
+    }
+
+    #[test]
+    fn what_is_said_about_a_password_is_none() {
+        for value in [
+            "/pages/resetPwd/index",
+            "/user/changePassword",
+            "/home/app",
+            "login.form.password",
+            "login.pwd",
+            "app.resetPassword",
+            "user_pwd",
+            "String!",
+            "java.lang.String",
+            "header",
+            "C:\\secrets\\db.txt",
+            "D:/app/pw",
+            "\\\\nas\\share\\pw",
+            "arn:aws:secretsmanager:cn-north-1:1:secret:db",
+            "vault:secret/data/db#key",
+            "op://ops/db/password",
+            "projects/7/secrets/db/versions/1",
+            "awssm://db",
+            "expired",
+            "Strong",
+            "已过期",
+            "强",
+            "Password is too short",
+            "Password must be at least 8 characters",
+            "This field is required",
+            "Passwords do not match",
+            "Passwort",
+            "Contraseña",
+            "Mot de passe",
+            "비밀번호",
+            "пароль",
+            "Mật khẩu",
+        ] {
+            assert!(is_described("password", value), "{value}");
+        }
+        for value in ["绝密", "internal", "Confidential"] {
+            assert!(is_described("clientsecret", value) && !is_described("password", value), "{value}");
+        }
+    }
+
+    #[test]
+    fn passwords_are_not_described() {
+        for value in [
+            "hunter2",
+            "passwort",
+            "senha",
+            "correct horse battery",
+            "my secret",
+            "/Ab/c9",
+            "/a1/b2",
+            "user_pwd1",
+            "a.b",
+            "Login.pwd1",
+            "_pwd",
+            ".password",
+            "pwd",
+            "strong1",
+            "C:x",
+            "a:b",
+            "redis://u:pw@h",
+            "Your password is Hunter2x, it must be changed",
+        ] {
+            assert!(!is_described("password", value), "{value}");
+        }
+    }
+}
