@@ -1,9 +1,11 @@
 """Rules about names and sizes, written a second time from the words of the standards: one key and one rule after the other."""
 
 import functools
+import ipaddress
+import itertools
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 KB, MB = 1024, 1024 * 1024
@@ -29,6 +31,14 @@ class Key(NamedTuple):
 
 
 Check = Callable[[Key], bool]
+
+# Beginnings of IPv6 networks: public, private, and of one link.
+NETWORK = re.compile(rb"200[1-3]|2[46a][0-9a-f]{2}|2[8c]0[0-9a-f]|f[cd][0-9a-f]{2}|fe[89ab][0-9a-f]", re.IGNORECASE)
+# Words that addresses follow.
+ADDRESS_WORDS = (
+    b"ip ips ip6 ipv6 addr address host client remote limit limiter ratelimit rate throttle blacklist whitelist blocklist allowlist "
+    b"black white ban block"
+).split()
 
 # Parts of names.
 
@@ -105,12 +115,72 @@ def unfilled(name: bytes) -> bool:
     return re.search(rb"(^|:)\$$", before) is not None or (before.endswith(b":") and word in (b"id", b"uid", b"userId"))
 
 
+def is_address(text: bytes, version: int) -> bool:
+    try:
+        return ipaddress.ip_address(text.decode("ascii", "replace")).version == version
+    except ValueError:
+        return False
+
+
+def names_addresses(parts: list[bytes]) -> bool:
+    return bool(parts) and re.split(rb"[_.-]", parts[-1])[-1].lower() in ADDRESS_WORDS
+
+
+def has_network(parts: list[bytes], behind: list[bytes]) -> bool:
+    """Returns whether an IPv6 address has its gap between the parts of a name and those behind it."""
+
+    def groups(parts: Iterable[bytes]) -> list[bytes]:
+        return list(itertools.takewhile(lambda part: re.fullmatch(rb"[0-9A-Fa-f]{1,4}", part), parts))
+
+    near = groups(reversed(parts[-7:]))
+    while near and not NETWORK.fullmatch(near[-1]):
+        near.pop()
+    left, right = near[::-1], groups(behind[:8])
+    if not left or not 2 <= len(left) + len(right) <= 7:
+        return False
+    if not left[0].isdigit():
+        return True
+    return (
+        len(left) > 1
+        and len(left[1]) > 2
+        and (
+            any(len(group) > 2 and not group.isdigit() for group in left + right)
+            or (len(left) > 2 and all(len(group) == 4 for group in left))
+            or names_addresses(parts[: -len(left)])
+        )
+    )
+
+
+def has_gap_of_address(name: bytes, empty: int) -> bool:
+    """Returns whether the empty parts of a name are the gap of an IPv6 address."""
+    gap = name.find(b"::")
+    if gap < 0:
+        return False
+    colons = re.match(rb":*", name[gap:]).end()
+    behind = name[gap + colons :]
+    bracket = name.rfind(b"[", 0, gap)
+    if bracket >= 0 and is_address(name[bracket + 1 :].partition(b"]")[0], 6) and b"]" in name[bracket:]:
+        return (colons, empty) == (2, 1)
+    parts, following = name[:gap].split(b":"), behind.split(b":")
+    if colons == 2:
+        return empty == (1 if behind else 2) and has_network(parts, following)
+    host = following[1] if len(following) > 1 else b""
+    begins = (following[0] == b"1" and names_addresses(parts)) or (following[0].lower() == b"ffff" and is_address(host, 4))
+    return (colons, empty) == (3, 2) and (begins or has_network(parts, []))
+
+
+def has_empty(key: Key, separators: bytes) -> bool:
+    name = b":".join(segments(key.name))
+    empty = re.split(b"[" + re.escape(separators) + b"]", name).count(b"")
+    return empty > 0 and not has_gap_of_address(name, empty)
+
+
 def empty_segment(key: Key) -> bool:
-    return b"" in segments(key.name) or unfilled(key.name)
+    return has_empty(key, b":") or unfilled(key.name)
 
 
 def empty_word(key: Key) -> bool:
-    return any(b"" in segment.split(b".") for segment in segments(key.name)) or unfilled(key.name)
+    return has_empty(key, b":.") or unfilled(key.name)
 
 
 def starts_with_letter(tags: bool) -> Check:

@@ -1,13 +1,15 @@
 //! `key.empty-segment`: no segment of a name is empty, and no word of a segment.
 //!
 //! A standard that divides the words of a segment by a sign of their own (`user:basic.info`) names it in `word_separators`;
-//! `basic..info` then has an empty word. The gap of an IPv6 address (`rate:ip:2001:db8::1`) is no empty segment.
+//! `basic..info` then has an empty word. The gap of an IPv6 address (`rate:ip:2001:db8::1`, `ip:[::1]`) is no empty segment.
 //!
 //! An id that was never filled in counts as an empty segment: what languages write for a missing value, as a whole segment
 //! (`user:null`), and placeholders of templates (`user:%d`, `user:${id}`, `user:{id}`). In `cache:null:user:1` the word says what is
 //! cached.
 //!
 //! Measured: empty segments and, besides, empty words in segments that are not empty. The empty name has one.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
 
 use crate::pattern::segment::Separators;
 use crate::pattern::slot::untagged;
@@ -46,6 +48,38 @@ static META: RuleMeta = RuleMeta {
     passes: RuleSample::of(&[SampleKey::named("user:profile:12345")]),
     fails: RuleSample::of(&[SampleKey::named("user:profile:")]),
 };
+
+/// Most groups of an address with a gap.
+const MOST_GROUPS: usize = 7;
+/// Least characters of a group that is hardly an id: `db8`.
+const LONG_GROUP: usize = 3;
+/// Groups of four digits that are hardly ids in a row.
+const FULL_GROUPS: usize = 3;
+/// Words that addresses follow.
+const ADDRESS_WORDS: [&[u8]; 22] = [
+    b"ip",
+    b"ips",
+    b"ip6",
+    b"ipv6",
+    b"addr",
+    b"address",
+    b"host",
+    b"client",
+    b"remote",
+    b"limit",
+    b"limiter",
+    b"ratelimit",
+    b"rate",
+    b"throttle",
+    b"blacklist",
+    b"whitelist",
+    b"blocklist",
+    b"allowlist",
+    b"black",
+    b"white",
+    b"ban",
+    b"block",
+];
 
 /// Registry entry of the rule.
 pub static RULE: Rule = Rule { meta: &META, build };
@@ -128,30 +162,103 @@ pub fn is_unfilled_tag(parts: &[&[u8]; 3], divides: impl Fn(u8) -> bool) -> bool
     !tag.is_empty() && ends_segment && is_place
 }
 
-/// Returns whether the only empty part of a name, divided so, is the gap of an address.
+/// Returns whether all empty parts of a name, divided so, are the gap of an address.
 pub fn is_gap_of_address(name: &[u8], divides: impl Fn(&u8) -> bool) -> bool {
-    name.split(divides).filter(|part| part.is_empty()).count() == 1 && has_address_with_gap(name)
+    let empty = name.split(divides).filter(|part| part.is_empty()).count();
+    // Two if the address begins or ends with its gap.
+    (1..=2).contains(&empty) && gap_of_address(name) == Some(empty)
 }
 
-/// Returns whether a name has an IPv6 address with a gap: `2001:db8::1`.
+/// Returns the number of empty parts that the gap of an IPv6 address makes in a name: one in `ip:2001:db8::1`, two in `ip:::ffff:10.0.0.1`.
 ///
-/// An address begins as those of networks do, of which there are three kinds: public, private and of one link. It has groups of digits
-/// and letters, or four groups and more, which the ids of other names rarely are.
-fn has_address_with_gap(name: &[u8]) -> bool {
-    let Some(gap) = memchr::memmem::find(name, b"::") else { return false };
-    let (before, behind) = (name.get(..gap).unwrap_or_default(), name.get(gap + 2..).unwrap_or_default());
+/// Without brackets, an address is told by its beginning, as networks have it, and by groups of letters and digits behind, since
+/// ids, dates and hexadecimal numbers look like groups, too.
+fn gap_of_address(name: &[u8]) -> Option<usize> {
+    let gap = memchr::memmem::find(name, b"::")?;
+    let (before, behind) = name.split_at_checked(gap)?;
+    let colons = behind.iter().take_while(|byte| **byte == b':').count();
+    let behind = behind.get(colons..)?;
+    if is_in_brackets(name, gap) {
+        return (colons == 2).then_some(1);
+    }
+    match colons {
+        2 => ends_or_has_gap(before, behind).then_some(if behind.is_empty() { 2 } else { 1 }),
+        // A separator before the address, or behind it.
+        3 => (begins_with_gap(before, behind) || ends_or_has_gap(before, b"")).then_some(2),
+        _ => None,
+    }
+}
+
+/// Returns whether the place is in an address in brackets: `[2001:db8::1]`.
+fn is_in_brackets(name: &[u8], place: usize) -> bool {
+    let start = name.get(..place).and_then(|before| memchr::memrchr(b'[', before)).map(|start| start + 1);
+    let address = start.and_then(|start| name.get(start..)?.split(|byte| *byte == b']').next());
+    let is_closed = address.zip(start).is_some_and(|(address, start)| name.get(start + address.len()) == Some(&b']'));
+    is_closed
+        && address
+            .and_then(|address| std::str::from_utf8(address).ok())
+            .is_some_and(|text| text.parse::<Ipv6Addr>().is_ok())
+}
+
+/// Returns whether an address begins behind a name and `::` with these bytes: that of a host by IPv4, or the host itself where the name
+/// says that an address follows.
+fn begins_with_gap(before: &[u8], behind: &[u8]) -> bool {
+    let mut parts = behind.split(|byte| *byte == b':');
+    match parts.next() {
+        Some(b"1") => names_addresses(before),
+        Some(mapped) if mapped.eq_ignore_ascii_case(b"ffff") => {
+            let host = parts.next().and_then(|host| std::str::from_utf8(host).ok());
+            host.is_some_and(|host| host.parse::<Ipv4Addr>().is_ok())
+        }
+        _ => false,
+    }
+}
+
+/// Returns whether the bytes before a gap end with the beginning of an address, and those behind it may go on with it.
+fn ends_or_has_gap(before: &[u8], behind: &[u8]) -> bool {
     let is_group = |part: &&[u8]| (1..=4).contains(&part.len()) && part.iter().all(u8::is_ascii_hexdigit);
-    let begins = |part: &&[u8]| {
-        let low = part.to_ascii_lowercase();
-        part.len() == 4 && matches!(&*low, [b'2' | b'3', ..] | [b'f', b'c' | b'd', ..] | [b'f', b'e', b'8'..=b'b', _])
-    };
     // At most seven groups, nearest to the gap first.
-    let near: Vec<&[u8]> = before.rsplit(|byte| *byte == b':').take(7).take_while(is_group).collect();
-    let Some(first) = near.iter().rposition(begins) else { return false };
-    let behind = behind.split(|byte| *byte == b':').take(8).take_while(is_group);
-    let groups: Vec<&[u8]> = near.into_iter().take(first + 1).chain(behind).collect();
-    let is_mixed = |group: &&[u8]| group.iter().any(u8::is_ascii_digit) && group.iter().any(u8::is_ascii_alphabetic);
-    groups.len() <= 7 && (groups.len() >= 4 || groups.iter().any(is_mixed))
+    let near: Vec<&[u8]> = before.rsplit(|byte| *byte == b':').take(MOST_GROUPS).take_while(is_group).collect();
+    let Some(first) = near.iter().rposition(|part| begins_address(part)) else { return false };
+    let left: Vec<&[u8]> = near.into_iter().take(first + 1).rev().collect();
+    let right: Vec<&[u8]> = behind.split(|byte| *byte == b':').take(MOST_GROUPS + 1).take_while(is_group).collect();
+    let groups = left.len() + right.len();
+    let [first, rest @ ..] = &left[..] else { return false };
+    if !(2..=MOST_GROUPS).contains(&groups) {
+        return false;
+    }
+    let has_letter = |group: &&[u8]| group.iter().any(u8::is_ascii_alphabetic);
+    if has_letter(first) {
+        return true;
+    }
+    // A number may be an id, whose name then goes on with other ids.
+    let Some(second) = rest.first().filter(|second| second.len() >= LONG_GROUP) else { return false };
+    let taken = left.iter().map(|group| group.len() + 1).sum::<usize>();
+    let above = before.get(..before.len().saturating_sub(taken)).unwrap_or_default();
+    let is_long = |group: &&[u8]| group.len() >= LONG_GROUP && has_letter(group);
+    let are_full = left.len() >= FULL_GROUPS && left.iter().all(|group| group.len() == 4);
+    is_long(second) || rest.iter().chain(&right).any(is_long) || are_full || names_addresses(above)
+}
+
+/// Returns whether a group is one with which networks begin: public, private, or of one link.
+fn begins_address(group: &[u8]) -> bool {
+    let low = group.to_ascii_lowercase();
+    group.len() == 4
+        && matches!(
+            &*low,
+            [b'2', b'0', b'0', b'1'..=b'3']
+                | [b'2', b'4' | b'6' | b'a', ..]
+                | [b'2', b'8' | b'c', b'0', _]
+                | [b'f', b'c' | b'd', ..]
+                | [b'f', b'e', b'8'..=b'b', _]
+        )
+}
+
+/// Returns whether the last segment of a name says that addresses follow: `ip`, `rate_limit`.
+fn names_addresses(name: &[u8]) -> bool {
+    let segment = name.rsplit(|byte| *byte == b':').next().unwrap_or_default();
+    let last = segment.rsplit(|byte| matches!(byte, b'_' | b'-' | b'.')).next().unwrap_or_default();
+    is_one_of(last, &ADDRESS_WORDS)
 }
 
 #[cfg(test)]
@@ -181,15 +288,67 @@ mod tests {
 
     #[test]
     fn the_gap_of_an_address_is_no_empty_segment() {
-        for address in ["2001:db8::1", "fe80::1ff:fe23:4567:890a", "FD00::A1", "2001:4860:4860::8888", "240e:1::2b"] {
-            for name in [format!("rate:ip:{address}"), format!("{address}:visits"), format!("ip:{{{address}}}:1")] {
+        for address in [
+            "2001:db8::1",
+            "fe80::1ff:fe23:4567:890a",
+            "fe80::1",
+            "FD00::A1",
+            "2001:4860:4860::8888",
+            "240e:1::2b",
+            "2404:6800::200e",
+            "2001:470:1f0b::1",
+        ] {
+            for name in [format!("rate:user:{address}"), format!("{address}:visits"), format!("ip:{{{address}}}:1")] {
                 assert_eq!(empty(&name), None, "{name}");
             }
-            assert_eq!(empty(&format!("rate::ip:{address}")), Some(2));
+            assert_eq!(empty(&format!("rate::user:{address}")), Some(2));
         }
-        let others =
-            ["user::1001", "order:2024::5", "order:2024:1001::5", "a::b", "cafe::1", "::1", "user:2001::a", "2001::"];
-        others.iter().for_each(|name| assert!(empty(name).is_some(), "{name}"));
+        for name in [
+            "node:limit:::ffff:10.1.2.3",
+            "node:limit:::FFFF:10.1.2.3:visits",
+            "node:limit:::1",
+            "rate_limit:::1:visits",
+            "gw:limit:[2001:db8::1]",
+            "gw:limit:[::1]:8080",
+            "gw:seen:2001:db8::",
+            "gw:seen:2001:db8:::visits",
+            "gw:ip:2606:4700::1111",
+        ] {
+            assert_eq!(empty(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn ids_and_dates_are_no_address() {
+        for name in [
+            "user::1001",
+            "order:2024::5",
+            "order:2024:1001::5",
+            "a::b",
+            "cafe::1",
+            "::1",
+            "user:2001::a",
+            "2001::",
+            "order:3001::b2",
+            "bank:branch:3301::12:7:4",
+            "bank:txn:2024:11:27::8:30",
+            "mes:shift:2024::a1",
+            "order:2001:b2::5",
+            "order:2001:1001::b2",
+            "order:2606:4700::1111",
+            "limit:2001::5",
+            "user:::1",
+            "node:limit:::2",
+            "node:limit:::ffff:12",
+            "gw:limit:[a::b:",
+            "gw:limit:[shop::1]",
+            "gw:limit::[2001:db8::1]",
+            "gw:limit:2001:db8::::1",
+            ":::ffff:10.1.2.3",
+            "gw:seen:fd00::",
+        ] {
+            assert!(empty(name).is_some(), "{name}");
+        }
     }
 
     #[test]
