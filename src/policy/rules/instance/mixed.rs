@@ -5,12 +5,16 @@
 //! segment that says what a key is for (`prefixes`: `cache:`, `lock:`) or where it is used (`environments`: `prod:`, `test:`) is no
 //! business; the next segment is, under the same conditions, so that `lock:order:1`, `prod:order:2:info` and `order:1:info` belong
 //! to one. Where all names begin with the name of a company or system, `level` says which of the remaining segments is the
-//! business. Only owners and businesses with at least `share` of the memory or of the keys count; if names on a crowded level have that
-//! much together, businesses may hide among them, and the rule is not evaluated unless the others are too many already. A snapshot
-//! cannot tell whether two names belong to the same business, so more of them than owners are allowed.
+//! business. First segments that differ in a number at the end are parts of one business if mostly the same segments follow them
+//! (`s0:` to `s7:`, `shard0:`); a numbered prefix or environment (`prod1:`) is like one without a number. Only owners and businesses with
+//! at least `share` of the memory or of the keys count; where most of it belongs to smaller ones, a tenth of that suffices, so that a
+//! mix of many is found, too. If names on a crowded level have `share` together, businesses may hide among them, and the rule is not
+//! evaluated unless the others are too many already. A snapshot cannot tell whether two names belong to the same business, so more of
+//! them than owners are allowed.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::policy::Context;
 use crate::policy::environments::{ENVIRONMENTS, is_environment};
@@ -91,8 +95,8 @@ static META: RuleMeta = RuleMeta {
         ParamSpec {
             name: "share",
             what: Text {
-                en: "minimum share of memory or keys for a business or owner to count",
-                zh: "内存或 key 数占比达到多少才计入",
+                en: "minimum share of memory or keys for a business or owner to count; a tenth of it where most belongs to smaller ones",
+                zh: "内存或 key 数占比达到多少才计入；若大部分属于更小的业务，则达到其十分之一即计入",
             },
             default: ParamDefault::Share(50),
         },
@@ -156,9 +160,15 @@ pub struct MixedRule {
     pub share: u64,
 }
 
+/// Half, in thousandths.
+const HALF: u64 = 500;
+
+/// Part of `share` that suffices where most of the instance belongs to businesses with less than `share`.
+const OF_MANY: u64 = 10;
+
 /// Owner or first segment with the weight of its keys.
 struct BusinessShare<'a> {
-    name: &'a str,
+    name: Cow<'a, str>,
     weight: Weight,
 }
 
@@ -166,7 +176,7 @@ impl SnapshotRule for MixedRule {
     fn judge(&self, report: &Report, _: &Context) -> Vec<Breach> {
         let owners = report.findings.by_owner.iter().filter_map(|row| {
             let weight = Weight { keys: row.keys, memory: row.memory };
-            row.owner.as_deref().map(|name| BusinessShare { name, weight })
+            row.owner.as_deref().map(|name| BusinessShare { name: name.into(), weight })
         });
         let mut tenants: Vec<BusinessShare<'_>> = owners.collect();
         let by_owner = !tenants.is_empty();
@@ -174,8 +184,11 @@ impl SnapshotRule for MixedRule {
             tenants = self.businesses(&report.prefixes.first);
         }
         let allowed = if by_owner { self.owners } else { self.segments };
-        tenants.retain(|tenant| self.counts(tenant.weight, report));
-        tenants.compact_sort_by_key(|tenant| (Reverse(tenant.weight.memory), tenant.name));
+        let share = self.least_share(&tenants, report);
+        tenants.retain(|tenant| counts(tenant.weight, share, report));
+        tenants.compact_sort_by(|one, other| {
+            (Reverse(one.weight.memory), &one.name).cmp(&(Reverse(other.weight.memory), &other.name))
+        });
         let measured = tenants.len() as u64;
         if measured <= allowed {
             return Vec::new();
@@ -207,22 +220,28 @@ impl MixedRule {
     fn businesses<'a>(&self, first: &'a [FirstSegment]) -> Vec<BusinessShare<'a>> {
         let mut businesses = BTreeMap::new();
         self.collect(first, self.level, &mut businesses);
-        businesses.into_iter().map(|(name, weight)| BusinessShare { name, weight }).collect()
+        parts_joined(businesses)
     }
 
     /// Adds the businesses of a level. Recurses as deep as the list, which has [`SEGMENT_LEVELS`].
-    fn collect<'a>(&self, segments: &'a [FirstSegment], level: u64, businesses: &mut BTreeMap<&'a str, Weight>) {
+    fn collect<'a>(&self, segments: &'a [FirstSegment], level: u64, businesses: &mut BTreeMap<&'a str, Business<'a>>) {
         for FirstSegment { segment, weight, next, .. } in segments {
             match level {
                 _ if self.is_prefix(segment) => self.collect(next, level, businesses),
-                ..=1 => businesses.entry(segment).or_default().merge(*weight),
+                ..=1 => {
+                    let business = businesses.entry(segment).or_default();
+                    business.weight.merge(*weight);
+                    business.next.extend(next.iter().map(|next| &*next.segment));
+                }
                 _ => self.collect(next, level - 1, businesses),
             }
         }
     }
 
+    /// Returns whether a segment is a prefix or an environment, perhaps with a number: `prod`, `prod1`.
     fn is_prefix(&self, segment: &str) -> bool {
-        self.prefixes.iter().any(|prefix| prefix.eq_ignore_ascii_case(segment))
+        let is_one = |segment: &str| self.prefixes.iter().any(|prefix| prefix.eq_ignore_ascii_case(segment));
+        is_one(segment) || numbered(segment).is_some_and(is_one)
     }
 
     /// Returns whether businesses that would count may be among names that are not told apart.
@@ -230,7 +249,19 @@ impl MixedRule {
         let by_owner = report.findings.by_owner.iter().any(|row| row.owner.is_some());
         let mut crowded = report.prefixes.crowded;
         self.add_crowded(&report.prefixes.first, self.level, &mut crowded);
-        !by_owner && self.counts(crowded, report)
+        !by_owner && counts(crowded, self.share, report)
+    }
+
+    /// Returns the share that a business must have: less if most of the memory or of the keys belongs to smaller ones.
+    fn least_share(&self, tenants: &[BusinessShare<'_>], report: &Report) -> u64 {
+        let reduced = self.share / OF_MANY;
+        let mut small = Weight::default();
+        for BusinessShare { weight, .. } in tenants {
+            if counts(*weight, reduced, report) && !counts(*weight, self.share, report) {
+                small.merge(*weight);
+            }
+        }
+        if counts(small, HALF, report) { reduced } else { self.share }
     }
 
     /// Adds the keys behind names that are not told apart, on the levels that [`MixedRule::collect`] visits.
@@ -243,15 +274,58 @@ impl MixedRule {
             }
         }
     }
+}
 
-    /// Returns whether a weight has enough of the memory or of the keys to count.
-    fn counts(&self, weight: Weight, report: &Report) -> bool {
-        let totals = &report.totals;
-        let reaches = |part, whole| reaches(part, whole, self.share);
-        // Shares of known memory are not those of all memory.
-        let is_known = totals.unknown.is_none();
-        weight.keys > 0 && (is_known && reaches(weight.memory.0, totals.memory.0) || reaches(weight.keys, totals.keys))
+/// Weight of a business and the segments that follow it.
+#[derive(Debug, Clone, Default)]
+struct Business<'a> {
+    weight: Weight,
+    next: BTreeSet<&'a str>,
+}
+
+impl Business<'_> {
+    /// Returns whether most of the segments that follow one of two businesses follow the other, too.
+    fn is_like(&self, other: &Self) -> bool {
+        self.next.intersection(&other.next).count() * 2 >= self.next.len().max(other.next.len())
     }
+}
+
+/// Joins businesses that differ in a number only, if they are like the first of them.
+fn parts_joined<'a>(businesses: BTreeMap<&'a str, Business<'a>>) -> Vec<BusinessShare<'a>> {
+    let mut all: Vec<BusinessShare<'a>> = Vec::new();
+    // By the name without a number: the first business, and its place in the list.
+    let mut numbered_ones: BTreeMap<&'a str, (usize, Business<'a>)> = BTreeMap::new();
+    for (name, business) in businesses {
+        let stem = numbered(name);
+        if let Some((place, first)) = stem.and_then(|stem| numbered_ones.get(stem))
+            && business.is_like(first)
+            && let Some(share) = all.get_mut(*place)
+        {
+            share.name = format!("{}*", stem.unwrap_or_default()).into();
+            share.weight.merge(business.weight);
+            continue;
+        }
+        all.push(BusinessShare { name: name.into(), weight: business.weight });
+        if let Some(stem) = stem {
+            numbered_ones.entry(stem).or_insert((all.len() - 1, business));
+        }
+    }
+    all
+}
+
+/// Returns a name without the number at its end; `None` if it has none, or is nothing else.
+fn numbered(name: &str) -> Option<&str> {
+    let stem = name.trim_end_matches(|last: char| last.is_ascii_digit());
+    (stem.len() < name.len()).then(|| stem.trim_end_matches(['_', '-'])).filter(|stem| !stem.is_empty())
+}
+
+/// Returns whether a weight has at least this share, in thousandths, of the memory or of the keys.
+fn counts(weight: Weight, share: u64, report: &Report) -> bool {
+    let totals = &report.totals;
+    let reaches = |part, whole| reaches(part, whole, share);
+    // Shares of known memory are not those of all memory.
+    let is_known = totals.unknown.is_none();
+    weight.keys > 0 && (is_known && reaches(weight.memory.0, totals.memory.0) || reaches(weight.keys, totals.keys))
 }
 
 /// Returns whether `part` is at least `share` thousandths of `whole`.
@@ -262,7 +336,7 @@ fn reaches(part: u64, whole: u64, share: u64) -> bool {
 fn row(tenant: &BusinessShare<'_>, report: &Report) -> DetailPart {
     let share = |part: u64, whole: u64| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
     DetailPart {
-        name: tenant.name.to_owned(),
+        name: tenant.name.clone().into_owned(),
         name_zh: None,
         keys: Some(tenant.weight.keys),
         memory: Some(tenant.weight.memory),
@@ -319,7 +393,7 @@ mod tests {
     #[test]
     fn environments_and_systems_are_no_businesses() {
         let names = |rule: &MixedRule, report: &Report| -> Vec<String> {
-            rule.businesses(&report.prefixes.first).iter().map(|one| one.name.to_owned()).collect()
+            rule.businesses(&report.prefixes.first).iter().map(|one| one.name.clone().into_owned()).collect()
         };
         let segment = |segment: &str, next: Vec<FirstSegment>| FirstSegment {
             segment: segment.to_owned(),
@@ -355,6 +429,45 @@ mod tests {
         assert_eq!(lacks(&MixedRule { level: 2, ..rule() }, &behind), Some(Need::DistinctNames));
         behind.prefixes.first[0].crowded = crowded(100);
         assert_eq!(lacks(&rule(), &behind), Some(Need::DistinctNames));
+    }
+
+    #[test]
+    fn a_mix_of_many_is_found() {
+        let mixed = MixedRule { segments: 5, share: 50, ..rule() };
+        let names: Vec<String> = (0..100).map(|n| format!("b{}x", char::from_u32(0x4e00 + n).unwrap())).collect();
+        let found = |sizes: &[u64]| {
+            let first: Vec<_> = names.iter().zip(sizes).map(|(name, size)| (name.as_str(), *size, *size)).collect();
+            mixed.judge(&report(&first), &Context::default()).first().and_then(|breach| breach.measured)
+        };
+        assert_eq!([found(&[50; 20]), found(&[47; 21]), found(&[10; 100])], [Some(20), Some(21), Some(100)]);
+        assert_eq!(found(&[&[100; 4][..], &[20; 30]].concat()), Some(34));
+        // One business with less besides, and stray keys.
+        assert_eq!(found(&[&[600; 1][..], &[20; 20]].concat()), None);
+        assert_eq!(found(&[&[100; 5][..], &[4; 95]].concat()), None);
+    }
+
+    #[test]
+    fn numbered_parts_are_one_business_if_the_same_follows() {
+        let segment = |name: &str, next: &[&str]| FirstSegment {
+            segment: name.to_owned(),
+            weight: Weight { keys: 100, memory: Bytes(100) },
+            next: next
+                .iter()
+                .map(|next| FirstSegment { segment: (*next).to_owned(), ..FirstSegment::default() })
+                .collect(),
+            ..FirstSegment::default()
+        };
+        let names = |first: Vec<FirstSegment>| -> Vec<String> {
+            rule().businesses(&first).into_iter().map(|one| format!("{} {}", one.name, one.weight.keys)).collect()
+        };
+        let zones = ["s0", "s1", "s10", "s7"].map(|name| segment(name, &["guild", "role"]));
+        assert_eq!(names(zones.to_vec()), ["s* 400"]);
+        assert_eq!(names(vec![segment("v1", &[]), segment("v2", &[])]), ["v* 200"]);
+        assert_eq!(names(vec![segment("shard_1", &["a", "b"]), segment("shard_2", &["a", "c"])]), ["shard* 200"]);
+        assert_eq!(names(vec![segment("app1", &["cart"]), segment("app2", &["film"])]), ["app1 100", "app2 100"]);
+        assert_eq!(names(vec![segment("s", &["a"]), segment("s1", &["a"])]), ["s 100", "s1 100"]);
+        let environments = vec![segment("prod1", &["order"]), segment("prod2", &["order"])];
+        assert_eq!(names(environments), ["order 0"]);
     }
 
     #[test]
