@@ -6,7 +6,8 @@
 //! segment `lock` at any level that another follows.
 //!
 //! A key may match several patterns of a list. The first found wins: those that begin at the first segment, then those with a
-//! leading `**`, the leftmost match first. Two patterns that no such order tells apart must not match the same key.
+//! leading `**`, the leftmost match first, then `**` alone. Two patterns that no such order tells apart must not match the same key;
+//! `**` alone may stand beside those with a leading `**` only.
 //!
 //! Some ids look like those of a narrower class by chance: of ids that count up, `200101` is a date, and of hashes in hexadecimal some
 //! have digits only. A pattern with the wider class matches them, too; one with the narrower class takes precedence.
@@ -88,6 +89,11 @@ impl PolicyPattern {
             Some(SegmentPattern::Name(name)) => Some(name),
             _ => None,
         }
+    }
+
+    /// Returns true for `**` alone, which matches every key.
+    fn is_of_all(&self) -> bool {
+        !self.floating && self.segments == [SegmentPattern::Rest]
     }
 
     /// Returns the pattern that begins with another name.
@@ -245,6 +251,8 @@ pub struct Matcher<T> {
     fixed: MatchTree<T>,
     /// Patterns with it, without the `**`.
     floating: MatchTree<T>,
+    /// Targets of `**` alone.
+    of_all: Vec<T>,
 }
 
 /// Patterns as a tree of their segments, with the root first.
@@ -301,6 +309,7 @@ impl<T> Default for Matcher<T> {
             is_empty: true,
             fixed: MatchTree::default(),
             floating: MatchTree::default(),
+            of_all: Vec::new(),
         }
     }
 }
@@ -312,12 +321,16 @@ impl<T: Copy> Matcher<T> {
         if let Some(name) = pattern.first_name() {
             self.first.add(name.as_bytes());
         }
+        if pattern.is_of_all() {
+            self.fixed.takes_all = true;
+            return self.of_all.push(target);
+        }
         let tree = if pattern.floating { &mut self.floating } else { &mut self.fixed };
         tree.add(&pattern.segments, target);
     }
 
     /// Appends the targets of all patterns that the name matches, in order of precedence: patterns without a leading `**`, then
-    /// those with it, the leftmost match first. The same target may follow more than once.
+    /// those with it, the leftmost match first, then `**` alone. The same target may follow more than once.
     ///
     /// Visits each state at most once per segment of the name, of which classified names have at most 16.
     pub fn find(&self, name: &KeyName<'_>, found: &mut Vec<T>) {
@@ -325,6 +338,7 @@ impl<T: Copy> Matcher<T> {
             KeyName::Plain(name) => self.visit(name.segments().map(|name| (name, PartKind::Literal)), found),
             KeyName::Classified(_, pattern) => self.visit(pattern.segments(), found),
         }
+        found.extend_from_slice(&self.of_all);
     }
 
     /// Returns false if a name matches no pattern, as far as the filters know.

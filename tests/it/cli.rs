@@ -38,6 +38,22 @@ fn rules_are_listed_and_explained() {
 }
 
 #[test]
+fn examples_of_a_rule_are_left_out_where_the_policy_has_other_limits() {
+    let folder = tempfile::tempdir().unwrap();
+    let explained = |limit: &str| {
+        let path = folder.path().join("team.toml");
+        std::fs::write(&path, format!("[rules.\"big.elements\"]\nseverity = \"must\"\nmax = {limit}\n")).unwrap();
+        stdout(&rdblens_in("C", &["rules", "big.elements", "--policy", path.to_str().unwrap()]))
+    };
+    assert!(explained("5000").contains("Passes"));
+    let changed = explained("10");
+    assert!(
+        changed.contains("more than 10 elements") && !changed.contains("Passes") && !changed.contains("5,000"),
+        "{changed}"
+    );
+}
+
+#[test]
 fn rules_speak_the_language_of_the_locale_or_the_one_asked_for() {
     assert!(stdout(&rdblens_in("zh_CN.UTF-8", &["rules", "key.prefix"])).contains("如何修复"));
     assert!(stdout(&rdblens_in("zh_CN.UTF-8", &["rules", "key.prefix", "--lang", "en"])).contains("How to fix"));

@@ -88,7 +88,8 @@ fn ttl_class(
             }
             max => max,
         },
-        jitter: reader.span(table, "jitter")?,
+        // Locks are not set in bulk, so that they need no offset.
+        jitter: reader.span(table, "jitter")?.or(locks.then_some(0)),
         budget: reader.budget(table, "budget")?.map(Bytes),
         line,
     })

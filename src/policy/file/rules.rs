@@ -166,6 +166,12 @@ impl RuleReader<'_, '_> {
         table: &TomlTable<'_>,
         line: usize,
     ) -> Result<Option<RuleSetting>, PolicyFault> {
+        let id = self.rule.meta.id;
+        if !table.contains_key("severity") {
+            let remedy =
+                format!("add severity = \"must\", \"should\" or \"hint\"; [rules.\"{id}\"] keeps that of the preset");
+            return Err(PolicyFault::at(line, format!("[[rules.\"{id}\"]] without \"severity\""), remedy));
+        }
         let Some(mut made) = self.setting(RuleSetting::of(self.rule), table, line)? else { return Ok(None) };
         let alike = before.iter().find(|setting| setting.severity == made.severity).or(before.first());
         if !has_any(table, &CITES) {

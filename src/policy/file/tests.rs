@@ -23,11 +23,38 @@ fn a_class_without_patterns_keeps_the_keys_of_the_one_it_replaces() {
     let policy = read_text("extends = \"service\"\n[[ttl_class]]\nname = \"lock\"\nmax = \"30s\"\n").unwrap();
     let (changed, before) = (of(&policy, "lock"), of(&preset, "lock"));
     assert_eq!((changed.max, changed.locks, changed.kinds), (Some(30_000), true, before.kinds));
-    assert_eq!((changed.patterns, changed.jitter), (before.patterns, None));
+    assert_eq!((changed.patterns, changed.jitter), (before.patterns, Some(0)));
     let policy =
         read_text("extends = \"service\"\n[[ttl_class]]\nname = \"lock\"\npatterns = [\"mutex:**\"]\n").unwrap();
     let changed = of(&policy, "lock");
     assert_eq!((changed.patterns.len(), changed.locks, changed.kinds.len()), (1, false, 0));
+}
+
+#[test]
+fn locks_have_no_random_offset_unless_their_class_sets_one() {
+    let jitter = |class: &str| {
+        let policy = read_text(&format!("[[ttl_class]]\nname = \"held\"\nmax = \"30s\"\n{class}\n")).unwrap();
+        policy.classes[0].jitter
+    };
+    assert_eq!(jitter("locks = true"), Some(0));
+    assert_eq!(jitter("locks = true\njitter = \"5s\""), Some(5_000));
+    assert_eq!(jitter("patterns = [\"held:**\"]"), None);
+}
+
+#[test]
+fn each_of_several_limits_has_a_severity() {
+    let error = mistake("extends = \"hzero\"\n[[rules.\"key.levels\"]]\nmin = 4\n");
+    assert!(error.contains("team.toml:2") && error.contains("\"severity\"") && error.contains("key.levels"), "{error}");
+    let policy = read_text("extends = \"hzero\"\n[[rules.\"key.levels\"]]\nseverity = \"must\"\nmin = 4\n").unwrap();
+    assert_eq!(policy.settings.iter().filter(|setting| setting.rule.meta.id == "key.levels").count(), 1);
+}
+
+#[test]
+fn a_pattern_of_all_keys_beside_others_is_for_the_rest() {
+    let class = |name: &str, pattern: &str| format!("[[ttl_class]]\nname = \"{name}\"\npatterns = [\"{pattern}\"]\n");
+    assert!(read_text(&[class("rest", "**"), class("cache", "**:cache:**")].concat()).is_ok());
+    let error = mistake(&[class("rest", "**"), class("cache", "cache:**")].concat());
+    assert!(error.contains("overlap"), "{error}");
 }
 
 #[test]
@@ -234,7 +261,9 @@ fn the_passage_of_the_preset_stays_until_the_file_cites_its_own() {
     assert_eq!(changed("\"key.length\" = \"hint\""), preset);
     assert_eq!(changed("[rules.\"key.length\"]\nmax = 64"), preset);
     assert_eq!(
-        changed("[[rules.\"key.length\"]]\nmax = 64\n[[rules.\"key.length\"]]\nseverity = \"must\""),
+        changed(
+            "[[rules.\"key.length\"]]\nseverity = \"hint\"\nmax = 64\n[[rules.\"key.length\"]]\nseverity = \"must\""
+        ),
         [preset[0].clone(), preset[0].clone(),]
     );
     assert_eq!(changed("[rules.\"key.length\"]\nquote = \"\""), [None]);
@@ -264,7 +293,8 @@ fn no_parameter_of_a_rule_is_named_like_a_common_key() {
 #[test]
 fn a_file_gives_a_remedy_of_its_own() {
     let fix = |table: &str| {
-        let text = format!("extends = \"service\"\n[[rules.\"big.string\"]]\nmax = \"2KB\"\n{table}\n");
+        let text =
+            format!("extends = \"service\"\n[[rules.\"big.string\"]]\nseverity = \"should\"\nmax = \"2KB\"\n{table}\n");
         let setting =
             read_text(&text).unwrap().settings.into_iter().find(|it| it.rule.meta.id == "big.string").unwrap();
         let texts = crate::policy::wording::RuleWording::in_force(&setting);

@@ -26,6 +26,9 @@ fn keys_match_by_their_own_pattern() {
     assert_eq!(matches(&patterns, "job_12345:x"), ["job_{int}:x"]);
     assert_eq!(matches(&patterns, "user"), [""; 0]);
     assert_eq!(matches(&["**"], "anything:1"), ["**"]);
+    assert_eq!(matches(&["**"], "anything"), ["**"]);
+    assert_eq!(matches(&["**", "**:cache:**"], "shop:cache:1"), ["**:cache:**", "**"]);
+    assert_eq!(matches(&["**", "**:cache:**"], "shop:cart"), ["**"]);
     assert_eq!(matches(&["user:{userid}"], "user:ab"), ["user:{userid}"]);
 }
 

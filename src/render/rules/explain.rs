@@ -44,6 +44,10 @@ pub fn explain(
         let names: Vec<_> = names.into_iter().map(key_text::text).collect();
         page.hanging(Style::Plain, INDENT, &key_text::text(&format!("{}: {}", names.join(", "), words(&fix))))?;
     }
+    // The examples are about the defaults.
+    if setting.is_some_and(|setting| setting.params != Params::defaults(meta.params)) {
+        return Ok(());
+    }
     example(&mut page, lang.of("Passes", "通过的例子"), &meta.passes, lang)?;
     example(&mut page, lang.of("Fails", "不通过的例子"), &meta.fails, lang)
 }
