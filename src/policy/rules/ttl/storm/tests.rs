@@ -141,6 +141,7 @@ fn counts_beyond_the_sample_are_marked_as_estimates() {
     };
     let breach = judge(&rule, &mut (0..500).map(|n| if n < 100 { 900 } else { 1_000 * n }));
     assert_eq!((breach.measured, breach.keys), (Some(1_000), 500));
+    assert_eq!(breach.details["expiring"].value, DetailValue::Count(500));
     assert_eq!(breach.details.get("sampled"), None);
     assert_eq!(
         (&breach.details["in_window"].value, &breach.details["start"].value),
