@@ -38,6 +38,8 @@ pub struct Record<'a> {
     pub allocated: Bytes,
     /// Bytes of the record in the (decompressed) file, from its first prefix opcode to its last byte.
     pub disk: Bytes,
+    /// Bytes of the value itself: length of a string; of a collection, size of its packed form before compression, or of its elements.
+    pub content: Bytes,
     /// Expiry time.
     pub expires_at: Option<Millis>,
     /// Seconds since the last access, if the dump stores it (LRU policies).

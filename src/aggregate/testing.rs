@@ -35,6 +35,7 @@ impl OwnedRecord {
             memory: Bytes(memory),
             allocated: Bytes(memory),
             disk: Bytes(length + 2),
+            content: Bytes(length),
             ..record(b"")
         };
         OwnedRecord { key: key.into(), stream: None, value: ValueFacts::NONE, rest }
@@ -114,6 +115,7 @@ fn records() -> impl Strategy<Value = OwnedRecord> {
             allocated_elsewhere: alternatives,
             allocated: Bytes(memory / 2),
             disk: Bytes(disk),
+            content: Bytes(disk / 2),
             expires_at: left.map(|left| Millis(NOW.0.wrapping_add(left))),
             idle,
             freq,

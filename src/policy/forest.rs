@@ -49,8 +49,8 @@ pub struct PatternSums {
     pub disk: Bytes,
     /// Bytes of key names.
     pub name_bytes: Bytes,
-    /// Bytes of string values.
-    pub string_bytes: Bytes,
+    /// Bytes of the values themselves, without overhead of the server: see [`Record::content`](crate::record::Record::content).
+    pub content: Bytes,
     /// Keys without expiry.
     pub without_ttl: Weight,
     /// Latest expiry; `None` if no key expires.

@@ -26,6 +26,7 @@ pub fn record(name: &[u8]) -> Record<'_> {
         allocated_elsewhere: &[],
         allocated: Bytes(80),
         disk: Bytes(40),
+        content: Bytes(10),
         expires_at: None,
         idle: None,
         freq: None,

@@ -315,6 +315,7 @@ mod tests {
             allocated_elsewhere: &[],
             allocated: Bytes(160),
             disk: Bytes(110),
+            content: Bytes(100),
             expires_at: Some(Millis(1_900_000_000_000)),
             idle: None,
             freq: Some(7),

@@ -147,6 +147,7 @@ fn kept(record: &Record<'_>) -> Record<'static> {
         allocated_elsewhere: &[],
         allocated: record.allocated,
         disk: record.disk,
+        content: record.content,
         expires_at: record.expires_at,
         idle: record.idle,
         freq: record.freq,

@@ -92,6 +92,7 @@ fn key(name: &[u8]) -> Record<'_> {
         compact: None,
         raw: None,
         disk: Bytes(40),
+        content: Bytes(10),
         expires_at: None,
         idle: None,
         freq: None,

@@ -16,8 +16,8 @@ pub(super) struct LeafSums {
     pub name_bytes: Bytes,
     /// The latest expiry; [`NEVER`] when no key has one.
     pub last_expiry: i64,
-    /// Bytes of the texts of strings.
-    pub string_bytes: Bytes,
+    /// Bytes of the values themselves.
+    pub content: Bytes,
     pub without_ttl: Weight,
     pub unknown: Unknown,
 }
@@ -33,7 +33,7 @@ impl Default for LeafSums {
             disk: Bytes(0),
             elements: 0,
             name_bytes: Bytes(0),
-            string_bytes: Bytes(0),
+            content: Bytes(0),
             last_expiry: NEVER,
             without_ttl: Weight::default(),
             unknown: Unknown::default(),
@@ -49,7 +49,7 @@ impl LeafSums {
         self.elements = self.elements.saturating_add(other.elements);
         self.name_bytes += other.name_bytes;
         self.last_expiry = self.last_expiry.max(other.last_expiry);
-        self.string_bytes += other.string_bytes;
+        self.content += other.content;
         self.without_ttl.merge(other.without_ttl);
         self.unknown.merge(other.unknown);
     }
@@ -60,8 +60,10 @@ impl LeafSums {
 pub(super) struct LeafCounts {
     /// Keys without expiry, and keys with one.
     pub lifetimes: [Weight; 2],
-    /// Elements of collections, and bytes of strings.
-    pub lengths: [u64; 2],
+    /// Elements of collections.
+    pub elements: u64,
+    /// Bytes of the values themselves.
+    pub content: Bytes,
     pub disk: Bytes,
     pub name_bytes: Bytes,
     pub last_expiry: i64,
@@ -71,7 +73,8 @@ impl Default for LeafCounts {
     fn default() -> Self {
         LeafCounts {
             lifetimes: Default::default(),
-            lengths: Default::default(),
+            elements: 0,
+            content: Bytes(0),
             disk: Bytes(0),
             name_bytes: Bytes(0),
             last_expiry: NEVER,
@@ -83,8 +86,10 @@ impl LeafCounts {
     #[inline]
     pub fn add(&mut self, record: &Record<'_>) {
         self.lifetimes[usize::from(record.expires_at.is_some())].add(record.memory);
-        let length = &mut self.lengths[usize::from(record.kind == Kind::String)];
-        *length = length.saturating_add(record.summed_length());
+        // Without a branch: types are unpredictable.
+        let elements = if record.kind == Kind::String { 0 } else { record.summed_length() };
+        self.elements = self.elements.saturating_add(elements);
+        self.content += record.content;
         self.disk += record.disk;
         self.name_bytes += Bytes(record.key.len() as u64);
         self.last_expiry = self.last_expiry.max(record.expires_at.map_or(NEVER, |at| at.0));
@@ -92,7 +97,8 @@ impl LeafCounts {
 
     pub fn merge(&mut self, other: &LeafCounts) {
         Weight::merge_all(&mut self.lifetimes, &other.lifetimes);
-        self.lengths.iter_mut().zip(other.lengths).for_each(|(sum, more)| *sum = sum.saturating_add(more));
+        self.elements = self.elements.saturating_add(other.elements);
+        self.content += other.content;
         self.disk += other.disk;
         self.name_bytes += other.name_bytes;
         self.last_expiry = self.last_expiry.max(other.last_expiry);

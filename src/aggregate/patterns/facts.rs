@@ -129,7 +129,7 @@ impl PatternFacts {
 
     /// Computes the sums over the keys; a string counts as one element.
     pub fn sums(&self) -> LeafSums {
-        let LeafCounts { lifetimes: [forever, expiring], lengths: [elements, string_bytes], .. } = self.counted;
+        let LeafCounts { lifetimes: [forever, expiring], elements, content, .. } = self.counted;
         LeafSums {
             keys: forever.keys.saturating_add(expiring.keys),
             memory: forever.memory + expiring.memory,
@@ -137,7 +137,7 @@ impl PatternFacts {
             elements: elements.saturating_add(self.kinds[Kind::String as usize]),
             name_bytes: self.counted.name_bytes,
             last_expiry: self.counted.last_expiry,
-            string_bytes: Bytes(string_bytes),
+            content,
             without_ttl: forever,
             unknown: self.rare.as_deref().map_or_else(Unknown::default, |rare| rare.unknown),
         }

@@ -139,6 +139,7 @@ fn observe(aggregates: &mut Aggregates, key: &SampleKey, number: u64, file: usiz
         allocated_elsewhere: &[],
         allocated: Bytes(key.memory),
         disk: Bytes(key.disk),
+        content: Bytes(if key.kind == Kind::String { key.length } else { key.disk }),
         expires_at: left.map(|left| Millis(NOW.0 + left * 1000)),
         idle: key.idle,
         freq: None,

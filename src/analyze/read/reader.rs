@@ -4,7 +4,7 @@ use super::file::InputFile;
 use super::tally::{FileTally, PartTally};
 use crate::analyze::select::Selection;
 use crate::error::{Reading, Result, Within};
-use crate::memory::{AlternativeSizes, LazyTemplates, Meters, PricedPlain};
+use crate::memory::{AlternativeSizes, LazyTemplates, Measured, Meters, PricedPlain};
 use crate::rdb::batch::Batch;
 use crate::rdb::kind::Kind;
 use crate::rdb::peek::RawValue;
@@ -228,6 +228,7 @@ impl<'f> RecordReader<'f> {
                     allocated_elsewhere: elsewhere.allocated,
                     allocated: measured.allocated,
                     disk: Bytes((end - record_start) as u64),
+                    content: content(measured, RawValue { value_type, bytes, templates: scanner.templates() }),
                     expires_at,
                     idle,
                     freq,
@@ -325,6 +326,7 @@ fn plain_record<'r>(
         allocated_elsewhere: elsewhere.allocated,
         allocated: priced.allocated,
         disk,
+        content: Bytes(value.len as u64),
         expires_at,
         idle,
         freq,
@@ -335,6 +337,16 @@ fn plain_record<'r>(
         compact: None,
         raw: Some(RawValue { value_type, bytes: value.stored, templates }),
     }
+}
+
+/// Returns the bytes of a value that has been walked: see [`Record::content`].
+#[inline(never)] // keeps the loop over texts small
+fn content(measured: &Measured, raw: RawValue<'_>) -> Bytes {
+    Bytes(match (raw.value_type.kind(), measured.value.payload) {
+        (Kind::String, _) => measured.length.unwrap_or_default(),
+        (_, Some(payload)) => payload.bytes,
+        (_, None) => raw.blob_bytes(),
+    })
 }
 
 /// Marks the memory of a compact hash as unknown if the users of its template cannot be counted.

@@ -1,6 +1,7 @@
 //! Rules about many keys, run through the whole pipeline: batches that expire together, objects spread over strings, and
 //! businesses on one instance.
 
+use rdblens::Bytes;
 use rdblens::internals::analyze::{Plan, PolicySource, ReadPlan, Unwatched, analyze};
 use rdblens::report::{DetailValue, Finding, Report, WarningKind};
 
@@ -75,6 +76,27 @@ fn attributes_before_the_id_are_an_object_and_tables_are_none() {
         let rows: Vec<_> = found.patterns.iter().map(|row| (row.pattern.as_deref(), row.keys)).collect();
         assert_eq!(rows, [(Some("member:{*}:{int}"), 75)], "{preset}");
     }
+}
+
+#[test]
+fn values_count_before_compression_and_without_their_expiry() {
+    let mut seats = Dump::new();
+    (0..1_000).for_each(|n| _ = seats.list_compressed(format!("air:flight:seatmap:{n}:economy"), &["0"; 180]));
+    assert!(finding(&report(&seats, "hzero"), "key.name-cost").is_none());
+    let value_bytes = |expires: bool| {
+        let mut dump = Dump::new();
+        for n in 0..1_000 {
+            if expires {
+                dump.expires_at(CTIME + 3_600_000);
+            }
+            dump.hash_listpack(format!("shop:member:flags:{n}"), &[("a", "b")]);
+        }
+        let report = report(&dump, "hzero");
+        finding(&report, "key.name-cost").unwrap().patterns[0].details["value_bytes"].value.clone()
+    };
+    // Header and end of a listpack, and two elements of three bytes.
+    assert_eq!(value_bytes(false), DetailValue::Bytes(Bytes(13_000)));
+    assert_eq!(value_bytes(true), value_bytes(false));
 }
 
 #[test]

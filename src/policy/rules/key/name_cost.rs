@@ -1,7 +1,7 @@
 //! `key.name-cost`: names do not take more bytes than the values.
 //!
-//! Measured: share of names in the bytes of names and values of a pattern. The size of a value is the length of a string;
-//! for collections, the bytes of the key in the dump without its name. Where too many first segments are counted together (`{*}`), a
+//! Measured: share of names in the bytes of names and values of a pattern. The size of a value is the length of a string; of a
+//! collection, that of its packed form before compression, or of all its elements. Expiries and other metadata are no part of it. Where too many first segments are counted together (`{*}`), a
 //! pattern of many keys cannot be told from many of one key each: patterns below are left out, and the rule is not evaluated if none
 //! other breaks it. Findings of patterns that are collapsed further down say so.
 //!
@@ -153,7 +153,7 @@ fn is_short(forest: &Forest<'_>, node: &PatternNode<'_>) -> bool {
 
 impl NameCost {
     fn of_pattern(&self, node: &PatternNode<'_>, sums: &PatternSums) -> Option<Breach> {
-        let (Bytes(names), Bytes(values)) = (sums.name_bytes, value_bytes(sums));
+        let (Bytes(names), Bytes(values)) = (sums.name_bytes, sums.content);
         let all = u128::from(names) + u128::from(values);
         if u128::from(names) * 1000 <= all * u128::from(self.share) {
             return None;
@@ -171,17 +171,9 @@ impl NameCost {
         };
         breach.details.extend([
             NAME_BYTES.with(DetailValue::Bytes(sums.name_bytes)),
-            VALUE_BYTES.with(DetailValue::Bytes(value_bytes(sums))),
+            VALUE_BYTES.with(DetailValue::Bytes(sums.content)),
         ]);
         Some(breach)
-    }
-}
-
-/// Returns the bytes of values: lengths if all are strings, otherwise their bytes in the dump.
-fn value_bytes(sums: &PatternSums) -> Bytes {
-    match sums.only_kind() {
-        Some(Kind::String) => sums.string_bytes,
-        _ => Bytes(sums.disk.0.saturating_sub(sums.name_bytes.0)),
     }
 }
 

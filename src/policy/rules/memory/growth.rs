@@ -212,7 +212,7 @@ mod tests {
             memory: Bytes(0),
             disk: Bytes(0),
             name_bytes: Bytes(0),
-            string_bytes: Bytes(0),
+            content: Bytes(0),
             without_ttl: Weight::default(),
             last_expiry: None,
             kinds: Default::default(),

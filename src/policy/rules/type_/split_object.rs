@@ -274,7 +274,7 @@ fn saves(model: &Model, leaves: &[AttributePattern<'_>], ids: u64) -> Bytes {
     let common: Vec<_> = leaves.iter().filter(|leaf| leaf.sums.keys >= ids / 2).copied().collect();
     let mean = |sum: Bytes, keys: u64| sum.0.div_ceil(keys.max(1));
     let fields: Vec<_> =
-        common.iter().map(|leaf| (leaf.name.len() as u64, mean(leaf.sums.string_bytes, leaf.sums.keys))).collect();
+        common.iter().map(|leaf| (leaf.name.len() as u64, mean(leaf.sums.content, leaf.sums.keys))).collect();
     let Some(most) = common.iter().max_by_key(|leaf| leaf.sums.keys) else { return Bytes(0) };
     let name = mean(most.sums.name_bytes, most.sums.keys).saturating_sub(most.name.len() as u64 + 1);
     let expires = common.iter().any(|leaf| leaf.sums.without_ttl.keys < leaf.sums.keys);

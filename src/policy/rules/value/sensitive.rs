@@ -235,7 +235,7 @@ mod tests {
             keys: names.len() as u64,
             memory: Bytes(names.len() as u64 * 80),
             disk: Bytes(0),
-            string_bytes: Bytes(0),
+            content: Bytes(0),
             name_bytes: Bytes(0),
             without_ttl: Weight::default(),
             last_expiry: None,

@@ -1,7 +1,7 @@
 use super::*;
 use crate::report::Weight;
 
-fn sums(kind: Kind, keys: u64, names: u64, strings: u64, disk: u64) -> PatternSums {
+fn sums(kind: Kind, keys: u64, names: u64, content: u64, disk: u64) -> PatternSums {
     let mut kinds = [0; Kind::ALL.len()];
     kinds[kind as usize] = keys;
     PatternSums {
@@ -9,7 +9,7 @@ fn sums(kind: Kind, keys: u64, names: u64, strings: u64, disk: u64) -> PatternSu
         memory: Bytes(keys),
         disk: Bytes(disk),
         name_bytes: Bytes(names),
-        string_bytes: Bytes(strings),
+        content: Bytes(content),
         without_ttl: Weight::default(),
         last_expiry: None,
         kinds,
@@ -149,8 +149,8 @@ fn suggestions_match_the_same_patterns_of_the_policy() {
 fn strings_count_by_length_and_collections_by_their_bytes_in_the_dump() {
     assert!(judge(sums(Kind::String, 1000, 20_000, 20_000, 0)).is_empty());
     assert_eq!(judge(sums(Kind::String, 1000, 20_001, 20_000, 90_000)).len(), 1);
-    assert!(judge(sums(Kind::Hash, 1000, 20_000, 0, 40_000)).is_empty());
-    assert_eq!(judge(sums(Kind::Hash, 1000, 20_000, 0, 39_999)).len(), 1);
+    assert!(judge(sums(Kind::Hash, 1000, 20_000, 20_000, 90_000)).is_empty());
+    assert_eq!(judge(sums(Kind::Hash, 1000, 20_000, 19_999, 90_000)).len(), 1);
     assert_eq!(judge(sums(Kind::String, 1000, 30_000, 10_000, 90_000))[0].measured, Some(750));
 }
 

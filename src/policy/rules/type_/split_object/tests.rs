@@ -15,7 +15,7 @@ fn sums(kind: Kind, keys: u64, name: u64, expires: bool) -> PatternSums {
         memory: Bytes(72 * keys),
         disk: Bytes(20 * keys),
         name_bytes: Bytes(name * keys),
-        string_bytes: Bytes(5 * keys),
+        content: Bytes(5 * keys),
         without_ttl,
         last_expiry: None,
         kinds,
