@@ -20,7 +20,8 @@ pub mod token;
 use std::ops::Range;
 
 pub(super) use date::{is_unmarked as is_date, prefix as date_prefix};
-pub(super) use pieces::{GLUED, SHORTEST_HEX};
+pub(super) use pieces::GLUED;
+pub(crate) use pieces::SHORTEST_HEX;
 use segment_text::SegmentText;
 
 use super::name::KeyName;

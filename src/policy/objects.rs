@@ -4,14 +4,19 @@
 //! attribute of what the id names. In front of one it may as well name a table (`shop:order:{int}`, `shop:goods:{int}`), whose
 //! ids are often the same small numbers. There, only words that name attributes count, and two of them must be beyond doubt.
 //!
-//! Words that say what a key is for (`cache`, `lock`) name no object, and a lock of an object is none of its attributes. A last
-//! segment that names the type (`user:{int}:name:string`) is no attribute either: the one before it is.
+//! Words that say what a key is for (`cache`, `lock`) name no object, and a lock of an object is none of its attributes. Some of them
+//! also name a measure (`rate`, `temp`): behind an id, next to two attributes, they are attributes. So are words with a number (`md5`),
+//! since numbered names alone (`node1`, `node2`) may be ids. A last segment that names the type (`user:{int}:name:string`) is no
+//! attribute: the one before it is. Languages (`zh_CN`, `en`) name variants of one value.
+//!
+//! The fields of a hash expire together, and no command for HyperLogLogs or bits works on one. Patterns whose keys expire apart from
+//! those of the same ids in the others, or whose values hold bits, are no attributes.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::evidence::IdSample;
-use super::evidence::ids::names_type;
+use super::evidence::ids::{Lifetimes, names_type};
 use super::forest::{Forest, PatternNode, PatternSums};
 use super::word_set::WordSet;
 use crate::record::Kind;
@@ -27,9 +32,21 @@ const FEWEST_COMPARED: usize = 8;
 /// Attributes that are beyond doubt and stand before an id.
 const FEWEST_SURE: usize = 2;
 
+/// Part of the shared ids whose keys expire together: two of three.
+const MOSTLY: [usize; 2] = [2, 3];
+
 /// Factor between the longest times left of two patterns, and milliseconds on top, up to which their keys live alike.
 const LIFETIME_FACTOR: i64 = 4;
 const LIFETIME_SLACK: i64 = 10_000;
+
+/// Words that say what a key is for, and name a measure behind an id.
+const MEASURES: [&str; 6] = ["counter", "counters", "计数", "rate", "temp", "queue"];
+
+/// Languages of values, by their codes of two letters. Codes that are usual words (`id`, `no`, `my`) count only with a country.
+const LANGUAGES: [&str; 22] = [
+    "ar", "cs", "da", "de", "el", "en", "es", "fi", "fr", "he", "hu", "it", "ja", "ko", "nl", "pl", "pt", "ru", "sv",
+    "th", "vi", "zh",
+];
 
 /// Words that may name an attribute or a table of their own.
 const POSSIBLE: [&str; 36] = [
@@ -158,7 +175,7 @@ impl ObjectRule {
         node: &'f PatternNode<'_>,
         sums: &'f PatternSums,
     ) -> Option<(ObjectPlace<'f>, AttributePattern<'f>)> {
-        let (ids, text) = (node.ids?, &*node.text);
+        let (ids, text) = (node.ids.filter(|ids| !ids.hold_bits())?, &*node.text);
         let node = match node.parent {
             Some(parent) if names_type(node.segment.as_bytes()) => forest.nodes.get(parent)?,
             _ => node,
@@ -173,9 +190,13 @@ impl ObjectRule {
             _ => above,
         };
         if !node.varies && id.varies {
-            let fits = !self.is_prefix(node.segment) && names_object(id.parent);
+            let name = node.segment;
+            let is_measure = MEASURES.iter().any(|word| word.eq_ignore_ascii_case(name));
+            let is_prefix = self.is_prefix(name);
+            let fits = (!is_prefix || is_measure) && !is_language(name) && names_object(id.parent);
+            let sure = !is_prefix && !name.ends_with(|last: char| last.is_ascii_digit());
             let place = ObjectPlace { above: parent, behind: None };
-            return fits.then_some((place, AttributePattern { name: node.segment, text, sums, ids, sure: true }));
+            return fits.then_some((place, AttributePattern { name, text, sums, ids, sure }));
         }
         if node.varies && !above.varies {
             let object = above.parent.filter(|&object| names_object(Some(object)))?;
@@ -208,7 +229,7 @@ impl ObjectRule {
                     Some((separator, id)) => format!("{above}{{*}}{separator}{id}"),
                     None => above.clone(),
                 };
-                let compared = most.ids.shared_with(most.ids).compared as u64;
+                let compared = most.ids.shared_with(most.ids, &Lifetimes::default()).compared as u64;
                 let sampled = most.ids.is_full().then_some(compared);
                 return Some(SpreadObject { pattern, attributes: same, sampled });
             }
@@ -221,10 +242,27 @@ impl ObjectRule {
     }
 }
 
+/// Returns whether a segment is the code of a language: `zh`, `zh_CN`, `zh-Hans-CN`.
+fn is_language(segment: &str) -> bool {
+    let mut parts = segment.split(['_', '-']);
+    let Some(language) = parts.next() else { return false };
+    let is_known = LANGUAGES.iter().any(|known| known.eq_ignore_ascii_case(language));
+    let is_code = |part: &str, from: u8, to: u8| part.bytes().all(|byte| (from..=to).contains(&byte));
+    let has_country = || {
+        segment.len() == 5 && is_code(segment.get(3..).unwrap_or_default(), b'A', b'Z') && is_code(language, b'a', b'z')
+    };
+    let is_script = |part: &str| ["Hans", "Hant"].iter().any(|script| script.eq_ignore_ascii_case(part));
+    let is_country = |part: &str| part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let is_part = |part: &str| is_country(part) || is_script(part);
+    language.len() == 2 && (is_known || has_country()) && parts.clone().count() <= 2 && parts.all(is_part)
+}
+
 impl AttributePattern<'_> {
-    /// Returns whether half of the ids or more belong to the other pattern, too, and the keys of both live alike.
+    /// Returns whether half of the ids or more belong to the other pattern, too, and the keys of both live alike: most of those of one
+    /// id expire together.
     fn suits(&self, other: &AttributePattern<'_>, reference: Option<Millis>) -> bool {
-        let shared = self.ids.shared_with(other.ids);
+        let latest = [self.sums.last_expiry, other.sums.last_expiry];
+        let shared = self.ids.shared_with(other.ids, &Lifetimes { reference, latest });
         let known = !self.ids.is_full() && !other.ids.is_full() || shared.compared >= FEWEST_COMPARED;
         // The fields of a hash expire together.
         let lives_alike = match (lifetime(self.sums, reference), lifetime(other.sums, reference)) {
@@ -234,7 +272,8 @@ impl AttributePattern<'_> {
             (Some(own), Some(others)) => own == others,
             (None, _) | (_, None) => true,
         };
-        known && lives_alike && shared.compared > 0 && shared.shared * 2 >= shared.compared
+        let together = shared.together * MOSTLY[1] >= shared.shared * MOSTLY[0];
+        known && lives_alike && together && shared.compared > 0 && shared.shared * 2 >= shared.compared
     }
 }
 

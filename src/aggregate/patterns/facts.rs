@@ -230,16 +230,16 @@ impl PatternFacts {
 
     /// Samples the id of a key. Returns the growth in heap bytes.
     #[inline(always)] // for nearly every string
-    pub fn sample_id(&mut self, id: IdPlace, name: &[u8], most: usize) -> usize {
+    pub fn sample_id(&mut self, id: IdPlace, record: &Record<'_>, most: usize) -> usize {
         match &mut self.ids {
-            Some(ids) => ids.add(id, name),
-            None => self.sample_first_id(id, name, most),
+            Some(ids) => ids.add(id, record),
+            None => self.sample_first_id(id, record, most),
         }
     }
 
     #[cold]
-    fn sample_first_id(&mut self, id: IdPlace, name: &[u8], most: usize) -> usize {
-        size_of::<IdSample>() + self.ids.insert(Box::new(IdSample::new(most))).add(id, name)
+    fn sample_first_id(&mut self, id: IdPlace, record: &Record<'_>, most: usize) -> usize {
+        size_of::<IdSample>() + self.ids.insert(Box::new(IdSample::new(most))).add(id, record)
     }
 
     /// Reduces the sampled ids to at most `most`. Returns their heap bytes.

@@ -114,7 +114,7 @@ const USUAL_EXPIRIES: usize = 512;
 /// Cap on the expiries of one pattern in the largest tree: the number of places stays near 131,072.
 const FEWEST_EXPIRIES: usize = 32;
 
-/// Cap on the ids kept over all patterns: 16 MiB.
+/// Cap on the ids kept over all patterns: 24 MiB.
 const IDS: usize = 2 << 20;
 
 /// Cap on the ids of one pattern in the largest tree.
@@ -450,7 +450,7 @@ fn sample_id(facts: &mut PatternFacts, record: &Record<'_>, id: &KnownId, ids: &
             None => return 0,
         },
     };
-    facts.sample_id(place, record.key, ids.most)
+    facts.sample_id(place, record, ids.most)
 }
 
 impl ShownNames for PatternStats {

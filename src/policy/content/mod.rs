@@ -1,6 +1,7 @@
-//! Recognition of what a string holds: text, JSON with objects, or something random. Only the beginning of the string is read.
+//! Recognition of what a string holds: text, JSON with objects, bits, or something random. Only the beginning of the string is read.
 
 mod binary;
+pub mod bits;
 pub mod framed;
 pub mod json;
 pub mod lock;

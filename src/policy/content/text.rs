@@ -19,7 +19,7 @@ pub fn is_text(record: &Record<'_>) -> bool {
 }
 
 /// Checks the beginning of a string. A character that the end cuts is valid unless this is the `whole` string.
-fn begins_like_text(bytes: &[u8], whole: bool) -> bool {
+pub(super) fn begins_like_text(bytes: &[u8], whole: bool) -> bool {
     let is_utf8 = match std::str::from_utf8(bytes) {
         Ok(_) => true,
         Err(error) => !whole && error.error_len().is_none(),

@@ -4,47 +4,66 @@
 use std::collections::BinaryHeap;
 use std::mem::size_of;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Odd multiplier with well-mixed bits: the fraction of the golden ratio.
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
+/// Entry of a sample, ordered by the hash of its key first.
+pub(super) trait SampleEntry: Ord + Copy + Default {
+    /// Highest entry.
+    const LAST: Self;
+
+    /// Returns the upper 32 bits of the hash.
+    fn upper(self) -> u32;
+}
+
+impl SampleEntry for u64 {
+    const LAST: u64 = u64::MAX;
+
+    #[inline]
+    fn upper(self) -> u32 {
+        (self >> 32) as u32
+    }
+}
+
 /// Lowest entries of all that were offered: a commutative monoid.
 #[derive(Debug, Clone)]
-pub(super) struct BottomK {
-    /// Entries from here on do not enter: the highest of a full sample. INVARIANT: `u64::MAX` if the sample is not full.
-    bar: u64,
+pub(super) struct BottomK<E = u64> {
+    /// Entries from here on do not enter: the highest of a full sample. INVARIANT: the last of all if the sample is not full.
+    bar: E,
     /// Maximum number of entries.
     most: usize,
     /// Max-heap. INVARIANT: holds at most `most` entries, and all that were offered unless it is full.
-    lowest: BinaryHeap<u64>,
+    lowest: BinaryHeap<E>,
 }
 
-impl BottomK {
+impl<E: SampleEntry> BottomK<E> {
     /// Creates an empty sample of at most `most` entries.
     pub fn new(most: usize) -> Self {
         BottomK::of(most, BinaryHeap::new())
     }
 
-    fn of(most: usize, lowest: BinaryHeap<u64>) -> Self {
-        let mut sample = BottomK { bar: 0, most, lowest };
+    fn of(most: usize, lowest: BinaryHeap<E>) -> Self {
+        let mut sample = BottomK { bar: E::default(), most, lowest };
         sample.set_bar();
         sample
     }
 
     fn set_bar(&mut self) {
         let full = self.lowest.len() >= self.most;
-        self.bar = if full { self.lowest.peek().copied().unwrap_or_default() } else { u64::MAX };
+        self.bar = if full { self.lowest.peek().copied().unwrap_or_default() } else { E::LAST };
     }
 
     /// Returns whether no entry with these upper bits enters the sample, as is so for most keys.
     #[inline(always)] // for nearly every key
     pub fn excludes(&self, upper: u32) -> bool {
-        u64::from(upper) > self.bar >> 32
+        upper > self.bar.upper()
     }
 
     /// Adds an entry if it is among the lowest. Returns the growth of the sample in bytes.
-    pub fn offer(&mut self, entry: u64) -> usize {
+    pub fn offer(&mut self, entry: E) -> usize {
         if entry >= self.bar {
             return 0;
         }
@@ -54,11 +73,11 @@ impl BottomK {
             false => self.lowest.peek_mut().into_iter().for_each(|mut highest| *highest = entry),
         }
         self.set_bar();
-        (self.lowest.capacity() - before) * size_of::<u64>()
+        (self.lowest.capacity() - before) * size_of::<E>()
     }
 
     /// Merges another sample; the smaller limit of the two applies.
-    pub fn merge(&mut self, other: BottomK) {
+    pub fn merge(&mut self, other: Self) {
         self.keep(other.most);
         other.lowest.into_iter().for_each(|entry| _ = self.offer(entry));
     }
@@ -76,12 +95,12 @@ impl BottomK {
     }
 
     /// Returns the highest entry of a full sample; higher entries do not enter it. `None` if the sample is not full.
-    pub fn highest(&self) -> Option<u64> {
+    pub fn highest(&self) -> Option<E> {
         if self.lowest.len() < self.most { None } else { self.lowest.peek().copied() }
     }
 
     /// Returns the entries, in no order.
-    pub fn entries(&self) -> impl Iterator<Item = u64> {
+    pub fn entries(&self) -> impl Iterator<Item = E> {
         self.lowest.iter().copied()
     }
 
@@ -92,26 +111,26 @@ impl BottomK {
 
     /// Returns the bytes on the heap.
     pub fn heap_bytes(&self) -> usize {
-        self.lowest.capacity() * size_of::<u64>()
+        self.lowest.capacity() * size_of::<E>()
     }
 }
 
 /// Stored form: the entries ascending, since their order in the heap depends on how they came.
 #[derive(Serialize, Deserialize)]
-struct Stored {
+struct Stored<E> {
     most: usize,
-    lowest: Vec<u64>,
+    lowest: Vec<E>,
 }
 
-impl Serialize for BottomK {
+impl<E: SampleEntry + Serialize> Serialize for BottomK<E> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut lowest: Vec<u64> = self.entries().collect();
+        let mut lowest: Vec<E> = self.entries().collect();
         lowest.sort_unstable();
         Stored { most: self.most, lowest }.serialize(serializer)
     }
 }
 
-impl<'de> Deserialize<'de> for BottomK {
+impl<'de, E: SampleEntry + DeserializeOwned> Deserialize<'de> for BottomK<E> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let Stored { most, lowest } = Stored::deserialize(deserializer)?;
         Ok(BottomK::of(most, lowest.into()))

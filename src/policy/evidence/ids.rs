@@ -2,18 +2,27 @@
 //!
 //! If `user:1:name` and `user:1:age` are attributes of one object, the rest of their names is equal. The **id** of a key is its
 //! name without the segment that may be an attribute: the last segment if it is a word (`user:1:name`), otherwise the word in
-//! front of the last segment (`member:name:1`), if it is one of those that name attributes. That depends on the name alone, so
+//! front of the last segment (`member:name:1`), if it is one of those that name attributes. Words with dots between them or a short
+//! number at the end (`first.name`, `md5`) come last: a segment behind an attribute is an id. That depends on the name alone, so
 //! the sample is a commutative monoid.
 //!
 //! Like the sample of expiries, it keeps the ids with the lowest hashes. Below the lower of the two highest kept hashes, the
 //! samples of two patterns are both complete, so that the ids which they share can be counted there.
+//!
+//! With each id it keeps when its key expires, since the fields of a hash expire together, and whether the value is one for commands
+//! that work on whole strings only. Values are looked at only if their ids enter the sample.
 
 use serde::{Deserialize, Serialize};
 
-use super::bottom_k::{self, BottomK};
+use super::bottom_k::{self, BottomK, SampleEntry};
+use crate::pattern::classify::SHORTEST_HEX;
 use crate::pattern::plain::PlainName;
 use crate::pattern::segment::Separators;
+use crate::policy::content::bits::holds_bits;
+use crate::policy::content::is_one_of;
 use crate::policy::word_set::WordSet;
+use crate::record::Record;
+use crate::units::Millis;
 
 /// Maximum number of sampled ids.
 pub const MOST_IDS: usize = 64;
@@ -24,11 +33,50 @@ const SEED: u64 = 0x1319_8a2e_0370_7344;
 /// Longest word in bytes.
 const LONGEST_WORD: usize = 32;
 
+/// Most digits at the end of a word, and most words with dots between them.
+const MOST_DIGITS: usize = 2;
+const MOST_WORDS: usize = 4;
+
+/// Longest word with a number; tokens are longer.
+const LONGEST_NUMBERED: usize = 12;
+
+/// Words behind the last dot of hosts and files.
+const ENDINGS: [&[u8]; 16] = [
+    b"com", b"cn", b"net", b"org", b"io", b"html", b"htm", b"js", b"css", b"json", b"xml", b"png", b"jpg", b"gif",
+    b"txt", b"lua",
+];
+
 /// Sample of the ids of the keys of a pattern.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct IdSample {
-    /// Entries: hash of the ends of an id in the upper half, of the whole id in the lower.
-    lowest: BottomK,
+    lowest: BottomK<SampledId>,
+}
+
+/// Id of a sample, with facts about its key.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct SampledId {
+    /// Hash of the ends of the id.
+    ends: u32,
+    /// Hash of the whole id.
+    whole: u32,
+    /// Half the second in which the key expires, or [`NEVER`], in the upper 31 bits; in the lowest, whether the value holds bits.
+    fate: u32,
+}
+
+/// Place of the expiry in [`SampledId::fate`] of keys that never expire.
+const NEVER: u32 = u32::MAX >> 1;
+
+/// Factor between the times left of two keys, and seconds on top, up to which they expire together.
+const TOGETHER_FACTOR: [i64; 2] = [3, 2];
+const TOGETHER_SLACK: i64 = 10;
+
+/// Patterns that are to be compared at a time.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Lifetimes {
+    /// The time; `None` if it is unknown.
+    pub reference: Option<Millis>,
+    /// Latest expiry of a key of each pattern.
+    pub latest: [Option<Millis>; 2],
 }
 
 /// Ids of a pattern compared with those of another one.
@@ -38,6 +86,61 @@ pub struct SharedIds {
     pub compared: usize,
     /// Ids that the other pattern has, too.
     pub shared: usize,
+    /// Shared ids whose keys expire together, or never.
+    pub together: usize,
+}
+
+impl SampleEntry for SampledId {
+    const LAST: SampledId = SampledId { ends: u32::MAX, whole: u32::MAX, fate: u32::MAX };
+
+    #[inline]
+    fn upper(self) -> u32 {
+        self.ends
+    }
+}
+
+impl SampledId {
+    fn id(self) -> (u32, u32) {
+        (self.ends, self.whole)
+    }
+
+    /// Returns when the key expires, in seconds; `None` if never.
+    fn expiry(self) -> Option<i64> {
+        let half = self.fate >> 1;
+        (half != NEVER).then(|| i64::from(half) * 2)
+    }
+
+    fn holds_bits(self) -> bool {
+        self.fate & 1 == 1
+    }
+
+    /// Returns whether the keys of an id expire together: their times left are about the same, or the times by which they expire
+    /// before the last of their patterns, as those of keys do that are set together with different times to live.
+    fn expires_with(self, other: SampledId, lifetimes: &Lifetimes) -> bool {
+        let (Some(own), Some(others)) = (self.expiry(), other.expiry()) else {
+            return self.expiry() == other.expiry();
+        };
+        let Some(now) = lifetimes.reference.map(seconds) else { return true };
+        let (own, others) = (own.saturating_sub(now).max(0), others.saturating_sub(now).max(0));
+        let [factor, divisor] = TOGETHER_FACTOR;
+        let slack = (own.min(others) * (factor - divisor) / divisor).saturating_add(TOGETHER_SLACK);
+        let between = match lifetimes.latest.map(|latest| latest.map(seconds)) {
+            [Some(own), Some(others)] => own.saturating_sub(others),
+            _ => 0,
+        };
+        let apart = own - others;
+        apart.abs() <= slack || apart.saturating_sub(between).abs() <= slack
+    }
+}
+
+fn seconds(time: Millis) -> i64 {
+    time.0.div_euclid(1000)
+}
+
+/// Returns the expiry and the kind of the value of a key, as [`SampledId::fate`].
+fn fate(record: &Record<'_>) -> u32 {
+    let half = |at: Millis| u32::try_from(seconds(at).max(0) / 2).map_or(NEVER - 1, |half| half.min(NEVER - 1));
+    record.expires_at.map_or(NEVER, half) << 1 | u32::from(holds_bits(record))
 }
 
 impl IdSample {
@@ -48,16 +151,17 @@ impl IdSample {
 
     /// Adds the id of a key. Returns the growth in bytes.
     #[inline(always)] // for nearly every string
-    pub fn add(&mut self, id: IdPlace, name: &[u8]) -> usize {
-        let ends = bottom_k::upper(bottom_k::hash_ends(SEED, id.last_piece(name)));
+    pub fn add(&mut self, id: IdPlace, record: &Record<'_>) -> usize {
+        let ends = bottom_k::upper(bottom_k::hash_ends(SEED, id.last_piece(record.key)));
         // Mostly the ends of an id decide that it is not sampled.
-        if self.lowest.excludes(ends) { 0 } else { self.offer(ends, id.pieces(name)) }
+        if self.lowest.excludes(ends) { 0 } else { self.offer(ends, id, record) }
     }
 
     #[inline(never)]
-    fn offer(&mut self, ends: u32, [before, after]: [&[u8]; 2]) -> usize {
+    fn offer(&mut self, ends: u32, id: IdPlace, record: &Record<'_>) -> usize {
+        let [before, after] = id.pieces(record.key);
         let whole = bottom_k::upper(bottom_k::hash(bottom_k::hash(SEED, before), after));
-        self.lowest.offer(u64::from(ends) << 32 | u64::from(whole))
+        self.lowest.offer(SampledId { ends, whole, fate: fate(record) })
     }
 
     /// Merges another sample; the smaller limit of the two applies.
@@ -80,25 +184,37 @@ impl IdSample {
         self.lowest.highest().is_some()
     }
 
+    /// Returns whether half of the values or more hold bits, which no command can read from the field of a hash.
+    pub fn hold_bits(&self) -> bool {
+        let with_bits = self.lowest.entries().filter(|id| id.holds_bits()).count();
+        with_bits > 0 && with_bits * 2 >= self.lowest.len()
+    }
+
     /// Counts the ids that another pattern has, too.
-    pub fn shared_with(&self, other: &IdSample) -> SharedIds {
-        let bound = self.lowest.highest().unwrap_or(u64::MAX).min(other.lowest.highest().unwrap_or(u64::MAX));
+    pub fn shared_with(&self, other: &IdSample, lifetimes: &Lifetimes) -> SharedIds {
+        let bound = [self, other].into_iter().filter_map(|sample| sample.lowest.highest()).min();
+        let bound = bound.map_or(SampledId::LAST.id(), SampledId::id);
         let (own, others) = (self.up_to(bound), other.up_to(bound));
-        let shared = own.iter().filter(|id| others.binary_search(id).is_ok()).count();
-        SharedIds { compared: own.len(), shared }
+        let (mut shared, mut together) = (0, 0);
+        for id in &own {
+            let Ok(at) = others.binary_search_by_key(&id.id(), |other| other.id()) else { continue };
+            shared += 1;
+            together += usize::from(others.get(at).is_some_and(|other| id.expires_with(*other, lifetimes)));
+        }
+        SharedIds { compared: own.len(), shared, together }
     }
 
-    /// Returns all entries, ascending.
+    /// Returns the hashes of all ids, ascending.
     #[cfg(test)]
-    pub fn sorted(&self) -> Vec<u64> {
-        self.up_to(u64::MAX)
+    pub fn sorted(&self) -> Vec<(u32, u32)> {
+        self.up_to(SampledId::LAST.id()).into_iter().map(SampledId::id).collect()
     }
 
-    /// Returns the different entries up to a bound, ascending.
-    fn up_to(&self, bound: u64) -> Vec<u64> {
-        let mut entries: Vec<u64> = self.lowest.entries().filter(|&entry| entry <= bound).collect();
+    /// Returns the different ids up to a bound, ascending.
+    fn up_to(&self, bound: (u32, u32)) -> Vec<SampledId> {
+        let mut entries: Vec<SampledId> = self.lowest.entries().filter(|entry| entry.id() <= bound).collect();
         entries.sort_unstable();
-        entries.dedup();
+        entries.dedup_by_key(|entry| entry.id());
         entries
     }
 }
@@ -210,9 +326,40 @@ impl IdFinder {
             return IdPlace::new(last.start - 1, (0, 0));
         }
         let rest = &name[..last.start - 1];
-        let above = self.last_segment(rest)?;
-        let is_attribute = above.is_word && self.attributes.ends(&rest[above.start..]);
-        if is_attribute { IdPlace::new(above.start - 1, (rest.len(), name.len())) } else { None }
+        let above = self.last_segment(rest);
+        if let Some(above) = above.filter(|above| above.is_word && self.attributes.ends(&rest[above.start..])) {
+            return IdPlace::new(above.start - 1, (rest.len(), name.len()));
+        }
+        if self.is_compound(&name[last.start..]) { IdPlace::new(last.start - 1, (0, 0)) } else { None }
+    }
+
+    /// Returns whether a segment has words joined by dots, or a word with a number: `first.name`, `sha1`, `addr12`.
+    ///
+    /// The number has fewer digits than the word has letters, two at most, and no file or host is meant.
+    fn is_compound(&self, segment: &[u8]) -> bool {
+        if segment.len() > LONGEST_WORD || !segment.first().is_some_and(|&byte| self.is_of_word(byte)) {
+            return false;
+        }
+        let mut words = segment.split(|byte| *byte == b'.');
+        let is_hex = |word: &[u8]| word.iter().all(u8::is_ascii_hexdigit);
+        let is_word = |word: &[u8]| {
+            let digits = word.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+            let letters = word.get(..word.len() - digits).unwrap_or_default();
+            // Names of one shape differ in ids, which have digits: a word is shorter, or has a letter that they have not.
+            let is_short = word.len() <= LONGEST_NUMBERED && !(word.len() >= SHORTEST_HEX && is_hex(word));
+            let joins = digits == 0 || is_short && letters.last().is_some_and(u8::is_ascii_alphabetic);
+            joins
+                && digits <= MOST_DIGITS
+                && letters.len() > digits.max(1)
+                && letters.iter().all(|&byte| self.is_of_word(byte))
+        };
+        let last = segment.rsplit(|byte| *byte == b'.').next().unwrap_or_default();
+        let is_place = last.len() < segment.len() && is_one_of(last, &ENDINGS);
+        !is_place && words.clone().count() <= MOST_WORDS && words.all(is_word)
+    }
+
+    fn is_of_word(&self, byte: u8) -> bool {
+        self.classes[usize::from(byte)] & WORD != 0
     }
 
     /// Returns the last segment of a name; `None` if it is the only one.
@@ -250,6 +397,7 @@ mod tests {
 
     use super::*;
     use crate::pattern::plain::PlainReader;
+    use crate::policy::testing::record;
 
     fn id(name: &str) -> Option<String> {
         let finder = IdFinder::new(&Separators::default(), WordSet::new(["name", "age"]));
@@ -261,13 +409,13 @@ mod tests {
         let mut sample = IdSample::new(most);
         ids.into_iter().for_each(|id| {
             let name = format!("user:{id}");
-            _ = sample.add(IdPlace::new(name.len(), (0, 0)).unwrap(), name.as_bytes());
+            _ = sample.add(IdPlace::new(name.len(), (0, 0)).unwrap(), &record(name.as_bytes()));
         });
         sample
     }
 
-    fn entries(sample: &IdSample) -> Vec<u64> {
-        let mut entries: Vec<u64> = sample.lowest.entries().collect();
+    fn entries(sample: &IdSample) -> Vec<SampledId> {
+        let mut entries: Vec<SampledId> = sample.lowest.entries().collect();
         entries.sort_unstable();
         entries
     }
@@ -279,6 +427,10 @@ mod tests {
         assert_eq!((of("member:name:1"), of("a:b:age:{7}")), ("member|:1".into(), "a:b|:{7}".into()));
         assert_eq!(of("user:1:\u{59d3}\u{540d}"), "user:1|");
         assert_eq!((of("user:1:name:string"), of("member:name:1:Str")), ("user:1|".into(), "member|:1".into()));
+        for compound in ["md5", "sha1", "addr12", "first.name", "job.title:string", "a_b2", "line2.name"] {
+            assert_eq!(id(&format!("file:1:{compound}")).as_deref(), Some("file:1|"), "{compound}");
+        }
+        assert_eq!((of("member:name:abc1"), of("member:age:a.bc")), ("member|:abc1".into(), "member|:a.bc".into()));
         for name in [
             "",
             "a",
@@ -291,6 +443,19 @@ mod tests {
             "shop:goods:1",
             "a:1:string",
             "string",
+            "a:1:x1",
+            "a:1:a1b2",
+            "a:1:ab12",
+            "a:1:abc123",
+            "a:1:abcdef12",
+            "a:1:sessionbyname12",
+            "a:1:ab-1",
+            "a:1:1.5",
+            "a:1:v1.2",
+            "a:1:www.shop.com",
+            "a:1:main.js",
+            "a:1:.name",
+            "a:1:name.",
             &format!("a:1:{}", "x".repeat(33)),
         ] {
             assert_eq!(id(name), None, "{name}");
@@ -299,13 +464,36 @@ mod tests {
 
     #[test]
     fn shared_ids_are_counted_where_both_samples_are_complete() {
+        let shared = |one: &IdSample, other| {
+            let SharedIds { compared, shared, together } = one.shared_with(&other, &Lifetimes::default());
+            assert_eq!(shared, together);
+            (compared, shared)
+        };
         let few = sample(MOST_IDS, 0..50);
-        assert_eq!(few.shared_with(&sample(MOST_IDS, 25..60)), SharedIds { compared: 50, shared: 25 });
-        assert_eq!(few.shared_with(&sample(MOST_IDS, 100..150)).shared, 0);
-        let same = sample(MOST_IDS, 0..10_000).shared_with(&sample(MOST_IDS, 0..10_000));
-        assert_eq!(same, SharedIds { compared: MOST_IDS, shared: MOST_IDS });
-        let half = sample(MOST_IDS, 0..10_000).shared_with(&sample(MOST_IDS, 5_000..15_000));
-        assert!(half.compared >= 48 && (half.compared / 4..half.compared * 3 / 4).contains(&half.shared), "{half:?}");
+        assert_eq!(shared(&few, sample(MOST_IDS, 25..60)), (50, 25));
+        assert_eq!(shared(&few, sample(MOST_IDS, 100..150)).1, 0);
+        assert_eq!(shared(&sample(MOST_IDS, 0..10_000), sample(MOST_IDS, 0..10_000)), (MOST_IDS, MOST_IDS));
+        let (compared, half) = shared(&sample(MOST_IDS, 0..10_000), sample(MOST_IDS, 5_000..15_000));
+        assert!(compared >= 48 && (compared / 4..compared * 3 / 4).contains(&half), "{half} of {compared}");
+    }
+
+    #[test]
+    fn keys_expire_together_if_their_times_left_are_about_the_same() {
+        let id = |left: Option<i64>| SampledId {
+            fate: fate(&Record { expires_at: left.map(|left| Millis((1_000 + left) * 1000)), ..record(b"a:b") }),
+            ..SampledId::default()
+        };
+        let together = |own: Option<i64>, others: Option<i64>, between: i64| {
+            let latest = [Some(Millis(between * 1000)), Some(Millis(0))];
+            id(own).expires_with(id(others), &Lifetimes { reference: Some(Millis(1_000_000)), latest })
+        };
+        assert!(together(Some(300), Some(300), 0) && together(None, None, 0) && together(Some(2), Some(12), 0));
+        assert!(together(Some(300), Some(460), 0) && !together(Some(300), Some(464), 0));
+        // Set together, for times that differ by an hour.
+        assert!(together(Some(4_000), Some(400), 3_600) && !together(Some(4_000), Some(400), 0));
+        assert!(!together(Some(300), None, 0) && !together(None, Some(300), 0));
+        assert!(together(Some(-500), Some(4), 0));
+        assert!(id(Some(1)).expires_with(id(Some(9_999)), &Lifetimes::default()));
     }
 
     #[test]
@@ -314,9 +502,9 @@ mod tests {
         let mut one = IdSample::new(8);
         (0..100).for_each(|tenant| {
             let name = ending(tenant);
-            _ = one.add(IdPlace::new(name.len(), (0, 0)).unwrap(), name.as_bytes());
+            _ = one.add(IdPlace::new(name.len(), (0, 0)).unwrap(), &record(name.as_bytes()));
         });
-        assert_eq!(one.up_to(u64::MAX).len(), 8);
+        assert_eq!(one.sorted().len(), 8);
     }
 
     proptest! {

@@ -79,6 +79,37 @@ fn attributes_before_the_id_are_an_object_and_tables_are_none() {
 }
 
 #[test]
+fn strings_for_whole_string_commands_are_no_attributes() {
+    let attributes = |value: &[u8], names: [&str; 3]| {
+        let mut dump = Dump::new();
+        for id in 0..25 {
+            names.iter().for_each(|name| _ = dump.compressed(format!("news:stat:{id}:{name}"), value));
+        }
+        finding(&report(&dump, "hzero"), "type.split-object").map(|found| found.keys)
+    };
+    let hyperloglog = [b"HYLL\x01\0\0\0", &[0; 8][..], b"\x7f\xff\x7f\xff\x7f\xff"].concat();
+    let bitmap = [&[0x80, 0, 0, 0x11][..], &[0; 500]].concat();
+    assert_eq!(attributes(&hyperloglog, ["dau", "ip", "uv"]), None);
+    assert_eq!(attributes(&bitmap, ["raid", "signin", "war"]), None);
+    assert_eq!(attributes(b"tom", ["dau", "ip", "uv"]), Some(75));
+}
+
+#[test]
+fn attributes_may_have_digits_and_dots() {
+    let found = |preset: &str, names: &[&str]| {
+        let mut dump = Dump::new();
+        for id in 0..25 {
+            names.iter().for_each(|name| _ = dump.string(format!("hfle:file:{id}:{name}"), "x"));
+        }
+        finding(&report(&dump, preset), "type.split-object").map(|found| found.keys)
+    };
+    assert_eq!(found("hzero", &["name", "size", "md5"]), Some(75));
+    assert_eq!(found("strict", &["first.name:string", "birth.date:string", "job.title:string"]), Some(75));
+    assert_eq!(found("hzero", &["rpm", "status", "temp"]), Some(75));
+    assert_eq!(found("hzero", &["node1", "node2", "node3"]), None);
+}
+
+#[test]
 fn values_count_before_compression_and_without_their_expiry() {
     let mut seats = Dump::new();
     (0..1_000).for_each(|n| _ = seats.list_compressed(format!("air:flight:seatmap:{n}:economy"), &["0"; 180]));

@@ -3,8 +3,9 @@
 //!
 //! The attribute stands after the id or before it (`member:name:1`). [`ObjectRule`] says which patterns belong together:
 //! all of them strings, with at least `ids` keys each, of about the same lifetime, and about the same ids. Lifetimes are alike if no
-//! key expires, or if the keys that live longest have about as much time left, within a factor of 4. The ids are known exactly up
-//! to 64 per pattern; beyond that, a sample of them is compared, and half of it must coincide.
+//! key expires, or if the keys that live longest have about as much time left, within a factor of 4, and two thirds of those of one id
+//! expire together: their times left differ by half at most, or as much as those of the patterns do. The ids are known exactly up
+//! to 64 per pattern; beyond that, a sample of them is compared, and half of it must coincide. HyperLogLogs and bitmaps are no attributes.
 //!
 //! Measured: attributes of the object. Distinct ids are not counted: `ids` in the details is the number of keys of the most
 //! frequent attribute, a lower bound. `sampled` is the number of ids that were compared, if they are not all.
@@ -77,8 +78,8 @@ static META: RuleMeta = RuleMeta {
         ParamSpec {
             name: "prefixes",
             what: Text {
-                en: "segments that say what a key is for; they name neither objects nor attributes",
-                zh: "说明 key 用途的段，既不是对象也不是属性",
+                en: "segments that say what a key is for; they name no objects, and attributes only if they are measures beside others, as `user:1:rate`",
+                zh: "说明 key 用途的段：不是对象；只有与其他属性并列的计量词才算属性，例如 `user:1:rate` 中的 rate",
             },
             default: ParamDefault::Words(&INFRASTRUCTURE),
         },

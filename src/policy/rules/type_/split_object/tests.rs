@@ -3,6 +3,8 @@ use crate::pattern::segment::Separators;
 use crate::policy::evidence::IdSample;
 use crate::policy::evidence::ids::{IdFinder, MOST_IDS};
 use crate::policy::forest::PatternNode;
+use crate::policy::testing::record;
+use crate::record::Record;
 use crate::report::Weight;
 use crate::units::Millis;
 
@@ -32,10 +34,12 @@ struct Strings {
     expires: bool,
     /// Seconds that the key which lives longest has left.
     left: i64,
+    /// Factor by which ids are scattered over the time before that; 0 if all keys expire then.
+    scatter: u64,
 }
 
 fn strings(pattern: &'static str, ids: std::ops::Range<u64>) -> Strings {
-    Strings { pattern, kind: Kind::String, ids, expires: false, left: 3600 }
+    Strings { pattern, kind: Kind::String, ids, expires: false, left: 3600, scatter: 0 }
 }
 
 impl Strings {
@@ -45,7 +49,9 @@ impl Strings {
         let finder = IdFinder::new(&Separators::default(), objects.words_before_ids().clone());
         for id in self.ids.clone() {
             let name = self.pattern.replace("{int}", &id.to_string());
-            sample.add(finder.place(name.as_bytes())?, name.as_bytes());
+            let earlier = i64::try_from(id.wrapping_mul(self.scatter) % 997).unwrap() * self.left / 997;
+            let expires_at = self.expires.then_some(Millis((self.left - earlier) * 1000));
+            sample.add(finder.place(name.as_bytes())?, &Record { expires_at, ..record(name.as_bytes()) });
         }
         Some(sample)
     }
@@ -235,4 +241,53 @@ fn fields_of_few_ids_save_nothing() {
     let with = judge(&[common[0].clone(), common[1].clone(), common[2].clone(), rare]);
     let without = judge(&common);
     assert_eq!((with[0].saves, with[0].keys), (without[0].saves, 3300));
+}
+
+#[test]
+fn keys_that_expire_apart_from_those_of_the_same_id_are_no_object() {
+    let of = |scatter: [u64; 3]| {
+        let names = ["otp:{int}:bind", "otp:{int}:login", "otp:{int}:pay"];
+        let strings = |(name, scatter): (&&'static str, u64)| Strings {
+            expires: true,
+            left: 300,
+            scatter,
+            ..strings(name, 0..60)
+        };
+        found(&names.iter().zip(scatter).map(strings).collect::<Vec<_>>()).len()
+    };
+    assert_eq!([of([0, 0, 0]), of([61, 61, 61]), of([61, 61, 509])], [1, 1, 0]);
+    assert_eq!(of([61, 211, 509]), 0);
+}
+
+#[test]
+fn the_keys_of_one_id_may_expire_a_little_apart() {
+    let names = ["user:{int}:age", "user:{int}:favor", "user:{int}:name"];
+    // Set together for half an hour, or for an hour: the times before the last of their pattern are the same.
+    let patterns = [1800, 3600, 3600].iter().zip(names).map(|(&left, name)| Strings {
+        expires: true,
+        left,
+        scatter: 7,
+        ..strings(name, 0..100)
+    });
+    assert_eq!(found(&patterns.collect::<Vec<_>>()).len(), 1);
+}
+
+#[test]
+fn languages_are_variants_of_one_value() {
+    let three = |names: [&'static str; 3]| found(&names.map(|pattern| strings(pattern, 0..50))).len();
+    assert_eq!(three(["lov:{int}:en_US", "lov:{int}:ja", "lov:{int}:zh_CN"]), 0);
+    assert_eq!(three(["lov:{int}:en", "lov:{int}:id_ID", "lov:{int}:zh-Hans"]), 0);
+    assert_eq!(three(["goods:{int}:en_name", "goods:{int}:id", "goods:{int}:zh_name"]), 1);
+}
+
+#[test]
+fn words_with_numbers_and_measures_are_attributes_beside_others() {
+    let three = |names: [&'static str; 3]| found(&names.map(|pattern| strings(pattern, 0..50))).len();
+    assert_eq!(three(["file:{int}:md5", "file:{int}:name", "file:{int}:size"]), 1);
+    assert_eq!(three(["doctor:{int}:birth.date", "doctor:{int}:first.name", "doctor:{int}:job.title"]), 1);
+    assert_eq!(three(["machine:{int}:rpm", "machine:{int}:status", "machine:{int}:temp"]), 1);
+    // Numbered things, and what a key is for.
+    assert_eq!(three(["stat:{int}:node1", "stat:{int}:node2", "stat:{int}:node3"]), 0);
+    assert_eq!(three(["machine:{int}:rate", "machine:{int}:status", "machine:{int}:temp"]), 0);
+    assert_eq!(three(["machine:{int}:lock", "machine:{int}:status", "machine:{int}:temp"]), 0);
 }

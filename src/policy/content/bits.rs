@@ -1,0 +1,106 @@
+//! Recognition of HyperLogLogs and bitmaps: strings for commands that work on a whole string, such as PFADD and SETBIT.
+//!
+//! A HyperLogLog has a header. A bitmap has none: it is taken for one if it is binary, longer than an attribute, and shows neither the
+//! header of a usual format (compressed data, images, serialized objects) nor a word, as serialized objects have.
+
+use super::beginning;
+use super::text::begins_like_text;
+use crate::record::{Kind, Record};
+
+/// Header of a HyperLogLog, before its encoding.
+const HYPERLOGLOG: &[u8] = b"HYLL";
+
+/// Size of the header of a HyperLogLog.
+const HEADER: u64 = 16;
+
+/// Longest binary value of an attribute, in bytes.
+const LONGEST_ATTRIBUTE: u64 = 128;
+
+/// Bytes that are examined.
+const EXAMINED: usize = 256;
+
+/// Letters of a word that random bytes hardly ever have in a row.
+const WORD: usize = 6;
+
+/// Beginnings of usual formats: gzip, zlib, zstd, LZ4, images, Java, pickle, igbinary.
+const FORMATS: [&[u8]; 15] = [
+    b"\x1f\x8b",
+    b"\x78\x01",
+    b"\x78\x5e",
+    b"\x78\x9c",
+    b"\x78\xda",
+    b"\x28\xb5\x2f\xfd",
+    b"\x04\x22\x4d\x18",
+    b"\x89PNG",
+    b"\xff\xd8\xff",
+    b"\xac\xed\0\x05",
+    b"\x80\x02",
+    b"\x80\x03",
+    b"\x80\x04",
+    b"\x80\x05",
+    b"\0\0\0\x02",
+];
+
+/// Returns whether a string is a HyperLogLog or, as far as can be told, a bitmap. Reads only its beginning.
+pub fn holds_bits(record: &Record<'_>) -> bool {
+    let length = record.length.unwrap_or_default();
+    record.kind == Kind::String
+        && length >= HEADER
+        && beginning(record, EXAMINED, |bytes, whole| {
+            let examined = bytes.get(..EXAMINED).unwrap_or(bytes);
+            is_hyperloglog(examined)
+                || length > LONGEST_ATTRIBUTE && is_bitmap(examined, whole && examined.len() == bytes.len())
+        })
+        .unwrap_or(false)
+}
+
+fn is_hyperloglog(bytes: &[u8]) -> bool {
+    matches!(bytes.strip_prefix(HYPERLOGLOG), Some([0 | 1, ..]))
+}
+
+fn is_bitmap(bytes: &[u8], whole: bool) -> bool {
+    let has_word = || bytes.split(|byte| !byte.is_ascii_alphabetic()).any(|word| word.len() >= WORD);
+    !begins_like_text(bytes, whole) && !FORMATS.iter().any(|format| bytes.starts_with(format)) && !has_word()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::testing::record;
+    use crate::rdb::peek::RawValue;
+    use crate::rdb::template::Templates;
+    use crate::rdb::value_type::ValueType;
+
+    fn holds(value: &[u8]) -> bool {
+        let length = u16::try_from(value.len()).unwrap();
+        let bytes = [&[0x40 | length.to_be_bytes()[0], length.to_be_bytes()[1]], value].concat();
+        let raw = RawValue { value_type: ValueType::String, bytes: &bytes, templates: Templates::NONE };
+        holds_bits(&Record { raw: Some(raw), length: Some(u64::from(length)), ..record(b"a:b") })
+    }
+
+    #[test]
+    fn hyperloglogs_and_bitmaps_hold_bits() {
+        assert!(holds(b"HYLL\x01\0\0\0\0\0\0\0\0\0\0\x80\x7f\xff"));
+        let mut bitmap = vec![0; 1_000];
+        bitmap[0] = 0x80;
+        assert!(holds(&bitmap));
+        let mixed: Vec<u8> = (0..500u32).map(|n| (n.wrapping_mul(2_654_435_769) >> 24) as u8).collect();
+        assert!(holds(&mixed));
+    }
+
+    #[test]
+    fn attributes_hold_none() {
+        let long = |start: &[u8]| [start, &[0xfe; 300]].concat();
+        for value in [
+            b"tom".to_vec(),
+            b"HYLL of the valley".to_vec(),
+            "\u{5f20}\u{4e09}".repeat(100).into_bytes(),
+            vec![0xfe; 128],
+            long(b"\xac\xed\0\x05sr\0\x0ejava.util.Map"),
+            long(b"\x1f\x8b\x08"),
+            long(b"\x08\x96\x01\x12\x07profile"),
+        ] {
+            assert!(!holds(&value), "{}", value.escape_ascii());
+        }
+    }
+}
