@@ -94,10 +94,10 @@ fn patterns(comparison: &Comparison, top: usize, to: &mut Exposition) {
     let is_known = |weight: &Weight| known_memory(weight.keys, weight.memory).is_some();
     let bytes = "Change in the memory of the patterns that changed most.";
     each("rdblens_pattern_growth_bytes", bytes, &|change| {
-        [change.before, change.after].iter().flatten().all(is_known).then_some(change.growth.memory)
+        [change.before, change.after].iter().flatten().all(is_known).then_some(change.growth?.memory)
     });
     each("rdblens_pattern_growth_keys", "Change in the number of keys of the patterns that changed most.", &|change| {
-        Some(change.growth.keys)
+        Some(change.growth?.keys)
     });
 }
 

@@ -157,12 +157,13 @@ fn patterns_table(label: &str, changes: &[(Fate, &PatternChange)], scope: &Scope
     let lang = scope.lang;
     let table =
         Table::of(label, changes, scope.rows).column(Column::text(heads::NONE), |(fate, _)| known::fate(*fate, lang));
-    pattern_columns(table, |(_, change)| change)
+    pattern_columns(table, lang, |(_, change)| change)
 }
 
 /// Adds the columns of a pattern that changed.
 pub(super) fn pattern_columns<'t, T>(
     table: crate::render::document::TableOf<'t, T>,
+    lang: Lang,
     change: impl Fn(&'t T) -> &'t PatternChange,
 ) -> Table {
     let keys = |weight: Option<Weight>| weight.map(|weight| weight.keys);
@@ -176,10 +177,17 @@ pub(super) fn pattern_columns<'t, T>(
         .column(Column::text(heads::CHANGE), |it| {
             let it = change(it);
             let is_known = [it.before, it.after].into_iter().flatten().all(|weight| memory_of(weight).is_some());
-            is_known.then(|| Cell::Difference {
-                bytes: it.growth.memory,
-                of: it.before.zip(it.after).map(|(before, after)| (before.memory.0, after.memory.0)),
-            })
+            match (it.growth.filter(|_| is_known), it.memory_range) {
+                (Some(growth), _) => Some(Cell::Difference {
+                    bytes: growth.memory,
+                    of: it.before.zip(it.after).map(|(before, after)| (before.memory.0, after.memory.0)),
+                }),
+                (None, Some(range)) => {
+                    let [least, most] = range.map(human::signed);
+                    Some(Cell::words(&say!(lang, "{least} to {most}", "{least} 至 {most}")))
+                }
+                (None, None) => None,
+            }
         })
         .build()
         .in_order()

@@ -193,11 +193,9 @@ impl Comparer {
     /// Returns the comparison with the result of each condition, or `None` with fewer than two reports.
     pub fn finish_with(self, plan: &ComparePlan, conditions: &[Condition]) -> Option<Comparison> {
         let (first, last) = (self.first?, self.last?);
-        // Conditions are about all patterns, listed or not.
         let servers = last.report.source.files.len().max(1) as u64;
         let limit = plan.maxmemory.filter(|limit| limit.0 > 0).map(|limit| Bytes(limit.0.saturating_mul(servers)));
         let trend = trend::trend(&self.points, limit);
-        let all = if conditions.is_empty() { plan.top } else { usize::MAX };
         let policies = PolicyChange::of_reports(&first.report, &last.report);
         let mut warnings = warnings(&self.points, trend.is_some(), limit.is_some());
         warnings.extend(policies.as_ref().and_then(PolicyChange::warning).map(Warning::new));
@@ -209,7 +207,7 @@ impl Comparer {
             rdblens: env!("CARGO_PKG_VERSION"),
             growth: growth::between(first.report.weight(), last.report.weight()),
             types: growth::types(&first.report, &last.report),
-            patterns: growth::patterns(&first.report, &last.report, all),
+            patterns: growth::patterns(&first.report, &last.report, plan.top),
             hash_templates: TemplateChange::between(&first.report, &last.report),
             findings: policies.as_ref().map(|it| baseline::across_policies(&first, &last.report, it)),
             warnings: warnings.into_iter().chain(self.notes).collect(),
@@ -218,8 +216,7 @@ impl Comparer {
             snapshots: self.points.into_iter().map(|point| point.row).collect(),
             gate: Vec::new(),
         };
-        comparison.gate = conditions.iter().map(|condition| condition.evaluate(&comparison, &last)).collect();
-        comparison.patterns.keep_largest(plan.top);
+        comparison.gate = conditions.iter().map(|condition| condition.evaluate(&comparison, &first, &last)).collect();
         Some(comparison)
     }
 }

@@ -48,8 +48,16 @@ fn what_a_cut_list_does_not_show_is_uncertain() {
     let new = named("new", 2, 150, &[("b", 2, 25)]);
     let patterns = compare([old.clone(), new.clone()], &PLAN).unwrap().patterns;
     assert_eq!((names(&patterns.vanished), names(&patterns.uncertain)), (vec!["a"], vec!["b"]));
+    // All that is known of `b` is that it took between nothing and the memory of `a`, the lightest row.
+    let row = &patterns.uncertain[0];
+    assert_eq!((row.growth, row.memory_range), (None, Some([15, 25])));
+    let json = serde_json::to_value(row).unwrap();
+    assert_eq!((json.get("memory"), &json["memory_range"]), (None, &serde_json::json!([15, 25])));
+    assert_eq!(serde_json::from_value::<PatternChange>(json).unwrap(), *row);
     let patterns = compare([new, old], &PLAN).unwrap().patterns;
     assert_eq!((names(&patterns.new), names(&patterns.uncertain)), (vec!["a"], vec!["b"]));
+    assert_eq!(patterns.uncertain[0].memory_range, Some([-25, -15]));
+    assert_eq!(patterns.new[0].growth.map(|growth| growth.memory), Some(10));
 }
 
 #[test]

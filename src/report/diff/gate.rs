@@ -6,11 +6,11 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::growth::{PatternPair, Unlisted, pairs};
 use super::trend::DAY;
-use super::{Baseline, BaselineRow, Comparison, NamedReport, PatternChange};
+use super::{Baseline, BaselineRow, Comparison, NamedReport, Report};
 use crate::report::{Severity, SnapshotRow, Warning, WarningKind};
 use crate::sorting::CompactSort;
-use crate::units::Bytes;
 use crate::wording::{Wording, wording};
 
 /// Growth of a pattern below this does not count: small patterns double every day.
@@ -124,7 +124,7 @@ pub enum GateGap {
     Incomplete,
     /// The reports have different selections of keys.
     OtherKeys,
-    /// A report lists only its heaviest patterns, and heavy ones are not on the other's list.
+    /// A report lists only its heaviest patterns, and heavy ones may be missing.
     ListsCut,
     /// The reports divide names at different separators, so that they have different patterns.
     OtherSeparators,
@@ -202,8 +202,8 @@ impl GateRow {
 }
 
 impl Condition {
-    /// Evaluates the condition on a comparison that lists all patterns.
-    pub(super) fn evaluate(&self, comparison: &Comparison, last: &NamedReport) -> GateRow {
+    /// Evaluates the condition on a comparison of the reports `first` and `last`.
+    pub(super) fn evaluate(&self, comparison: &Comparison, first: &NamedReport, last: &NamedReport) -> GateRow {
         let notes = |is: fn(&WarningKind) -> bool| comparison.warnings.iter().any(|warning| is(&warning.kind));
         let judged = match self.kind {
             // Different selections would look like growth, shrinkage or fixed findings.
@@ -215,7 +215,9 @@ impl Condition {
                 Judged::open(GateGap::OtherSeparators)
             }
             ConditionKind::Findings(least) => findings(least, comparison, last),
-            ConditionKind::Share { of, allowed, days } => shares(of, allowed, days, comparison),
+            ConditionKind::Share { of, allowed, days } => {
+                shares(of, allowed, days, comparison, [&first.report, &last.report])
+            }
         };
         let allowed = match self.kind {
             ConditionKind::Findings(_) => 0.0,
@@ -223,6 +225,8 @@ impl Condition {
         };
         let Judged { measured, mut by, broken, gap, rules } = judged;
         by.truncate(10);
+        // As a share, 13 to 10 is 0.3, not 0.30000000000000004.
+        let measured = measured.map(|share| (share * 1e9).round() / 1e9).filter(|share| share.is_finite());
         let verdict = match (broken, gap) {
             (true, _) => GateVerdict::Failed,
             (false, None) => GateVerdict::Kept,
@@ -294,7 +298,7 @@ fn rules_of<'r>(rows: impl IntoIterator<Item = &'r BaselineRow>) -> Vec<String> 
     rules
 }
 
-fn shares(of: Measure, allowed: f64, days: Option<f64>, comparison: &Comparison) -> Judged {
+fn shares(of: Measure, allowed: f64, days: Option<f64>, comparison: &Comparison, reports: [&Report; 2]) -> Judged {
     let Some([first, last]) = comparison.ends() else { return Judged::open(GateGap::Incomplete) };
     if !first.complete || !last.complete {
         return Judged::open(GateGap::Incomplete);
@@ -325,7 +329,7 @@ fn shares(of: Measure, allowed: f64, days: Option<f64>, comparison: &Comparison)
             let (before, after) = first.total.zip(last.total).unwrap_or((first.memory, last.memory));
             whole(before.0, after.0)
         }
-        Measure::Pattern => patterns(allowed, comparison, grown),
+        Measure::Pattern => patterns(allowed, reports, grown),
     }
 }
 
@@ -335,35 +339,28 @@ fn exceeds(share: f64, allowed: f64) -> bool {
     share > allowed + ROUNDING
 }
 
-/// Judges patterns that grew by enough, and new ones, which have no share and break any limit.
-fn patterns(allowed: f64, comparison: &Comparison, grown: impl Fn(u64, u64) -> f64) -> Judged {
-    let memory = |change: &PatternChange| {
-        let [before, after] =
-            [change.before, change.after].map(|weight| weight.map_or(Bytes(0), |weight| weight.memory));
-        (before.0, after.0)
-    };
-    let counts = |change: &&PatternChange| {
-        let (before, after) = memory(change);
-        after.saturating_sub(before) >= LEAST_PATTERN_GROWTH
-    };
-    let changes = &comparison.patterns;
-    let new: Vec<&PatternChange> = changes.new.iter().filter(counts).collect();
-    let mut old: Vec<(f64, &PatternChange)> = changes
-        .grown
-        .iter()
-        .filter(counts)
-        .map(|change| {
-            let (before, after) = memory(change);
-            (grown(before, after), change)
-        })
-        .collect();
-    old.compact_sort_by(|(one, _), (other, _)| other.total_cmp(one));
+/// Judges patterns that grew by enough, and new ones, whose share is endless and breaks any limit. Patterns that a report may have left
+/// out break the limit if they do with the least growth that they can have; otherwise they leave it open if they may break it.
+fn patterns(allowed: f64, reports: [&Report; 2], grown: impl Fn(u64, u64) -> f64) -> Judged {
+    let share =
+        |before: u64, after: u64| (after.saturating_sub(before) >= LEAST_PATTERN_GROWTH).then(|| grown(before, after));
+    let breaks = |share: Option<f64>| share.is_some_and(|share| exceeds(share, allowed));
+    // The later report may have left out a new pattern.
+    let mut is_open = breaks(share(0, Unlisted::of(reports[1]).one));
+    let mut counted: Vec<(f64, u64, String)> = Vec::new();
+    for PatternPair { pattern, before, after } in pairs(reports) {
+        let ([before_least, before_most], [after_least, after_most]) = (before.memory, after.memory);
+        let least = share(before_most, after_least);
+        is_open |= !breaks(least) && breaks(share(before_least, after_most));
+        counted.extend(least.map(|share| (share, after_least - before_most, pattern.into_owned())));
+    }
+    // Stable: of equal growth the smaller name stays first.
+    counted.compact_sort_by(|one, other| (other.0.total_cmp(&one.0)).then_with(|| other.1.cmp(&one.1)));
     // Nothing before is an endless share, which JSON has no number for.
-    let measured = old.first().map(|(share, _)| *share).filter(|share| share.is_finite());
-    let breaking = old.iter().filter(|(share, _)| exceeds(*share, allowed)).map(|(_, change)| *change);
-    let by: Vec<String> = new.iter().copied().chain(breaking).map(|change| change.pattern.clone()).collect();
-    let cut = changes.uncertain.iter().any(|change| counts(&change));
-    Judged { measured, broken: !by.is_empty(), by, gap: cut.then_some(GateGap::ListsCut), rules: Vec::new() }
+    let measured = counted.iter().map(|(share, ..)| *share).find(|share| share.is_finite());
+    let breaking = counted.into_iter().filter(|(share, ..)| exceeds(*share, allowed));
+    let by: Vec<String> = breaking.map(|(.., pattern)| pattern).collect();
+    Judged { measured, broken: !by.is_empty(), by, gap: is_open.then_some(GateGap::ListsCut), rules: Vec::new() }
 }
 
 #[cfg(test)]
@@ -452,5 +449,41 @@ mod tests {
             let (open, ..) = verdict(condition, [damaged.clone(), named("b", 2, 1, &[])]);
             assert_eq!(open, GateVerdict::NotEvaluated, "{condition}");
         }
+    }
+
+    #[test]
+    fn patterns_that_a_cut_list_may_hide_are_never_kept_unless_bounds_decide() {
+        let old = named("a", 1, 202 * MIB, &[("big", 1, 200 * MIB), ("small", 1, 2 * MIB)]);
+        let cut = |listed: &[(&'static str, u64, u64)], total: u64| {
+            let mut report = named("b", 2, total, listed);
+            report.report.patterns.distinct = 9;
+            report
+        };
+        let verdict = |old: &NamedReport, new: NamedReport| verdict("pattern=50%", [old.clone(), new]);
+        let open = (GateVerdict::NotEvaluated, Vec::new(), Some(GateGap::ListsCut));
+        // The small one may have grown, or a new one may be there.
+        assert_eq!(verdict(&old, cut(&[("big", 1, 200 * MIB)], 290 * MIB)), open);
+        assert_eq!(verdict(&old, cut(&[("big", 1, 200 * MIB), ("small", 1, 2 * MIB)], 203 * MIB)), open);
+        // What is not listed takes too little, in total or by the lightest row.
+        let kept = (GateVerdict::Kept, Vec::new(), None);
+        assert_eq!(verdict(&old, cut(&[("big", 1, 200 * MIB), ("small", 1, 2 * MIB)], 203 * MIB - 1)), kept);
+        assert_eq!(verdict(&old, cut(&[("big", 1, 200 * MIB), ("tiny", 1, MIB - 1)], 290 * MIB)), kept);
+        // Before it took at most what was not listed.
+        let mut hidden = named("a", 1, 202 * MIB, &[("big", 1, 200 * MIB)]);
+        hidden.report.patterns.distinct = 2;
+        let new = |small| named("b", 2, 300 * MIB, &[("big", 1, 200 * MIB), ("small", 1, small)]);
+        let failed = (GateVerdict::Failed, vec!["small".to_owned()], None);
+        assert_eq!(verdict(&hidden, new(3 * MIB + 1)), failed);
+        assert_eq!(verdict(&hidden, new(3 * MIB)), open);
+        assert_eq!(verdict(&hidden, new(MIB - 1)), kept);
+    }
+
+    #[test]
+    fn shares_are_written_without_rounding_errors() {
+        let mut comparer = Comparer::default();
+        [named("a", 1, 1000, &[]), named("b", 2, 1299, &[])].into_iter().for_each(|report| comparer.add(report));
+        let plan = ComparePlan { top: 1, maxmemory: None };
+        let comparison = comparer.finish_with(&plan, &["growth=50%".parse().unwrap()]).unwrap();
+        assert_eq!(comparison.gate[0].measured, Some(0.299));
     }
 }

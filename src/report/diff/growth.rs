@@ -1,14 +1,16 @@
 //! Growth from one snapshot to another: in total, by type and by pattern.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 #[cfg(feature = "internals")]
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{NamedReport, Report, Weight, separators};
-use crate::pattern::joined::{TreeTexts, join};
+use crate::pattern::joined::{COLLAPSED, JoinedPattern, TreeTexts, join};
+use crate::report::known_memory;
 use crate::sorting::CompactSort;
 use crate::units::{Bytes, Millis};
 
@@ -119,9 +121,33 @@ pub struct PatternChange {
     pub before: Option<Weight>,
     /// After; null if the later report does not list it, or not all that the pattern covers.
     pub after: Option<Weight>,
-    /// The difference; where a side is unknown, it counts as nothing.
-    #[serde(flatten)]
-    pub growth: Growth,
+    /// The difference; its fields are absent where a report may have left out keys of the pattern.
+    #[serde(flatten, deserialize_with = "read_difference")]
+    pub growth: Option<Growth>,
+    /// Least and most change in memory where a report may have left out keys of the pattern; absent elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_range: Option<[i64; 2]>,
+}
+
+/// Reads the difference of a pattern, which is known only if the change in memory is.
+fn read_difference<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Growth>, D::Error> {
+    #[derive(Deserialize)]
+    struct Stored {
+        #[serde(default)]
+        keys: i64,
+        memory: Option<i64>,
+        share: Option<f64>,
+    }
+    let Stored { keys, memory, share } = Stored::deserialize(deserializer)?;
+    Ok(memory.map(|memory| Growth { keys, memory, share }))
+}
+
+impl PatternChange {
+    /// Returns the size of the change in memory and keys; where it is not known, that of what is listed.
+    fn size(&self) -> (u64, u64) {
+        let listed = || self.before.or(self.after).map_or((0, 0), |weight| (weight.memory.0, weight.keys));
+        self.growth.map_or_else(listed, |growth| (growth.memory.unsigned_abs(), growth.keys.unsigned_abs()))
+    }
 }
 
 /// Fate of a pattern between two snapshots.
@@ -165,20 +191,16 @@ impl PatternChanges {
         let lists = self.lists().into_iter().filter(|(fate, _)| *fate != Fate::Uncertain);
         let mut all: Vec<_> = lists.flat_map(|(fate, list)| list.iter().map(move |change| (fate, change))).collect();
         all.compact_sort_by(|(_, one), (_, other)| {
-            let size =
-                |change: &PatternChange| (change.growth.memory.unsigned_abs(), change.growth.keys.unsigned_abs());
-            Reverse(size(one)).cmp(&Reverse(size(other))).then_with(|| one.pattern.cmp(&other.pattern))
+            Reverse(one.size()).cmp(&Reverse(other.size())).then_with(|| one.pattern.cmp(&other.pattern))
         });
         all
     }
 
     /// Sorts each list by the size of the change and cuts it to `top` rows.
-    pub(super) fn keep_largest(&mut self, top: usize) {
+    fn keep_largest(&mut self, top: usize) {
         for list in [&mut self.grown, &mut self.shrunk, &mut self.new, &mut self.vanished, &mut self.uncertain] {
             // Stable: of equal changes the smaller name stays first.
-            list.compact_sort_by_key(|change| {
-                Reverse((change.growth.memory.unsigned_abs(), change.growth.keys.unsigned_abs()))
-            });
+            list.compact_sort_by_key(|change| Reverse(change.size()));
             list.truncate(top);
         }
     }
@@ -235,47 +257,121 @@ pub fn types(first: &Report, last: &Report) -> Vec<TypeChange> {
     types
 }
 
-/// Computes the change of each pattern, with at most `top` in each list.
-///
-/// Patterns that only one side has collapsed to `{*}` are one row with those of the other side. A pattern that is missing in a list
-/// that was cut is uncertain, neither new nor vanished; so is a row whose patterns may be missing there.
-pub fn patterns(first: &Report, last: &Report, top: usize) -> PatternChanges {
-    let weights = [first, last].map(Report::weights_by_pattern);
-    let texts = [&weights[0], &weights[1]].map(|side| side.keys().copied().collect::<Vec<&str>>());
+/// A pattern of two reports. Patterns that only one side has collapsed to `{*}` are one pair with those of the other side.
+#[derive(Debug)]
+pub(super) struct PatternPair<'r> {
+    /// The pattern of all keys of the pair.
+    pub pattern: Cow<'r, str>,
+    /// The keys in the earlier report.
+    pub before: PatternSide,
+    /// The keys in the later report.
+    pub after: PatternSide,
+}
+
+/// Keys of a pattern in one report.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PatternSide {
+    /// Their weight; `None` if the report does not list them, or not all of them.
+    pub weight: Option<Weight>,
+    /// True if the report tells of all of them, listed or not.
+    pub is_known: bool,
+    /// Least and most memory that they can take.
+    pub memory: [u64; 2],
+}
+
+impl PatternSide {
+    fn of(listed: Option<Weight>, is_known: bool, unlisted: u64) -> PatternSide {
+        let least = listed.unwrap_or_default().memory.0;
+        let most = if is_known { least } else { least.saturating_add(unlisted) };
+        PatternSide { weight: listed.filter(|_| is_known), is_known, memory: [least, most] }
+    }
+}
+
+/// Most memory of patterns that a report does not list, as its list was cut.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Unlisted {
+    /// Of one pattern.
+    pub one: u64,
+    /// Of all of them together.
+    pub all: u64,
+}
+
+impl Unlisted {
+    /// Returns the bounds of a report: no hidden row is heavier than the lightest listed, and all together take what the listed leave.
+    pub fn of(report: &Report) -> Unlisted {
+        let list = &report.patterns.list;
+        let hidden = report.patterns.distinct.saturating_sub(list.len() as u64);
+        if hidden == 0 {
+            return Unlisted { one: 0, all: 0 };
+        }
+        let listed: Bytes = list.iter().map(|row| row.memory).sum();
+        let lightest = list.iter().map(|row| row.memory.0).min();
+        // Reports made by others may list more than there is.
+        let rest = report.totals.memory.0.checked_sub(listed.0).or(lightest.map(|least| least.saturating_mul(hidden)));
+        let all = rest.unwrap_or(u64::MAX);
+        let one = lightest.map_or(all, |least| least.min(all));
+        Unlisted { one, all: all.min(one.saturating_mul(hidden)) }
+    }
+}
+
+/// Returns all patterns that two reports list, by text.
+pub(super) fn pairs<'r>(reports: [&'r Report; 2]) -> Vec<PatternPair<'r>> {
+    let [first, last] = reports;
+    let weights = reports.map(Report::weights_by_pattern);
+    let texts = [&weights[0], &weights[1]].map(|side| side.keys().copied().collect::<Vec<&'r str>>());
     let weights = weights.map(|side| side.into_values().collect::<Vec<Weight>>());
     let [first_texts, last_texts] = &texts;
     let sides = [
         TreeTexts { texts: first_texts, strict: first.has_strict_patterns() },
         TreeTexts { texts: last_texts, strict: last.has_strict_patterns() },
     ];
-    let lists_all = [first, last].map(Report::lists_all_patterns);
-    let mut changes = PatternChanges::default();
-    for row in join(sides, &separators(first, last)) {
+    let lists_all = reports.map(Report::lists_all_patterns);
+    let unlisted = reports.map(Unlisted::of);
+    let pair = |row: JoinedPattern<'r>| {
         let is_joined = row.members.iter().all(|members| !members.is_empty());
+        let is_collapsed = row.pattern.contains(COLLAPSED);
         let [before, after] = [0, 1].map(|side| {
-            // A part of a row says nothing of its growth.
-            let is_known = lists_all[side] || !is_joined || row.is_whole(side, sides);
-            let members = row.members[side].iter().filter_map(|at| weights[side].get(*at)).filter(|_| is_known);
-            members.copied().reduce(|mut sum, weight| {
+            let members = row.members[side].iter().filter_map(|at| weights[side].get(*at)).copied();
+            let listed = members.reduce(|mut sum, weight| {
                 sum.merge(weight);
                 sum
-            })
+            });
+            // A part of a row says nothing of its growth.
+            let is_whole = listed.is_some() && (!is_joined || row.is_whole(side, sides));
+            let hidden = if is_collapsed { unlisted[side].all } else { unlisted[side].one };
+            PatternSide::of(listed, lists_all[side] || is_whole, hidden)
         });
+        PatternPair { pattern: row.pattern, before, after }
+    };
+    join(sides, &separators(first, last)).into_iter().map(pair).collect()
+}
+
+/// Computes the change of each pattern, with at most `top` in each list.
+///
+/// A pattern that is missing in a list that was cut is uncertain, neither new nor vanished; so is a row whose patterns may be missing
+/// there.
+pub fn patterns(first: &Report, last: &Report, top: usize) -> PatternChanges {
+    let mut changes = PatternChanges::default();
+    for PatternPair { pattern, before, after } in pairs([first, last]) {
+        let is_known = before.is_known && after.is_known;
+        let [weight_before, weight_after] = [before, after].map(|side| side.weight);
+        let growth = is_known.then(|| between(weight_before.unwrap_or_default(), weight_after.unwrap_or_default()));
         let change = PatternChange {
-            pattern: row.pattern.into_owned(),
-            before,
-            after,
-            growth: between(before.unwrap_or_default(), after.unwrap_or_default()),
+            pattern: pattern.into_owned(),
+            before: weight_before,
+            after: weight_after,
+            growth,
+            memory_range: range(before, after).filter(|_| !is_known),
         };
         let counts = &mut changes.counts;
-        let (list, count) = match (before, after) {
-            (None, None) => (&mut changes.uncertain, &mut counts.uncertain),
-            (None, _) if lists_all[0] => (&mut changes.new, &mut counts.new),
-            (_, None) if lists_all[1] => (&mut changes.vanished, &mut counts.vanished),
-            (None, _) | (_, None) => (&mut changes.uncertain, &mut counts.uncertain),
-            _ if (change.growth.memory, change.growth.keys) > (0, 0) => (&mut changes.grown, &mut counts.grown),
-            _ if (change.growth.memory, change.growth.keys) < (0, 0) => (&mut changes.shrunk, &mut counts.shrunk),
-            _ => {
+        let sign = growth.map(|growth| (growth.memory, growth.keys));
+        let (list, count) = match (sign, weight_before, weight_after) {
+            (None, ..) => (&mut changes.uncertain, &mut counts.uncertain),
+            (Some(_), None, _) => (&mut changes.new, &mut counts.new),
+            (Some(_), _, None) => (&mut changes.vanished, &mut counts.vanished),
+            (Some(sign), ..) if sign > (0, 0) => (&mut changes.grown, &mut counts.grown),
+            (Some(sign), ..) if sign < (0, 0) => (&mut changes.shrunk, &mut counts.shrunk),
+            (Some(_), ..) => {
                 counts.unchanged += 1;
                 continue;
             }
@@ -285,4 +381,11 @@ pub fn patterns(first: &Report, last: &Report, top: usize) -> PatternChanges {
     }
     changes.keep_largest(top);
     changes
+}
+
+/// Returns the least and the most change in memory; `None` if the memory of the listed keys is unknown.
+fn range(before: PatternSide, after: PatternSide) -> Option<[i64; 2]> {
+    let mut listed = [before.weight, after.weight].into_iter().flatten();
+    let is_known = listed.all(|weight| known_memory(weight.keys, weight.memory).is_some());
+    is_known.then(|| [difference(before.memory[1], after.memory[0]), difference(before.memory[0], after.memory[1])])
 }

@@ -189,7 +189,7 @@ pub(super) fn outlook(reached: &Reached, lang: Lang) -> String {
 }
 
 fn changes(id: &'static str, title: &str, list: &[PatternChange], count: u64, scope: &Scope) -> Option<Section> {
-    let mut table = growth::pattern_columns(Table::of(title, list, scope.rows), |change| change);
+    let mut table = growth::pattern_columns(Table::of(title, list, scope.rows), scope.lang, |change| change);
     table.hidden = count.saturating_sub(table.rows.len() as u64);
     (!list.is_empty()).then(|| Section::new(id, title).with(table))
 }

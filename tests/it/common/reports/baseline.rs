@@ -40,7 +40,7 @@ fn growth_of(before: Weight, after: Weight) -> Growth {
 
 fn change(pattern: &str, before: Option<Weight>, after: Option<Weight>) -> PatternChange {
     let growth = growth_of(before.unwrap_or_default(), after.unwrap_or_default());
-    PatternChange { pattern: pattern.into(), before, after, growth }
+    PatternChange { pattern: pattern.into(), before, after, growth: Some(growth), memory_range: None }
 }
 
 /// Returns the growth since a report made a week before `ctime`.
@@ -71,7 +71,11 @@ pub fn growth(ctime: i64, keys: u64, memory: Bytes) -> Since {
             shrunk: vec![change("queue:mail", Some(weight(1, 33 * MIB)), Some(weight(1, 2 * MIB)))],
             new: vec![change("rank:{date}:{*}", None, Some(weight(12, 180 * MIB)))],
             vanished: vec![change("tmp:\u{202e}<b>{int}", Some(weight(9_000, 3 * MIB)), None)],
-            uncertain: vec![change("coupon:{*}", None, Some(weight(3, 4096)))],
+            uncertain: vec![PatternChange {
+                growth: None,
+                memory_range: Some([-8192, 4096]),
+                ..change("coupon:{*}", None, Some(weight(3, 4096)))
+            }],
             counts: PatternCounts { grown: 31, shrunk: 1, new: 1, vanished: 1, unchanged: 12, uncertain: 1 },
         },
     }

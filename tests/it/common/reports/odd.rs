@@ -93,7 +93,8 @@ pub fn extreme() -> Report {
                 pattern: "\u{9b}<b>".repeat(300),
                 before: Some(all),
                 after: None,
-                growth: whole,
+                growth: Some(whole),
+                memory_range: Some([i64::MIN, i64::MAX]),
             }],
             counts: PatternCounts {
                 uncertain: u64::MAX,
