@@ -82,13 +82,15 @@ impl EarlierPatterns {
 
     /// Creates a list that holds all patterns if `complete`, otherwise only the heaviest ones.
     pub fn listed(name: &str, memory: Bytes, patterns: BTreeMap<String, Weight>, complete: bool) -> EarlierPatterns {
+        let listed: Bytes = patterns.values().map(|weight| weight.memory).sum();
+        // Reports made by others may list more than there is.
+        let rest = memory.0.checked_sub(listed.0).map(Bytes);
         let unlisted = match patterns.values().map(|weight| weight.memory).min() {
             _ if complete => EarlierWeight::Absent,
-            Some(least) => EarlierWeight::AtMost(least),
+            Some(least) => EarlierWeight::AtMost(rest.map_or(least, |rest| rest.min(least))),
             None => EarlierWeight::Unknown,
         };
-        let listed: Bytes = patterns.values().map(|weight| weight.memory).sum();
-        let rest = Bytes(memory.0.saturating_sub(listed.0));
+        let rest = rest.unwrap_or_default();
         EarlierPatterns { name: name.to_owned(), memory, lacks_memory: false, strict: false, patterns, unlisted, rest }
     }
 
@@ -165,6 +167,15 @@ mod tests {
         assert_eq!(before(&earlier(&list, true), "c:{int}"), EarlierWeight::Absent);
         assert_eq!(before(&earlier(&list, false), "c:{int}"), EarlierWeight::AtMost(Bytes(100)));
         assert_eq!(before(&earlier(&[], false), "c:{int}"), EarlierWeight::Unknown);
+    }
+
+    #[test]
+    fn an_unlisted_pattern_took_at_most_what_the_listed_ones_left() {
+        let list = [("a:{int}", 5, 500), ("b:{int}", 1, 490)];
+        assert_eq!(before(&earlier(&list, false), "c:{int}"), EarlierWeight::AtMost(Bytes(10)));
+        // A report that lists more than its total says nothing by it.
+        let list = [("a:{int}", 5, 900), ("b:{int}", 1, 490)];
+        assert_eq!(before(&earlier(&list, false), "c:{int}"), EarlierWeight::AtMost(Bytes(490)));
     }
 
     #[test]

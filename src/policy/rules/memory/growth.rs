@@ -3,7 +3,7 @@
 //! Measured: current memory of a pattern. Allowed are `factor` times its earlier memory, but at least `least` more than that;
 //! a new pattern counts as 0 before. On small instances, less is abnormal: there, `share` of all earlier memory takes the place
 //! of `least`, but at least 1 MiB. If the earlier report lists only its heaviest patterns, an unlisted pattern was at most as
-//! heavy as the lightest listed one and is compared with that; a pattern with a collapsed level (`{*}`) with all that it covers, listed
+//! heavy as the lightest listed one, and as all that is not listed; it is compared with the lesser of these; a pattern with a collapsed level (`{*}`) with all that it covers, listed
 //! or not. Without an earlier report of the same keys the rule cannot be evaluated.
 
 use crate::policy::Context;
