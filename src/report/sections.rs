@@ -196,6 +196,9 @@ pub struct SourceFile {
     pub keys_read: u64,
     /// Memory of the selected keys.
     pub memory: Bytes,
+    /// Memory of keys and tables, as in the section on the whole server, for rules. `None` in stored reports.
+    #[serde(skip)]
+    pub total: Option<Bytes>,
     /// Keys of unknown memory; absent if there are none.
     #[serde(default, skip_serializing_if = "Unknown::is_none")]
     pub unknown: Unknown,

@@ -103,6 +103,7 @@ pub fn source_file(place: usize) -> SourceFile {
         keys: 0,
         keys_read: 0,
         memory: Bytes(0),
+        total: None,
         ctime: Some(NOW.0 / 1000),
         used_mem: None,
         server: Some(FileServer { family: "redis".to_owned(), version: "7.2".to_owned(), guessed_from: None }),

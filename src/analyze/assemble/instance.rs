@@ -39,6 +39,20 @@ pub(super) fn section(
     Some(Instance { maxmemory, unknown, ..sums.finish(first.model.name(), used_mem) })
 }
 
+/// Returns the memory of keys and tables of each server, with the position of its file.
+pub(super) fn totals(
+    files: &[Arc<InputFile>],
+    outcomes: &[FileOutcome],
+    counted: &[FileInstance],
+) -> Vec<(usize, Bytes)> {
+    let total = |server: &FileInstance| {
+        let file = files.iter().find(|file| file.index == server.file)?;
+        let tables = Bytes(file.model.instance(&server.shape).tables().sum());
+        Some((server.file, server.allocated + templates(outcomes, server, 0) + tables))
+    };
+    counted.iter().filter_map(total).collect()
+}
+
 /// Memory of a server besides its keys, for `--what-if`.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct BesideKeys {

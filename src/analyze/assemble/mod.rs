@@ -58,7 +58,7 @@ pub(super) fn report(
     mut whole: Option<FirstFile>,
     aggregates: Aggregates,
     files: &[Arc<InputFile>],
-    outcomes: Vec<FileOutcome>,
+    mut outcomes: Vec<FileOutcome>,
     questions: &Questions,
 ) -> Report {
     let reference = questions.references.report;
@@ -75,6 +75,11 @@ pub(super) fn report(
     name_sources(&mut report, &outcomes);
     report.instance =
         instance::section(plan, files, &outcomes, &rest.instances, used_mem(&outcomes), report.totals.unknown);
+    if report.instance.is_some() {
+        for (place, total) in instance::totals(files, &outcomes, &rest.instances) {
+            outcomes.get_mut(place).iter_mut().for_each(|file| file.row.total = Some(total));
+        }
+    }
     report.warnings = warnings(&report, whole.as_ref(), &outcomes, rest.patterns_strict);
     let asked = whole.as_mut().map(|whole| (whole.model.clone(), std::mem::take(&mut whole.what_if)));
     let (base, alternatives) = asked.unwrap_or_default();

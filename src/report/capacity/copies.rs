@@ -82,6 +82,7 @@ mod tests {
             keys: 10,
             keys_read: 10,
             memory: Bytes(0),
+            total: None,
             unknown: Unknown::default(),
             ctime: Some(ctime),
             used_mem: used.map(Bytes),

@@ -82,7 +82,7 @@ impl Load {
         let of_file = |file: &SourceFile| Load {
             file: Some(file.name.clone()),
             weight: Weight { keys: file.keys, memory: file.memory },
-            estimated: file.memory,
+            estimated: file.total.unwrap_or(file.memory),
             used: said(file),
         };
         report.source.files.iter().map(of_file).collect()
@@ -142,6 +142,11 @@ mod tests {
         let [breach] = &HeadroomRule { max: 800 }.judge(&report, &context(100))[..] else { panic!() };
         assert_eq!((breach.pattern.as_deref(), breach.measured), (Some("sample-1.rdb"), Some(810)));
         assert!(HeadroomRule { max: 800 }.judge(&report, &context(0)).is_empty(), "0 is no limit");
+        // Tables count for several files as for one.
+        report.source.files[0].total = Some(Bytes(90));
+        let breaches = HeadroomRule { max: 800 }.judge(&report, &context(100));
+        let measured: Vec<_> = breaches.iter().map(|breach| (breach.memory, breach.measured)).collect();
+        assert_eq!(measured, [(Bytes(70), Some(900)), (Bytes(81), Some(810))]);
     }
 
     #[test]

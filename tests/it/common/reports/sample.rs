@@ -134,6 +134,7 @@ fn file(name: &str, container: impl Into<Container>, bytes: u64) -> SourceFile {
         keys: 1_234_567,
         keys_read: 1_234_567,
         memory: Bytes(TOTAL),
+        total: None,
         ctime: Some(CTIME),
         used_mem: Some(Bytes(1_717_986_918)),
         server: Some(FileServer { family: "redis".into(), version: "7.2.6".into(), guessed_from: None }),
