@@ -198,7 +198,7 @@ pub struct DifferenceCounts {
     pub removed: u64,
     /// Keys that only the old side has because they expired.
     pub expired: u64,
-    /// Keys that both sides have, in another form.
+    /// Keys whose type, value or expiry changed.
     pub changed: u64,
 }
 

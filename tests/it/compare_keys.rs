@@ -292,6 +292,36 @@ fn shards_are_compared_as_a_whole_and_repeated_keys_are_named() {
     let found: Vec<_> =
         rows.iter().map(|row| (row["key"].as_str().unwrap(), changes(row), row["copies_after"].as_u64())).collect();
     assert_eq!(found, [("key:4", "duplicate".to_owned(), Some(2)), ("key:8", "value duplicate".to_owned(), Some(2))]);
+    // The sums, types and patterns agree on what changed.
+    for counts in [&json["types"][0], &json["patterns"][0]] {
+        assert_eq!((&counts["differing"], &counts["changed"]), (&2.into(), &1.into()), "{counts}");
+    }
+    assert_eq!(json["sums"]["changed"], 1);
+}
+
+#[test]
+fn a_duplicate_that_expired_is_no_difference() {
+    let shard = |expiry: i64| {
+        let mut dump = Dump::new();
+        dump.expires_at(CTIME + expiry).string("otp", "v");
+        dump
+    };
+    let dumps = Dumps::new();
+    let [one, other, later] = [("one.rdb", 5000), ("other.rdb", 5000), ("later.rdb", 90_000)]
+        .map(|(name, expiry)| dumps.add(name, &shard(expiry).string(name, "v")));
+    let mut after = Dump::taken(CTIME + 60_000);
+    ["one.rdb", "other.rdb", "later.rdb"].into_iter().for_each(|name| _ = after.string(name, "v"));
+    let after = dumps.add("after.rdb", &after);
+    let compare = |before: &[&str]| dumps.compare(&[before, &["--with", &after, "--fail-on-difference"]].concat());
+    let lacks_one = |json: &Value| json["sums"]["added"]["keys"] == 1;
+    let (status, json, rows) = compare(&[&one, &other]);
+    let expired: Vec<_> = rows.iter().filter(|row| row["key"] == "otp").map(changes).collect();
+    assert!(status == Some(1) && lacks_one(&json) && expired == ["expired"], "{json}");
+    assert_eq!((&json["sums"]["duplicate"], &json["sums"]["expired"]["keys"]), (&0.into(), &1.into()));
+    // Nothing is said of copies of which one may be alive.
+    let (_, json, rows) = compare(&[&one, &later]);
+    let removed: Vec<_> = rows.iter().filter(|row| row["key"] == "otp").map(changes).collect();
+    assert!(removed == ["removed duplicate"] && json["sums"]["duplicate"] == 1, "{json}");
 }
 
 #[test]

@@ -161,14 +161,16 @@ fn changes(before: Option<&Copies>, after: Option<&Copies>, comparing: &Comparin
             changes.set(KeyDifference::Expiry, reexpired && !comparing.options.ignore_expiry);
         }
         (Some(before), None) => {
-            let expired =
-                matches!((before.facts.expires_at, comparing.taken_after), (Some(at), Some(taken)) if at < taken);
+            // Copies may have other expiries, or none.
+            let expired = !before.varied_expiry
+                && matches!((before.facts.expires_at, comparing.taken_after), (Some(at), Some(taken)) if at < taken);
             changes.set(if expired { KeyDifference::Expired } else { KeyDifference::Removed }, true);
         }
         (None, _) => changes.set(KeyDifference::Added, true),
     }
     let duplicate = [before, after].into_iter().flatten().any(|copies| copies.count > 1);
-    changes.set(KeyDifference::Duplicate, duplicate);
+    // A key that has expired is no difference, however often it was there.
+    changes.set(KeyDifference::Duplicate, duplicate && !changes.has(KeyDifference::Expired));
     changes
 }
 

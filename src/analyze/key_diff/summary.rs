@@ -110,12 +110,13 @@ impl<'s> Summary<'s> {
     fn count(&mut self, key: &Differing) {
         let has = |difference| u64::from(key.changes.has(difference));
         let expired = key.changes.has(KeyDifference::Expired);
+        let changed = [KeyDifference::Type, KeyDifference::Value, KeyDifference::Expiry];
         let counts = DifferenceCounts {
             differing: u64::from(!expired),
             added: has(KeyDifference::Added),
             removed: has(KeyDifference::Removed),
             expired: u64::from(expired),
-            changed: u64::from(key.before.is_some() && key.after.is_some()),
+            changed: u64::from(changed.into_iter().any(|difference| key.changes.has(difference))),
         };
         let memory = key.after.or(key.before).map_or(0, |copies| copies.facts.memory);
         let sums = &mut self.sums;
