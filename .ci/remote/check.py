@@ -244,6 +244,12 @@ def nginx(options: argparse.Namespace, folder: Path) -> None:
     with server([shutil.which("nginx") or "nginx", "-c", str(folder / "nginx.conf"), "-p", str(folder)], port, folder):
         url = f"http://127.0.0.1:{port}"
         check(program.report(f"{url}/shop%20of%201.rdb?token={SECRET}")["totals"]["keys"] == 5257, "a web server is not read")
+        signed = f"{url}/shop%20of%201.rdb?X-Amz-Signature={SECRET}"
+        for form in ("table", "json", "html", "markdown"):
+            program.run("compare", signed, signed, "--format", form)
+            program.run("capacity", signed, "--node-memory", "1GB", "--format", form)
+        program.run("show", signed, "no-such-key", status=3)
+        program.run("merge", "--plan", f"{url}/missing.json?sig={SECRET}", "none.part", status=3)
         check("HTTP 404" in program.run("analyze", f"{url}/missing.rdb?token={SECRET}", status=3).stderr, "a missing file")
         big = www / "big.rdb"
         write_big(big)

@@ -20,7 +20,7 @@ use super::read::snapshot::{FileFacts, Snapshot};
 use super::verdict::{self, FileVerdict};
 use crate::aggregate::slots::SlotStats;
 use crate::error::Result;
-use crate::input::resolve::shown_argument;
+use crate::input::shown_path;
 use crate::pattern::slot::{has_tag, slot_of};
 use crate::policy::rules::type_::near_compact_limit;
 use crate::rdb::batch::{FIRST_DATABASE, FileEnding};
@@ -66,7 +66,7 @@ pub(super) fn given<'a, P: AsRef<Path>>(
     plan: &ReadPlan,
 ) -> Vec<String> {
     let names: HashSet<&str> = files.collect();
-    let given: Vec<String> = arguments.iter().map(|argument| plan.shown(shown_argument(argument.as_ref()))).collect();
+    let given: Vec<String> = arguments.iter().map(|argument| plan.shown(shown_path(argument.as_ref()))).collect();
     let are_files = given.iter().all(|argument| argument == "-" || names.contains(argument.as_str()));
     if are_files { Vec::new() } else { given }
 }

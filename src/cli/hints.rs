@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::args::ReadArgs;
 use super::message::notice;
-use crate::input::resolve::shown_argument;
+use crate::input::shown_path;
 use crate::pattern::classify::SegmentClass;
 use crate::render::{key_text, shell};
 
@@ -14,7 +14,7 @@ pub fn no_keys(args: &ReadArgs) {
         return;
     }
     let separators = args.names.separators.concat();
-    let inputs = args.input.inputs.iter().map(|input| shown_argument(input));
+    let inputs = args.input.inputs.iter().map(|input| shown_path(input));
     let inputs = shell::inputs(inputs).unwrap_or_else(|| "INPUT".to_owned());
     if let Some(hint) = args.selection.globs.iter().find_map(|glob| instead_of(glob, &inputs, &separators)) {
         notice!("{hint}");

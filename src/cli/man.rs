@@ -12,10 +12,15 @@ use super::output::Outlet;
 use super::sources::Sources;
 use super::{ExitStatus, written};
 use crate::error::{Error, Result};
-use crate::input::shown_path;
+use crate::input::{as_address, shown_path};
 
 /// Writes the manual pages.
 pub fn run(args: &ManArgs) -> Result<ExitStatus> {
+    if as_address(&args.folder).is_some() {
+        let name = shown_path(&args.folder);
+        return Err(Error::usage(format!("{name}: manual pages are written to a directory, not to a store"))
+            .with_hint("give a directory"));
+    }
     fs::create_dir_all(&args.folder).map_err(|error| {
         Error::from(error).in_file(&shown_path(&args.folder)).with_hint("cannot create the directory")
     })?;

@@ -11,6 +11,7 @@ use std::io::{self, Write};
 use clap::Parser;
 
 use super::args::Cli;
+use crate::input::object;
 use crate::render::key_text;
 
 /// Prints a message, with arguments as of `format!`.
@@ -29,11 +30,10 @@ pub fn print(message: fmt::Arguments<'_>) {
 
 /// Prints what is wrong with the arguments, or the help that was asked for.
 ///
-/// The message quotes arguments as they are, and a glob of the shell may have found a file whose name holds hidden characters: then
-/// the message is made once more, from arguments that show them.
+/// The message quotes arguments as they are, and a glob of the shell may have found a file whose name holds hidden characters, or an
+/// address holds a signature: then the message is made once more, from arguments as they are shown.
 pub fn print_usage(error: &clap::Error, arguments: &[OsString]) -> io::Result<()> {
-    let shown: Vec<String> =
-        arguments.iter().map(|argument| key_text::text(&argument.to_string_lossy()).into_owned()).collect();
+    let shown: Vec<String> = arguments.iter().map(|argument| shown(&argument.to_string_lossy())).collect();
     if arguments.iter().zip(&shown).all(|(argument, shown)| argument == shown.as_str()) {
         return error.print().and_then(|()| io::stdout().flush());
     }
@@ -45,6 +45,17 @@ pub fn print_usage(error: &clap::Error, arguments: &[OsString]) -> io::Result<()
             Ok(())
         }
     }
+}
+
+/// Returns an argument with hidden characters shown, and addresses without secrets.
+fn shown(argument: &str) -> String {
+    let (flag, value) = match argument.split_once('=') {
+        Some((flag, value)) if flag.starts_with('-') => (Some(flag), value),
+        Some(_) | None => (None, argument),
+    };
+    let value = object::shown(value);
+    let argument = flag.map_or_else(|| value.clone(), |flag| format!("{flag}={value}"));
+    key_text::text(&argument).into_owned()
 }
 
 fn write_line(line: &str) {

@@ -11,7 +11,7 @@ use super::destinations::{Destination, Destinations};
 use super::pager::Pager;
 use super::sources::{Sources, names_stdout};
 use super::temporary::TemporaryFile;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::input::object::shown;
 use crate::input::{OpenOptions, Stores, Target, as_address, folder_of, shown_path};
 use crate::render::gate::{Escapes, Gate};
@@ -107,7 +107,11 @@ impl Outlet {
             return Ok(Output::new(Place::Stdout(BufWriter::with_capacity(64 << 10, io::stdout()))));
         };
         if let Some(address) = as_address(path) {
-            return self.open_object(address).map_err(|error| error.in_file(&shown(address)));
+            // Refusals name the object themselves.
+            return self.open_object(address).map_err(|error| match error.kind() {
+                ErrorKind::Usage(_) => error,
+                _ => error.in_file(&shown(address)),
+            });
         }
         self.sources.refuse(path)?;
         if !self.force {

@@ -16,7 +16,7 @@ use crate::analyze::{AtDamage, BigLimits, InputCheck, MaskKey, Plan, PolicySourc
 use crate::error::{Error, Result};
 use crate::input::limited::read_at_most;
 use crate::input::resolve::missing;
-use crate::input::shown_path;
+use crate::input::{as_address, shown_path};
 use crate::limits;
 use crate::mask::Secret;
 use crate::memory::{Server, ServerConfig, WhatIf};
@@ -218,7 +218,9 @@ pub(super) fn baseline(path: Option<&Path>) -> Result<Option<Arc<NamedReport>>> 
 
 /// Loads an earlier report, which goes by the last part of its name.
 pub(super) fn earlier(path: &Path) -> Result<NamedReport> {
-    let name = shown_path(Path::new(path.file_name().unwrap_or(path.as_os_str())));
+    // The last part of an address may hold a signature.
+    let whole = shown_path(path);
+    let name = Path::new(&whole).file_name().map_or_else(|| whole.clone(), |name| shown_path(Path::new(name)));
     named_report(path, &name)
 }
 
@@ -247,15 +249,26 @@ pub fn named_report(path: &Path, name: &str) -> Result<NamedReport> {
 
 /// Builds the error for a report that cannot be read, with "did you mean" suggestions.
 pub(super) fn unreadable_report(path: &Path, name: &str, error: io::Error) -> Error {
+    if as_address(path).is_some() {
+        return of_store(name, "stored reports");
+    }
     match error.kind() {
         io::ErrorKind::NotFound => missing(path, error).in_file(name),
         _ => Error::from(error).in_file(name).with_hint("give a report written by `rdblens analyze --format json`"),
     }
 }
 
+/// Returns the error for an address where only a file of this kind is read.
+pub(super) fn of_store(name: &str, what: &str) -> Error {
+    Error::usage(format!("{name}: {what} are read from files, not from stores")).with_hint("copy it to a file first")
+}
+
 /// Returns the policy source: the name of a preset, or the contents of a file.
 pub(super) fn policy_source(policy: &OsStr) -> Result<PolicySource> {
     let (policy, name) = (Path::new(policy), shown_path(Path::new(policy)));
+    if as_address(policy).is_some() {
+        return Err(of_store(&name, "policies"));
+    }
     if !policy.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml")) {
         return Ok(PolicySource::Preset(name));
     }

@@ -184,14 +184,15 @@ impl Input {
     }
 }
 
-/// Returns a path as text: as it is if it is UTF-8, otherwise with each byte that is not as `\xff`.
+/// Returns a path for messages and reports: as it is if it is UTF-8, otherwise with each byte that is not as `\xff`. An address is
+/// without secrets: see [`object::shown`].
 pub fn shown_path(path: &Path) -> String {
     let mut shown = String::new();
     for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
         shown.push_str(chunk.valid());
         shown.extend(chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")));
     }
-    shown
+    object::shown(&shown)
 }
 
 /// Returns the directory that a file is in: `.` if its path has only a name.

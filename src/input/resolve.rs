@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use self::multi_part::{base_of, push_manifests};
 use self::shards::shards_of;
-use super::object::{Address, StoreSettings, Stores, as_address, shown};
+use super::object::{Address, StoreSettings, Stores, as_address};
 use super::{FileId, Input, Location, folder_of, shown_path};
 use crate::error::{Error, ErrorKind, Result};
 use crate::near;
@@ -122,7 +122,7 @@ pub fn resolve_each_with<P: AsRef<Path>>(arguments: &[P], stores: &StoreSettings
         if let Err(error) = resolve_one(argument, &mut inputs) {
             // An argument fails as a whole, even if some of the files that it names are there.
             inputs.inputs.truncate(before);
-            let name = shown_argument(argument);
+            let name = shown_path(argument);
             failed.push((name.clone(), error.in_file(&name)));
         }
     }
@@ -194,7 +194,14 @@ fn no_such_path(argument: &Path, error: io::Error, inputs: &mut Inputs) -> Resul
     if let Some(pattern) = argument.to_str().filter(|text| is_glob(text)) {
         return resolve_glob(pattern, inputs);
     }
-    Err(missing(argument, error))
+    let error = missing(argument, error);
+    match argument.to_str().is_some_and(|text| text.contains("://")) {
+        true => Err(error.with_remedy(wording!(
+            "addresses of stores begin with s3://, gs://, az://, oss://, cos:// or https://",
+            "对象存储的地址以 s3://、gs://、az://、oss://、cos:// 或 https:// 开头"
+        ))),
+        false => Err(error),
+    }
 }
 
 /// Builds the error for a path that does not exist, with a question about similar names.
@@ -218,18 +225,6 @@ fn is_server(argument: &Path) -> bool {
     let is_local = |host: &str| host.eq_ignore_ascii_case("localhost");
     let of_host = |(host, port): (&str, &str)| is_local(host) && port.parse::<u16>().is_ok();
     text.parse::<SocketAddr>().is_ok() || text.rsplit_once(':').is_some_and(of_host)
-}
-
-/// Returns an argument for messages: without the user and the password that the address of a server may hold.
-pub fn shown_argument(argument: &Path) -> String {
-    if let Some(address) = as_address(argument) {
-        return shown(address);
-    }
-    let name = shown_path(argument);
-    match name.split_once("://").and_then(|(scheme, rest)| Some((scheme, rest.rsplit_once('@')?.1))) {
-        Some((scheme, host)) if is_server(argument) => format!("{scheme}://{host}"),
-        _ => name,
-    }
 }
 
 /// Returns "did you mean …? " for a missing file, or an empty text if no file has a similar name.

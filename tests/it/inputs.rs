@@ -386,3 +386,32 @@ fn address_in_a_build_without_stores_says_how_to_get_them() {
         }
     }
 }
+
+#[test]
+fn secrets_in_addresses_are_never_shown() {
+    let folder = Folder::new(&[("dump.rdb", shop())]);
+    for (command, words) in [
+        (
+            "render https://h/r.json?sig=hunter2",
+            "https://h/r.json: stored reports are read from files, not from stores",
+        ),
+        ("render https://u:hunter2@h/r.json", "https://h/r.json: stored reports"),
+        ("analyze dump.rdb --baseline https://h/r.json?sig=hunter2", "https://h/r.json: stored reports"),
+        ("analyze dump.rdb --earlier https://h/r.json?sig=hunter2", "https://h/r.json: stored reports"),
+        ("analyze dump.rdb --policy https://h/p.toml?sig=hunter2", "https://h/p.toml: policies are read from files"),
+        ("analyze dump.rdb --server-config https://u:hunter2@h/c.conf", "https://h/c.conf"),
+        ("analyze s3a://KEY:hunter2@b/x", "s3a://b/x: no such file"),
+        ("analyze ftp://u:hunter2@h/x", "ftp://h/x: no such file"),
+        ("analyze http:/u:hunter2@h/x", "http:/h/x: no such file"),
+        ("salvage s3a://KEY:hunter2@b/x", "s3a://b/x: no such file"),
+        ("render dump.rdb https://h/x?sig=hunter2", "https://h/x"),
+        ("render dump.rdb --top=https://h/x?sig=hunter2", "https://h/x"),
+        ("man s3://out/man", "s3://out/man: manual pages are written to a directory"),
+    ] {
+        let output = folder.run(command);
+        let said = stderr(&output);
+        assert!([2, 3].contains(&status(&output)), "{command}: {said}");
+        assert!(said.contains(words) && !said.contains("hunter2"), "{command}: {said}");
+    }
+    assert!(!folder.path("s3:").exists());
+}

@@ -9,6 +9,11 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::input::resolve::{ENDINGS, is_glob};
 use crate::wording::{Wording, wording};
 
+/// Longest key in a bucket, in bytes; stores take a quarter of it.
+pub(super) const LONGEST_KEY: usize = 4096;
+/// Longest address of a web server, in bytes.
+const LONGEST_URL: usize = 16_000;
+
 /// How patterns match keys: `*` stays within a folder.
 pub(super) const PATTERNS: MatchOptions =
     MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: false };
@@ -72,16 +77,37 @@ pub fn as_address(argument: &Path) -> Option<&str> {
     argument.to_str().filter(|text| Scheme::of(text).is_some())
 }
 
-/// Returns an address for messages and reports: without the query, which may be a signature, and without a password.
+/// Returns an argument for messages and reports. Of an address, whatever its scheme and however it is mistyped, the query, which may be
+/// a signature, and user and password are left out.
 pub fn shown(text: &str) -> String {
-    let Some((scheme, rest)) = Scheme::of(text) else { return text.to_owned() };
-    let rest = if scheme.is_web() { rest.split(['?', '#']).next().unwrap_or_default() } else { rest };
-    let (host, path) = rest.split_once('/').map_or((rest, None), |(host, path)| (host, Some(path)));
-    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
-    match path {
-        Some(path) => format!("{}://{host}/{path}", scheme.name()),
-        None => format!("{}://{host}", scheme.name()),
+    if let Some((scheme, rest)) = Scheme::of(text) {
+        return format!("{}://{}", scheme.name(), shown_rest(rest, scheme.is_web()));
     }
+    let is_scheme = |name: &str| {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
+        name.len() > 1 && name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(plain)
+    };
+    // One slash is a slip of the hand. A path with a colon, such as `host:/backup/a?.rdb`, keeps its pattern.
+    let split = text.split_once(':').filter(|(name, rest)| is_scheme(name) && rest.starts_with('/'));
+    let Some((name, rest)) = split else { return text.to_owned() };
+    let is_web = ["http", "https"].iter().any(|web| web.eq_ignore_ascii_case(name));
+    let plain = rest.trim_start_matches('/');
+    let slashes = &rest[..rest.len() - plain.len()];
+    format!("{name}:{slashes}{}", shown_rest(plain, is_web || slashes.len() > 1))
+}
+
+/// Returns what follows `://` without user and password, and without the query if there may be one.
+fn shown_rest(rest: &str, has_query: bool) -> &str {
+    let host = rest.split('/').next().unwrap_or_default();
+    let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
+    let after = |text: &str| text.rfind('@').map(|at| at + 1);
+    let start = match after(host) {
+        // A password may hold a slash.
+        None if !host.starts_with('[') && host.split_once(':').is_some_and(|(_, port)| !is_port(port)) => after(rest),
+        start => start,
+    };
+    let rest = &rest[start.unwrap_or_default()..];
+    if has_query { rest.split(['?', '#']).next().unwrap_or_default() } else { rest }
 }
 
 /// Address of an object, a prefix or a pattern.
@@ -106,6 +132,10 @@ impl Address {
                 wording!("write SCHEME://BUCKET/KEY", "请写成 SCHEME://BUCKET/KEY"),
             ));
         };
+        let longest = if scheme.is_web() { LONGEST_URL } else { LONGEST_KEY };
+        if rest.len() > longest {
+            return Err(too_long(longest));
+        }
         // Keys in buckets may have both characters.
         let rest = if scheme.is_web() { rest.split('#').next().unwrap_or_default() } else { rest };
         let (rest, query) = match rest.split_once('?') {
@@ -117,6 +147,12 @@ impl Address {
             return Err(unusable(
                 wording!("an address must not hold a user or a password", "地址中不能包含用户名或密码"),
                 wording!("docs/remote.md lists where credentials are looked for", "凭证的查找位置见 docs/remote.md"),
+            ));
+        }
+        if scheme.is_web() && !has_port(bucket) {
+            return Err(unusable(
+                wording!("the port in this address is not a number up to 65535", "地址中的端口不是 65535 以内的数字"),
+                wording!("write {}://HOST:PORT/path", "请写成 {}://HOST:PORT/path", scheme.name()),
             ));
         }
         let is_plain =
@@ -144,7 +180,8 @@ impl Address {
         if (given.scheme, &given.bucket) != (self.scheme, &self.bucket) {
             return false;
         }
-        if is_glob(&given.key) {
+        // An object may have the pattern as its name.
+        if is_glob(&given.key) && given.key != self.key {
             return Pattern::new(&given.key).is_ok_and(|pattern| pattern.matches_with(&self.key, PATTERNS));
         }
         let below = self.key.strip_prefix(given.key.trim_end_matches('/'));
@@ -159,6 +196,20 @@ impl Address {
             None => self.to_string(),
         }
     }
+}
+
+/// Returns the error for an address or a key that no store takes; clients panic on much longer ones.
+pub(super) fn too_long(longest: usize) -> Error {
+    unusable(
+        wording!("the address has more than {longest} bytes", "地址超过 {longest} 字节"),
+        wording!("stores take keys of at most 1024 bytes", "存储服务接受的键最长为 1024 字节"),
+    )
+}
+
+/// Returns false if what follows the host is no port.
+fn has_port(host: &str) -> bool {
+    let host = host.rsplit(']').next().unwrap_or(host);
+    host.split_once(':').is_none_or(|(_, port)| port.is_empty() || port.parse::<u16>().is_ok())
 }
 
 impl fmt::Display for Address {
@@ -190,6 +241,16 @@ mod tests {
         assert_eq!(of("https://h:80/a#x").unwrap(), plain("h:80", "a"));
         let signed = of("https://h/a/k?X-Sig=1&b=/2#x").unwrap();
         assert_eq!(signed, ("h".to_owned(), "a/k".to_owned(), Some("X-Sig=1&b=/2".to_owned())));
+        let long = "k".repeat(70_000);
+        assert!(
+            Address::parse(&format!("s3://b/{long}")).is_err()
+                && Address::parse(&format!("https://h/?{long}")).is_err()
+        );
+        for port in ["99999", "x", "-1"] {
+            let said = Address::parse(&format!("http://h:{port}/k")).unwrap_err().to_string();
+            assert!(said.contains("port"), "{said}");
+        }
+        assert!(Address::parse("http://[::1]:80/k").is_ok() && Address::parse("http://[::1]/k").is_ok());
         for wrong in ["s3://", "s3:///k", "https:///k", "s3://a b/k", "https://u:p@h/k", "s3://id:secret@b/k"] {
             let error = Address::parse(wrong).unwrap_err().to_string();
             assert!(!error.contains("secret") && !error.contains(":p@"), "{error}");
@@ -205,6 +266,7 @@ mod tests {
         for input in ["s3://b/n/a.rd", "s3://b/m/", "s3://c/n/", "gs://b/n/a.rdb", "n/a.rdb", "s3://b/n/b*"] {
             assert!(!output.is_among(input), "{input}");
         }
+        assert!(Address::parse("s3://b/n/a[1].rdb").unwrap().is_among("s3://b/n/a[1].rdb"));
         // A report beside the dumps is no dump.
         assert!(!Address::parse("s3://b/n/report.json").unwrap().is_among("s3://b/n/"));
     }
@@ -215,6 +277,21 @@ mod tests {
         assert_eq!(shown("https://u:p@h/a.rdb"), "https://h/a.rdb");
         assert_eq!(shown("s3://id:p@b/a?b@c"), "s3://b/a?b@c");
         assert_eq!(shown("s3://b"), "s3://b");
+        for (given, safe) in [
+            ("s3a://KEY:SECRET@b/x", "s3a://b/x"),
+            ("s3://KEY:SEC/RET@b/x", "s3://b/x"),
+            ("ftp://u:pw@h/x?sig=S", "ftp://h/x"),
+            ("http:/u:pw@h/x?sig=S", "http:/h/x"),
+            ("https://u:p?w@h/x", "https://h/x"),
+            ("https://h:80/a@b?sig=S", "https://h:80/a@b"),
+            ("https://[::1]:80/a@b", "https://[::1]:80/a@b"),
+            ("redis://:pw@h:6379/0?password=pw", "redis://h:6379/0"),
+            ("host:/backup/a?.rdb", "host:/backup/a?.rdb"),
+            ("C:/a@b?.rdb", "C:/a@b?.rdb"),
+            ("dump:2026@11?.rdb", "dump:2026@11?.rdb"),
+        ] {
+            assert_eq!(shown(given), safe);
+        }
         assert_eq!(Address::parse("https://h/a?s=1").unwrap().to_string(), "https://h/a");
     }
 }
