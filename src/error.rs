@@ -32,6 +32,8 @@ struct Inner {
     within: Option<Reading>,
     file: Option<String>,
     hint: Option<Wording>,
+    /// True if a store failed, which says nothing about the bytes.
+    of_store: bool,
 }
 
 /// Category of an error, with its data.
@@ -74,20 +76,21 @@ impl Error {
     /// Creates an error of `kind` at the absolute byte `offset`.
     #[cold]
     pub fn at(offset: u64, kind: ErrorKind) -> Self {
-        Error(Box::new(Inner { kind, offset: Some(offset), within: None, file: None, hint: None }))
+        Error(Box::new(Inner { kind, offset: Some(offset), within: None, file: None, hint: None, of_store: false }))
     }
 
     /// Returns the same error once more, for a reader that asks again.
     pub(crate) fn again(&self) -> Error {
-        let Inner { kind, offset, within, file, hint } = &*self.0;
-        let (offset, within) = (*offset, *within);
-        Error(Box::new(Inner { kind: kind.again(), offset, within, file: file.clone(), hint: hint.clone() }))
+        let Inner { kind, offset, within, file, hint, of_store } = &*self.0;
+        let (offset, within, of_store) = (*offset, *within, *of_store);
+        let (kind, file, hint) = (kind.again(), file.clone(), hint.clone());
+        Error(Box::new(Inner { kind, offset, within, file, hint, of_store }))
     }
 
     /// Creates an error without an offset.
     #[cold]
     pub fn new(kind: ErrorKind) -> Self {
-        Error(Box::new(Inner { kind, offset: None, within: None, file: None, hint: None }))
+        Error(Box::new(Inner { kind, offset: None, within: None, file: None, hint: None, of_store: false }))
     }
 
     /// Creates an [`ErrorKind::Corrupt`] error at `offset`.
@@ -157,6 +160,19 @@ impl Error {
     pub fn with_remedy(mut self, remedy: Wording) -> Self {
         self.0.hint.get_or_insert(remedy);
         self
+    }
+
+    /// Marks the failure of an object store or a web server: it is no damage, and ends the run.
+    #[cfg(feature = "remote")]
+    #[must_use]
+    pub(crate) fn of_store(mut self) -> Self {
+        self.0.of_store = true;
+        self
+    }
+
+    /// Returns whether a store failed, instead of the bytes being wrong.
+    pub(crate) fn is_of_store(&self) -> bool {
+        self.0.of_store
     }
 
     /// Returns the category.

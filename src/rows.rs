@@ -218,7 +218,7 @@ impl<'p> RowReader<'p> {
         check_cancelled(progress)?;
         let selected = tallies.values().map(|tally| tally.selected).sum();
         let facts = std::mem::take(&mut self.snapshot.facts);
-        let verdicts = verdicts(facts, feed.into_endings(), tallies, reading.checksum);
+        let verdicts = verdicts(facts, feed.into_endings()?, tallies, reading.checksum);
         Ok((RowsRead { rows, selected, verdicts }, written))
     }
 }

@@ -68,7 +68,7 @@ pub fn check<P: AsRef<Path>>(inputs: &[P], plan: &ReadPlan, progress: &dyn Progr
             other => other?,
         }
     }
-    let found = verdicts(snapshot.facts, feed.into_endings(), tallies, plan.checksum);
+    let found = verdicts(snapshot.facts, feed.into_all_endings(), tallies, plan.checksum);
     let mut checks: Vec<FileCheck> = found.into_iter().map(file_check).collect();
     let is_damaged =
         |index: usize| checks.get(index).is_some_and(|check| check.verdict != CheckVerdict::Ok && !check.is_hopeless());

@@ -43,7 +43,7 @@ pub fn cannot_read_twice(name: &str, flag: &str) -> Error {
 }
 
 impl FirstPass {
-    /// Reads everything once. Ignores damage, which is reported with the rows.
+    /// Reads everything once. Ignores damage, which is reported with the rows; fails if a store fails.
     ///
     /// `flag` is the reason for the error if an input can be read only once.
     pub fn read<P: AsRef<Path>>(
@@ -71,6 +71,7 @@ impl FirstPass {
         let mut feed = snapshot.feed(threads.current_num_threads(), progress);
         let mut found = threads.install(|| read_all(&mut feed, plan.division, reading, progress, empty));
         check_cancelled(progress)?;
+        feed.into_endings()?;
         let checksums = found.files.values_mut().map(FileTally::checksum).collect();
         let names = found.part.finish(FIRST_DATABASE, empty, |db| plan.selection.wants_database(db));
         Ok(FirstPass { patterns: names.patterns, checksums })

@@ -171,7 +171,7 @@ impl Records<'_> {
     fn end(&mut self) {
         let Some(feed) = self.feed.take() else { return };
         let (facts, tallies) = (std::mem::take(&mut self.facts), std::mem::take(&mut self.tallies));
-        for verdict in verdict::verdicts(facts, feed.into_endings(), tallies, self.checksum) {
+        for verdict in verdict::verdicts(facts, feed.into_all_endings(), tallies, self.checksum) {
             self.errors.extend(verdict.fault);
             self.errors.extend(verdict.damage);
         }
@@ -222,7 +222,7 @@ pub fn for_each_record<P: AsRef<Path>>(
     let tallies = read_in_order(&mut feed, reading, plan.limit, &Unwatched, |record, file| {
         see(record, names.get(file).map_or("", String::as_str));
     });
-    let endings = feed.into_endings();
+    let endings = feed.into_all_endings();
     verdict::verdicts(snapshot.facts, endings, tallies, reading.checksum)
         .into_iter()
         .find_map(|verdict| verdict.fault)

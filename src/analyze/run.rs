@@ -102,14 +102,14 @@ pub(super) fn gather(
             let mut feed = snapshot.feed(threads.current_num_threads(), progress);
             let found = threads.install(|| read_all(&mut feed, plan.read.division, reading, progress, empty));
             starts = feed.take_deferred();
-            (found, feed.into_endings())
+            (found, feed.into_endings()?)
         }
         Some(limit) => {
             let mut feed = snapshot.feed(1, progress);
             let mut found = Collected::new(empty());
             let part = &mut found.part;
             found.files = read_in_order(&mut feed, reading, Some(limit), progress, |record, _| part.observe(record));
-            (found, feed.into_endings())
+            (found, feed.into_endings()?)
         }
     };
     check_cancelled(progress)?;

@@ -71,8 +71,9 @@ impl ExaminedFile {
             (whole.map, lost) = (map, parts);
             whole.failure = whole.failure.or(failure);
         }
-        // Running out of room is no damage.
-        if let Some(failure) = whole.failure.take_if(|failure| matches!(failure.kind(), ErrorKind::OverBudget(_))) {
+        // Running out of room is no damage, nor is a store that fails.
+        let is_damage = |failure: &Error| !matches!(failure.kind(), ErrorKind::OverBudget(_)) && !failure.is_of_store();
+        if let Some(failure) = whole.failure.take_if(|failure| !is_damage(failure)) {
             return Err(failure.in_file(&input.name));
         }
         let found = survey_unfolded(&whole.map.bytes, whole.map.start(), lost);

@@ -55,6 +55,9 @@ pub fn verdicts(
         let tally = tallies.remove(&index).unwrap_or_default();
         match (facts.opened, endings.remove(&index)) {
             (Err(error), _) | (Ok(_), Some(Err(error))) => unreadable(facts.name, error),
+            (Ok(_), Some(Ok(FileEnding { stopped: Some(error), .. }))) if error.is_of_store() => {
+                unreadable(facts.name, error)
+            }
             (Ok(opened), Some(Ok(ending))) => read(facts.name, &opened, Some(ending), tally, verify),
             (Ok(opened), None) => read(facts.name, &opened, None, tally, verify),
         }

@@ -194,7 +194,7 @@ impl SideReader<'_> {
                 left
             });
         let facts = std::mem::take(&mut snapshot.facts);
-        let verdicts = verdicts(facts, feed.into_endings(), counted.tallies, reading.checksum);
+        let verdicts = verdicts(facts, feed.into_endings()?, counted.tallies, reading.checksum);
         Ok(SideRead { verdicts, reference, expired: counted.expired, unreadable: counted.unreadable })
     }
 

@@ -323,7 +323,19 @@ impl<'p> Feed<'p> {
     }
 
     /// Returns how each file ended, by position among the inputs. Files that were not read to their end are missing.
-    pub fn into_endings(mut self) -> Vec<(usize, Result<FileEnding>)> {
+    ///
+    /// Fails if a store failed in the middle of an object: what was read before says nothing about the rest.
+    pub fn into_endings(self) -> Result<Vec<(usize, Result<FileEnding>)>> {
+        let mut endings = self.into_all_endings();
+        let failed = endings.iter_mut().find_map(|(_, ending)| match ending {
+            Ok(ending) => ending.stopped.take_if(|error| error.is_of_store()),
+            Err(error) => Some(error.again()).filter(Error::is_of_store),
+        });
+        failed.map_or(Ok(endings), Err)
+    }
+
+    /// Like [`Feed::into_endings`], but leaves failures of stores to the verdict on each file.
+    pub fn into_all_endings(mut self) -> Vec<(usize, Result<FileEnding>)> {
         self.endings.compact_sort_by_key(|(index, _)| *index);
         self.endings
     }

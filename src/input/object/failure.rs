@@ -7,7 +7,7 @@ use std::error::Error as StdError;
 use std::sync::LazyLock;
 
 use object_store::Error as StoreError;
-use object_store::client::HttpError;
+use object_store::client::{HttpError, HttpErrorKind};
 use regex::Regex;
 
 use super::address::Scheme;
@@ -26,8 +26,8 @@ pub struct Answer {
     pub code: Option<String>,
     /// True if the service that hands out credentials did not answer.
     pub of_credentials: bool,
-    /// True if the connection failed, not what came over it.
-    is_connection: bool,
+    /// How the connection failed, if it did, and not what came over it.
+    connection: Option<HttpErrorKind>,
     cause: String,
 }
 
@@ -51,9 +51,11 @@ impl Answer {
         let of_credentials = ["169.254.", "metadata.google", "metadata token", "Error requesting token", "/oauth2/"]
             .iter()
             .any(|trace| whole.contains(trace));
+        // Buckets of another region are moved without a word about where.
+        let moved = whole.contains("Received redirect without LOCATION").then_some(301);
         Answer {
-            is_connection: is_connection(error),
-            status: known.or_else(|| first(&STATUS, &whole).and_then(|digits| digits.parse().ok())),
+            connection: connection(error),
+            status: known.or(moved).or_else(|| first(&STATUS, &whole).and_then(|digits| digits.parse().ok())),
             code: first(&CODE, &whole),
             of_credentials,
             cause: cause(error),
@@ -62,11 +64,15 @@ impl Answer {
 
     /// Returns whether asking again may help.
     pub fn may_pass(&self) -> bool {
-        self.status.map_or(self.is_connection, |status| status >= 500 || status == 429 || status == 408)
+        self.status.map_or(self.connection.is_some(), |status| status >= 500 || status == 429 || status == 408)
     }
 
     /// Words the answer, with what to do about it.
     pub fn error(&self, scheme: Scheme) -> Error {
+        self.worded(scheme).of_store()
+    }
+
+    fn worded(&self, scheme: Scheme) -> Error {
         let Some(status) = self.status else { return self.unreachable(scheme) };
         let code = self.code.as_deref().map(|code| format!(" ({code})")).unwrap_or_default();
         let code = code.as_str();
@@ -80,6 +86,9 @@ impl Answer {
             }
             404 => wording!("HTTP 404{code}: no such object", "HTTP 404{code}：对象不存在"),
             401 | 403 => wording!("HTTP {status}{code}: access refused", "HTTP {status}{code}：拒绝访问"),
+            301 if !scheme.is_web() => {
+                wording!("HTTP 301{code}: the bucket is in another region", "HTTP 301{code}：存储桶位于另一个地域")
+            }
             412 => return replaced(),
             429 | 500.. => wording!(
                 "HTTP {status}{code}: the store still refuses or fails after all retries",
@@ -91,6 +100,11 @@ impl Answer {
     }
 
     fn remedy(&self, status: u16, scheme: Scheme) -> Wording {
+        if !self.of_credentials
+            && let Some(remedy) = self.code.as_deref().and_then(|code| of_code(code, scheme))
+        {
+            return remedy;
+        }
         match status {
             _ if self.of_credentials => credentials(scheme),
             404 if scheme.is_web() => wording!("check the address", "请检查地址"),
@@ -106,10 +120,7 @@ impl Answer {
                  docs/remote.md lists where credentials are looked for",
                 "请检查凭证、读取对象与列举存储桶的权限以及系统时钟；凭证的查找位置见 docs/remote.md"
             ),
-            301 | 307 | 400 => wording!(
-                "check the region and the endpoint, such as AWS_REGION and AWS_ENDPOINT_URL",
-                "请检查地域与端点，例如 AWS_REGION 与 AWS_ENDPOINT_URL"
-            ),
+            301 | 307 | 400 => region(scheme),
             429 | 500.. => wording!(
                 "run it again later, or raise RDBLENS_REMOTE_RETRIES",
                 "请稍后重试，或增大 RDBLENS_REMOTE_RETRIES"
@@ -124,8 +135,22 @@ impl Answer {
             let what = wording!("no credentials found: {cause}", "没有找到凭证：{cause}");
             return Error::new(ErrorKind::Unreadable(what)).with_remedy(credentials(scheme));
         }
-        if !self.is_connection {
-            return broken(wording!("invalid response: {cause}", "响应无法使用：{cause}"));
+        if cause.contains("Content-Length Header missing") {
+            let what = wording!(
+                "the server does not tell the size (no Content-Length)",
+                "服务器没有给出大小（无 Content-Length）"
+            );
+            return Error::new(ErrorKind::Unreadable(what)).with_remedy(wording!(
+                "copy it to a file, or pipe it: curl URL | rdblens analyze -",
+                "请先复制为文件，或通过管道传入：curl URL | rdblens analyze -"
+            ));
+        }
+        match self.connection {
+            None => return broken(wording!("invalid response: {cause}", "响应无法使用：{cause}")),
+            Some(HttpErrorKind::Decode | HttpErrorKind::Interrupted) => {
+                return broken(wording!("the connection broke off: {cause}", "连接中断：{cause}"));
+            }
+            Some(_) => {}
         }
         let what = wording!("the store cannot be reached: {cause}", "无法访问存储服务：{cause}");
         Error::new(ErrorKind::Unreadable(what)).with_remedy(wording!(
@@ -135,15 +160,57 @@ impl Answer {
     }
 }
 
-fn is_connection(error: &StoreError) -> bool {
+/// Returns how a connection failed, if that is the cause of an error.
+fn connection(error: &StoreError) -> Option<HttpErrorKind> {
     let mut cause: Option<&dyn StdError> = Some(error);
     while let Some(error) = cause {
-        if error.is::<HttpError>() {
-            return true;
+        if let Some(error) = error.downcast_ref::<HttpError>() {
+            return Some(error.kind());
         }
         cause = error.source();
     }
-    false
+    None
+}
+
+/// Returns what to do about a code of which more is known than about its status.
+fn of_code(code: &str, scheme: Scheme) -> Option<Wording> {
+    Some(match code {
+        "ExpiredToken" | "ExpiredTokenException" | "TokenRefreshRequired" | "SecurityTokenExpired" => {
+            wording!("the session token has expired: get new credentials", "会话令牌已过期：请获取新的凭证")
+        }
+        "RequestTimeTooSkewed" => wording!("set the clock of this machine", "请校准本机时钟"),
+        "InvalidObjectState" | "BlobArchived" => wording!(
+            "the object is archived: restore it first, then run this again",
+            "对象已归档：请先恢复（解冻），再重新运行"
+        ),
+        "InvalidAccessKeyId" | "SignatureDoesNotMatch" if !scheme.is_web() => wording!(
+            "check the access key and its secret; docs/remote.md lists where credentials are looked for",
+            "请检查访问密钥及其密文；凭证的查找位置见 docs/remote.md"
+        ),
+        "AuthorizationHeaderMalformed"
+        | "IllegalLocationConstraintException"
+        | "InvalidRegionName"
+        | "PermanentRedirect" => region(scheme),
+        "SlowDown" | "Throttling" | "RequestLimitExceeded" | "ServerBusy" | "TooManyRequests" => wording!(
+            "the store limits requests: run it again later, with fewer programs at a time, or raise RDBLENS_REMOTE_RETRIES",
+            "存储服务限制了请求速率：请稍后重试，减少同时运行的程序，或增大 RDBLENS_REMOTE_RETRIES"
+        ),
+        _ => return None,
+    })
+}
+
+/// Tells which settings say where a bucket is.
+fn region(scheme: Scheme) -> Wording {
+    let names = match scheme {
+        Scheme::S3 => ["AWS_REGION", "AWS_ENDPOINT_URL"],
+        Scheme::Oss => ["OSS_REGION", "OSS_ENDPOINT"],
+        Scheme::Cos => ["COS_REGION", "COS_ENDPOINT"],
+        Scheme::Az => ["AZURE_STORAGE_ACCOUNT_NAME", "AZURE_STORAGE_ENDPOINT"],
+        Scheme::Gs => return wording!("check bucket, key and GOOGLE_BASE_URL", "请检查存储桶、键与 GOOGLE_BASE_URL"),
+        Scheme::Https | Scheme::Http => return wording!("check the address", "请检查地址"),
+    };
+    let [one, other] = names;
+    wording!("check the region and the endpoint: {one}, {other}", "请检查地域与端点：{one}、{other}")
 }
 
 /// Returns the last cause of an error, in one line and without what may be a signature.
@@ -164,18 +231,20 @@ pub fn replaced() -> Error {
         "the object was replaced after it was listed or planned",
         "对象在列举或制定计划之后被替换"
     ));
-    Error::new(what).with_remedy(wording!(
+    let error = Error::new(what).with_remedy(wording!(
         "run it again, from the plan on if there is one",
         "请重新运行；如有计划，请从制定计划开始"
-    ))
+    ));
+    error.of_store()
 }
 
 /// Returns the error for a server that breaks the protocol.
 pub fn broken(what: Wording) -> Error {
-    Error::new(ErrorKind::Unreadable(what)).with_remedy(wording!(
+    let error = Error::new(ErrorKind::Unreadable(what)).with_remedy(wording!(
         "the server or a proxy before it is at fault: try again, or copy the object to a file",
         "服务器或其前面的代理有误：请重试，或先将对象复制为文件"
-    ))
+    ));
+    error.of_store()
 }
 
 /// Tells where credentials are looked for.
@@ -225,6 +294,41 @@ mod tests {
         let error = answer.error(Scheme::S3).to_string();
         assert!(error.contains("HTTP 503 (SlowDown)") && error.contains("RDBLENS_REMOTE_RETRIES"), "{error}");
         assert!(!error.contains("secret") && !error.contains("Signature"), "{error}");
+    }
+
+    #[test]
+    fn known_codes_have_remedies_of_their_own() {
+        let said = |status: &str, code: &str, scheme| {
+            let text = format!("Server returned non-2xx status code: {status}: <Error><Code>{code}</Code></Error>");
+            Answer::of(&generic(&text)).error(scheme).to_string()
+        };
+        for (status, code, remedy) in [
+            ("400 Bad Request", "ExpiredToken", "get new credentials"),
+            ("403 Forbidden", "RequestTimeTooSkewed", "set the clock"),
+            ("403 Forbidden", "InvalidObjectState", "restore it first"),
+            ("503 Slow Down", "SlowDown", "the store limits requests"),
+            ("400 Bad Request", "AuthorizationHeaderMalformed", "AWS_REGION"),
+        ] {
+            let said = said(status, code, Scheme::S3);
+            assert!(said.contains(code) && said.contains(remedy), "{said}");
+        }
+        for (scheme, remedy) in [
+            (Scheme::S3, "AWS_REGION"),
+            (Scheme::Oss, "OSS_REGION"),
+            (Scheme::Az, "AZURE_STORAGE_ENDPOINT"),
+            (Scheme::Https, "check the address"),
+        ] {
+            let said = said("400 Bad Request", "Unknown", scheme);
+            assert!(said.contains(remedy), "{said}");
+        }
+        let moved =
+            "Error performing HEAD http://h/b/k in 3ms - Received redirect without LOCATION, this normally indicates";
+        let said = Answer::of(&generic(moved)).error(Scheme::S3);
+        assert!(said.is_of_store());
+        let said = said.to_string();
+        assert!(said.contains("HTTP 301") && said.contains("AWS_REGION") && !said.contains("at fault"), "{said}");
+        let said = Answer::of(&generic("Content-Length Header missing from response")).error(Scheme::Http).to_string();
+        assert!(said.contains("no Content-Length") && said.contains("curl"), "{said}");
     }
 
     #[test]

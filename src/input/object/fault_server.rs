@@ -13,6 +13,10 @@ use std::time::Duration;
 pub enum Fault {
     /// Answers with this status and code.
     Status(u16, &'static str),
+    /// Answers with this status and code, also to HEAD.
+    Refused(u16, &'static str),
+    /// Answers with this status and code once a range begins at this byte or later.
+    From(usize, u16, &'static str),
     /// Closes the connection after so many bytes of the body.
     Cut(usize),
     /// Announces and sends so many bytes less than the range has.
@@ -49,7 +53,7 @@ impl Served {
 #[derive(Default)]
 struct State {
     objects: BTreeMap<String, Served>,
-    /// Requests as `GET /bucket/key bytes=0-9`.
+    /// Requests as `GET /bucket/key bytes=0-9`, `PUT /bucket/key text/html`.
     log: Vec<String>,
     /// Raw answer to every list, instead of a true one.
     list: Option<String>,
@@ -106,18 +110,20 @@ impl FaultServer {
             let mut words = line.split_whitespace();
             let (method, target) = (words.next()?.to_owned(), words.next()?.to_owned());
             let (mut range, mut if_match, mut len) = (None, None, 0);
+            let mut content_type = None;
             loop {
                 let mut header = String::new();
                 reader.read_line(&mut header).ok()?;
                 let Some((name, value)) = header.trim_end().split_once(": ") else { break };
                 match name.to_ascii_lowercase().as_str() {
+                    "content-type" => content_type = Some(value.to_owned()),
                     "range" => range = Some(value.to_owned()),
                     "content-length" => len = value.parse().ok()?,
                     "if-match" => if_match = Some(value.to_owned()),
                     _ => {}
                 }
             }
-            let shown = range.as_deref().unwrap_or("-").to_owned();
+            let shown = range.as_deref().or(content_type.as_deref()).unwrap_or("-").to_owned();
             self.change(|state| state.log.push(format!("{method} {target} {shown}")));
             let mut body = vec![0; len];
             reader.read_exact(&mut body).ok()?;
@@ -161,7 +167,8 @@ impl FaultServer {
         let is_get = method == "GET";
         let found = self.change(|state| {
             let object = state.objects.get_mut(path)?;
-            let fault = object.faults.first().copied().filter(|_| is_get);
+            let fault = object.faults.first().copied();
+            let fault = fault.filter(|fault| is_get || matches!(fault, Fault::Refused(..)));
             if is_get && !object.forever && fault.is_some() {
                 object.faults.remove(0);
             }
@@ -190,6 +197,9 @@ impl FaultServer {
             Some((from.parse::<usize>().ok()?, (to.parse::<usize>().ok()? + 1).min(whole)))
         });
         let (from, to) = asked.unwrap_or((0, whole));
+        if asked.is_some() && from >= whole {
+            return send(out, 416, &[], b"", 0);
+        }
         let shift = usize::from(fault == Some(Fault::OtherRange));
         let content_range = format!("bytes {}-{}/{whole}", from + shift, to.saturating_sub(1));
         if asked.is_some() {
@@ -198,10 +208,14 @@ impl FaultServer {
         let status = if asked.is_some() { 206 } else { 200 };
         let body = object.bytes.get(from..to).unwrap_or_default();
         if !is_get {
-            return send(out, status, &headers, b"", body.len());
+            return match fault {
+                Some(Fault::Refused(status, _)) => send(out, status, &[], b"", 0),
+                _ => send(out, status, &headers, b"", body.len()),
+            };
         }
+        let fault = fault.filter(|fault| !matches!(fault, Fault::From(at, ..) if from < *at));
         match fault {
-            Some(Fault::Status(status, code)) => {
+            Some(Fault::Status(status, code) | Fault::Refused(status, code) | Fault::From(_, status, code)) => {
                 let body = format!("<Error><Code>{code}</Code><Message>hunter2</Message></Error>");
                 send(out, status, &[], body.as_bytes(), body.len())
             }

@@ -11,7 +11,7 @@ use futures_util::{Stream, StreamExt};
 use object_store::path::Path as StorePath;
 use object_store::{GetOptions, GetRange, GetResult, ObjectMeta, ObjectStoreExt};
 
-use super::address::{Address, unusable};
+use super::address::{Address, LONGEST_KEY, too_long as too_long_key, unusable};
 use super::failure::{Answer, broken, replaced};
 use super::reader::ObjectReader;
 use super::runtime::Runtime;
@@ -92,12 +92,14 @@ impl Object {
             // Signed addresses allow GET only.
             let first = GetOptions { range: Some(GetRange::Bounded(0..1)), ..GetOptions::default() };
             match store.objects.get_opts(&path, first).await {
-                Err(object_store::Error::NotSupported { .. }) => {
+                // An empty file has no first byte to send.
+                Err(error) if has_no_ranges(&error) => {
                     store.objects.get_opts(&path, GetOptions::default()).await.map(|result| (result.meta, false))
                 }
                 result => result.map(|result| (result.meta, true)),
             }
         });
+        let found = found.map_err(|error| if is_web { error } else { with_code(error, &path, store) });
         match found {
             Ok((meta, has_ranges)) => {
                 let ObjectMeta { size, e_tag: etag, last_modified, .. } = meta;
@@ -227,6 +229,22 @@ fn too_long(end: u64) -> Error {
     ))
 }
 
+/// Returns whether a server sends the whole object only, or has no byte to send.
+fn has_no_ranges(error: &object_store::Error) -> bool {
+    matches!(error, object_store::Error::NotSupported { .. }) || Answer::of(error).status == Some(416)
+}
+
+/// Asks once more for an object that was refused: answers to HEAD have no body, and so no code.
+fn with_code(error: object_store::Error, path: &StorePath, store: &Store) -> object_store::Error {
+    let answer = Answer::of(&error);
+    if answer.of_credentials || !matches!(answer.status, Some(400 | 401 | 403)) {
+        return error;
+    }
+    let first = GetOptions { range: Some(GetRange::Bounded(0..1)), ..GetOptions::default() };
+    let again = store.runtime.wait(store.objects.get_opts(path, first)).err();
+    again.filter(|again| Answer::of(again).code.is_some()).unwrap_or(error)
+}
+
 /// Returns the path of a key; keys whose names cannot be sent as they are have none.
 pub(super) fn path_of(address: &Address) -> Result<StorePath> {
     let refused = || {
@@ -242,6 +260,10 @@ pub(super) fn path_of(address: &Address) -> Result<StorePath> {
         );
         error.in_file(&address.to_string())
     };
+    // Clients panic on keys that do not fit into a request, and a list may hold any.
+    if !address.scheme.is_web() && address.key.len() > LONGEST_KEY {
+        return Err(too_long_key(LONGEST_KEY));
+    }
     let path =
         if address.scheme.is_web() { StorePath::from_url_path(&address.key) } else { StorePath::parse(&address.key) };
     let path = path.map_err(|_| refused())?;
@@ -258,6 +280,8 @@ fn plain_tag(tag: &str) -> &str {
 fn condition(tag: &str) -> Option<String> {
     match tag {
         _ if tag.starts_with("W/") => None,
+        // Lists may hold what is no header.
+        _ if !tag.bytes().all(|byte| byte.is_ascii_graphic()) => None,
         _ if tag.starts_with('"') => Some(tag.to_owned()),
         _ => Some(format!("\"{tag}\"")),
     }

@@ -7,7 +7,7 @@ use glob::Pattern;
 
 use super::address::{Address, PATTERNS};
 use super::fetch::{Facts, Object};
-use super::list::{Depth, list, lists_nothing};
+use super::list::{APPEND_ONLY, Depth, list, lists_nothing};
 use super::store::Store;
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::resolve::multi_part::{commands_only, parse_manifest};
@@ -56,8 +56,8 @@ pub fn resolve(address: Address, store: &Arc<Store>) -> Result<Vec<Input>> {
     match Object::find(address.clone(), store)? {
         Ok(object) if has_ending(&address.key, ".manifest") => {
             let prefix = address.with_key(folder_of(&address.key).to_owned());
-            let entries = list(store, &prefix, Depth::Folder, |_| true)?;
-            Ok(vec![multi_part(&object, &entries)?])
+            let listed = list(store, &prefix, Depth::Folder, |_| true)?;
+            Ok(vec![multi_part(&object, &listed.entries)?])
         }
         Ok(object) => {
             let mut inputs = vec![input(object)];
@@ -80,15 +80,23 @@ fn known(address: &Address, store: &Arc<Store>, key: String, facts: Facts) -> Re
     Object::known(address.with_key(key), store, facts)
 }
 
+/// Returns the objects that match a pattern, or the one that has it as its name.
 fn matching(address: &Address, store: &Arc<Store>) -> Result<Vec<Input>> {
     let pattern = Pattern::new(&address.key).map_err(|error| {
         Error::new(ErrorKind::Unreadable(wording!("not a valid glob: {error}", "通配符有误：{error}")))
-    })?;
+    });
+    let matches =
+        |key: &str| pattern.as_ref().is_ok_and(|pattern| !is_left_over(key) && pattern.matches_with(key, PATTERNS));
     let start = address.key.find(['*', '?', '[']).unwrap_or(address.key.len());
     let (literal, rest) = address.key.split_at(start);
     let depth = if rest.contains('/') { Depth::All } else { Depth::Folder };
     let prefix = address.with_key(literal.to_owned());
-    let found = list(store, &prefix, depth, |key| !is_left_over(key) && pattern.matches_with(key, PATTERNS))?;
+    let mut found = list(store, &prefix, depth, |key| key == address.key || matches(key))?.entries;
+    if found.iter().any(|(key, _)| *key == address.key) {
+        found.retain(|(key, _)| *key == address.key);
+    } else {
+        pattern?;
+    }
     if found.is_empty() {
         let nothing = ErrorKind::Unreadable(wording!("no matching object", "没有匹配的对象"));
         return Err(Error::new(nothing).with_remedy(wording!(
@@ -101,7 +109,8 @@ fn matching(address: &Address, store: &Arc<Store>) -> Result<Vec<Input>> {
 
 /// Returns the snapshots right below a prefix; if there are manifests, those that they name.
 fn folder(prefix: &Address, store: &Arc<Store>) -> Result<Vec<Input>> {
-    let entries = list(store, prefix, Depth::Folder, |key| !is_left_over(key))?;
+    let listed = list(store, prefix, Depth::Folder, |key| !is_left_over(key))?;
+    let (entries, has_append_only) = (listed.entries, listed.has_append_only);
     let manifests = entries.iter().filter(|(key, _)| has_ending(key, ".manifest"));
     let bases: Vec<Input> = manifests
         .map(|(key, facts)| multi_part(&known(prefix, store, key.clone(), facts.clone())?, &entries))
@@ -109,8 +118,25 @@ fn folder(prefix: &Address, store: &Arc<Store>) -> Result<Vec<Input>> {
     if !bases.is_empty() {
         return Ok(bases);
     }
-    let snapshots = entries.into_iter().filter(|(key, _)| ENDINGS.iter().any(|ending| has_ending(key, ending)));
-    snapshots.map(|(key, facts)| known(prefix, store, key, facts).map(input)).collect()
+    let mut snapshots = entries;
+    snapshots.retain(|(key, _)| ENDINGS.iter().any(|ending| has_ending(key, ending)));
+    if has_append_only {
+        let below = prefix.with_key(format!("{}{APPEND_ONLY}/", prefix.key));
+        if snapshots.iter().any(|(key, _)| name_of(key) == "dump.rdb") {
+            return Err(two_forms(prefix, &below));
+        }
+        if snapshots.is_empty() {
+            return folder(&below, store);
+        }
+    }
+    snapshots.into_iter().map(|(key, facts)| known(prefix, store, key, facts).map(input)).collect()
+}
+
+/// Returns the error for the directory of a server with two forms of its data, as of a local directory.
+fn two_forms(prefix: &Address, below: &Address) -> Error {
+    let dump = prefix.with_key(format!("{}dump.rdb", prefix.key));
+    let what = "are the data of one server in two forms: its keys would count twice";
+    Error::usage(format!("{dump} and {below} {what}")).with_hint("give one of them")
 }
 
 fn nothing_here() -> Error {
@@ -127,7 +153,7 @@ fn shards_of(summary: &Address, store: &Arc<Store>) -> Result<Vec<Input>> {
     let Some(snapshot) = summary.key.strip_suffix(SUMMARY) else { return Ok(Vec::new()) };
     let name = name_of(snapshot);
     let is_shard = |key: &str| shard_number(name_of(key), name).is_some();
-    let found = list(store, &summary.with_key(snapshot.to_owned()), Depth::Folder, is_shard)?;
+    let found = list(store, &summary.with_key(snapshot.to_owned()), Depth::Folder, is_shard)?.entries;
     found.into_iter().map(|(key, facts)| known(summary, store, key, facts).map(input)).collect()
 }
 

@@ -1,5 +1,6 @@
 //! Lists of objects under a prefix.
 
+use object_store::Error as StoreError;
 use object_store::list::PaginatedListOptions;
 
 use super::address::{Address, unusable};
@@ -11,6 +12,9 @@ use crate::limits::{MAX_LIST_PAGES, MAX_LISTED};
 use crate::sorting::CompactSort;
 use crate::wording::wording;
 
+/// Folder of a server's append-only files.
+pub const APPEND_ONLY: &str = "appendonlydir";
+
 /// How far a list goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {
@@ -20,23 +24,33 @@ pub enum Depth {
     All,
 }
 
+/// Objects under a prefix.
+#[derive(Debug, Default)]
+pub struct Listed {
+    /// The objects, sorted by key.
+    pub entries: Vec<(String, Facts)>,
+    /// True if there is a folder `appendonlydir` right below the prefix.
+    pub has_append_only: bool,
+}
+
+/// Longest token that continues a list; the client panics on one that does not fit into a request.
+const LONGEST_TOKEN: usize = 16_000;
+
 /// Lists the objects whose keys begin with the key of `prefix` and satisfy `wanted`, sorted by key.
 ///
 /// Bounded by the number of objects and pages, whatever a server sends; keys outside of the prefix are passed over.
-pub fn list(
-    store: &Store,
-    prefix: &Address,
-    depth: Depth,
-    wanted: impl Fn(&str) -> bool,
-) -> Result<Vec<(String, Facts)>> {
+pub fn list(store: &Store, prefix: &Address, depth: Depth, wanted: impl Fn(&str) -> bool) -> Result<Listed> {
     let Some(pages) = &store.pages else { return Err(lists_nothing()) };
     let key = Some(prefix.key.as_str()).filter(|key| !key.is_empty());
     let (mut found, mut seen, mut token) = (Vec::new(), 0usize, None);
+    let mut has_append_only = false;
     for _ in 0..MAX_LIST_PAGES {
         let delimiter = (depth == Depth::Folder).then(|| "/".into());
         let options = PaginatedListOptions { delimiter, page_token: token.clone(), ..PaginatedListOptions::default() };
         let page = store.runtime.wait(pages.list_paginated(key, options));
-        let page = page.map_err(|error| Answer::of(&error).error(store.scheme))?;
+        let page = page.map_err(|error| refused(&error, store))?;
+        let append_only = format!("{}{APPEND_ONLY}", prefix.key);
+        has_append_only |= page.result.common_prefixes.iter().any(|folder| folder.as_ref() == append_only);
         for meta in page.result.objects {
             let name = meta.location.as_ref();
             let is_below = name.strip_prefix(&prefix.key);
@@ -53,15 +67,35 @@ pub fn list(
             None => {
                 found.compact_sort_by(|one, other| one.0.cmp(&other.0));
                 found.dedup_by(|one, other| one.0 == other.0);
-                return Ok(found);
+                return Ok(Listed { entries: found, has_append_only });
             }
             Some(next) if token.as_ref() == Some(&next) => {
                 return Err(broken(wording!("the list of objects never ends", "对象列表没有尽头")));
+            }
+            Some(next) if next.len() > LONGEST_TOKEN => {
+                return Err(broken(wording!("the list of objects cannot be continued", "对象列表无法继续")));
             }
             next => token = next,
         }
     }
     Err(too_many())
+}
+
+/// Words the failure of a list. The client refuses a list with a key that it cannot name, wanted or not.
+fn refused(error: &StoreError, store: &Store) -> Error {
+    if !matches!(error, StoreError::InvalidPath { .. }) {
+        return Answer::of(error).error(store.scheme);
+    }
+    unusable(
+        wording!(
+            "the list has a key with control characters, an empty part, or a part . or .., which cannot be read",
+            "列表中有一个键含控制字符、空段、. 段或 .. 段，无法读取"
+        ),
+        wording!(
+            "rename that object, or give a longer prefix that does not match it",
+            "请重命名该对象，或给出不匹配它的更长前缀"
+        ),
+    )
 }
 
 fn too_many() -> Error {

@@ -14,6 +14,8 @@ mod given;
 #[cfg(not(feature = "remote"))]
 mod absent;
 #[cfg(feature = "remote")]
+mod checks;
+#[cfg(feature = "remote")]
 mod failure;
 #[cfg(feature = "remote")]
 mod fetch;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::address::unusable;
+use super::checks::check;
 use super::given::StoreSettings;
 use crate::error::Result;
 use crate::wording::wording;
@@ -13,19 +14,43 @@ use crate::wording::wording;
 #[derive(Clone, Default)]
 pub struct Settings(BTreeMap<String, String>);
 
+/// Beginnings of the names of settings.
+const OURS: [&str; 10] = [
+    "ALIBABA_CLOUD_",
+    "AWS_",
+    "AZURE_",
+    "AZURITE_",
+    "COS_",
+    "GOOGLE_",
+    "IDENTITY_",
+    "OSS_",
+    "RDBLENS_",
+    "TENCENTCLOUD_",
+];
+
 impl Settings {
     /// Reads the environment, with `given` in place of the variables of the same names.
     pub fn of_environment(given: &StoreSettings) -> Settings {
         let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         };
-        Settings(given.over(std::env::vars_os().filter_map(text).collect()))
+        Settings::new(given.over(std::env::vars_os().filter_map(text).collect()))
+    }
+
+    /// Creates settings. A secret of Kubernetes, or one that was read from a file, ends with a line break.
+    fn new(mut variables: BTreeMap<String, String>) -> Settings {
+        for (name, value) in &mut variables {
+            if OURS.iter().any(|prefix| name.starts_with(prefix)) && value.trim_ascii().len() < value.len() {
+                *value = value.trim_ascii().to_owned();
+            }
+        }
+        Settings(variables)
     }
 
     /// Creates settings for tests.
     #[cfg(test)]
     pub fn of<const N: usize>(variables: [(&str, &str); N]) -> Settings {
-        Settings(variables.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
+        Settings::new(variables.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
     }
 
     /// Returns a variable, unless it is empty.
@@ -36,6 +61,12 @@ impl Settings {
     /// Returns the first of several variables that is set.
     pub fn any(&self, names: &[&str]) -> Option<&str> {
         names.iter().find_map(|name| self.get(name))
+    }
+
+    /// Returns the first of several variables that is set. Fails if a client cannot take its value.
+    pub fn any_checked(&self, names: &[&str]) -> Result<Option<&str>> {
+        let found = names.iter().find_map(|name| Some((name, self.get(name)?)));
+        found.map(|(name, value)| check(name, value).map(|()| value)).transpose()
     }
 
     /// Returns whether a variable says yes.
@@ -126,6 +157,12 @@ impl Profile {
         self.0.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
 
+    /// Fails if a client cannot take one of the settings that it is given.
+    pub fn check(&self) -> Result<()> {
+        let used = ["aws_access_key_id", "aws_secret_access_key", "aws_session_token", "region", "endpoint_url"];
+        used.iter().filter_map(|name| Some((name, self.get(name)?))).try_for_each(|(name, value)| check(name, value))
+    }
+
     /// Returns the first setting of which only another program can make credentials.
     pub fn indirect(&self) -> Option<&'static str> {
         INDIRECT.into_iter().find(|name| self.get(name).is_some())
@@ -163,6 +200,14 @@ mod tests {
         assert_eq!(settings("sso").1.get("AWS_PROFILE"), Some("sso"));
         let (_dir, of_sso) = settings("sso");
         assert_eq!(of_sso.profile().unwrap().indirect(), Some("sso_session"));
+    }
+
+    #[test]
+    fn line_breaks_around_values_are_dropped() {
+        let settings = Settings::of([("AWS_ACCESS_KEY_ID", "A\n"), ("OSS_SESSION_TOKEN", " t\r\n"), ("HOME", "/h ")]);
+        assert_eq!((settings.get("AWS_ACCESS_KEY_ID"), settings.get("OSS_SESSION_TOKEN")), (Some("A"), Some("t")));
+        assert_eq!(settings.get("HOME"), Some("/h "));
+        assert!(Settings::of([("AWS_REGION", "a\nb")]).any_checked(&["AWS_REGION"]).is_err());
     }
 
     #[test]

@@ -11,6 +11,7 @@ use object_store::list::PaginatedListStore;
 use object_store::{BackoffConfig, Certificate, ClientOptions, ObjectStore, RetryConfig};
 
 use super::address::{Address, Scheme, unusable};
+use super::checks::{check, check_url};
 use super::failure::{Answer, credentials};
 use super::runtime::Runtime;
 use super::settings::Settings;
@@ -112,7 +113,8 @@ impl Maker<'_> {
 
     /// Returns the options of a connection; `endpoint` decides whether TLS can be done without.
     fn client(&self, endpoint: Option<&str>) -> Result<ClientOptions> {
-        let without_tls = endpoint.is_some_and(|endpoint| endpoint.starts_with("http://"));
+        let is_plain = |endpoint: &str| endpoint.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("http://"));
+        let without_tls = endpoint.is_some_and(is_plain);
         let mut options = ClientOptions::new()
             .with_user_agent(agent())
             .with_connect_timeout(CONNECT)
@@ -131,7 +133,8 @@ impl Maker<'_> {
                 )
             };
             let pem = std::fs::read(path).map_err(|error| refused(error.to_string()))?;
-            let bundle = Certificate::from_pem_bundle(&pem).map_err(|_| refused("not a certificate".to_owned()))?;
+            let bundle = Certificate::from_pem_bundle(&pem).ok().filter(|bundle| !bundle.is_empty());
+            let bundle = bundle.ok_or_else(|| refused("not a certificate".to_owned()))?;
             options = bundle.into_iter().fold(options, ClientOptions::with_root_certificate);
         }
         Ok(options)
@@ -142,12 +145,14 @@ impl Maker<'_> {
         let is_keyed = settings.any(&["AWS_ACCESS_KEY_ID", "AWS_WEB_IDENTITY_TOKEN_FILE"]).is_some();
         let is_anonymous = settings.is_on("AWS_SKIP_SIGNATURE");
         let profile = settings.profile()?;
+        profile.check()?;
         let endpoint = settings
-            .any(&["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"])
+            .any_checked(&["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"])?
             .or_else(|| profile.get("endpoint_url"));
         let mut builder = AmazonS3Builder::new().with_client_options(self.client(endpoint)?).with_retry(self.retry());
         for (name, value) in settings.beginning("AWS_") {
             if let Ok(key) = name.to_ascii_lowercase().parse::<AmazonS3ConfigKey>() {
+                check(name, value)?;
                 builder = builder.with_config(key, value);
             }
         }
@@ -178,7 +183,7 @@ impl Maker<'_> {
 
     fn dialect(&self, dialect: &Dialect) -> Result<AmazonS3Builder> {
         let (settings, bucket, scheme) = (self.settings, &self.address.bucket, self.address.scheme);
-        let region = settings.any(dialect.region);
+        let region = settings.any_checked(dialect.region)?;
         let endpoint = match (settings.get(dialect.endpoint), region) {
             (Some(endpoint), _) => endpoint_of(scheme, endpoint),
             (None, Some(region)) if scheme == Scheme::Oss => format!("https://s3.oss-{region}.aliyuncs.com"),
@@ -191,6 +196,7 @@ impl Maker<'_> {
                 ));
             }
         };
+        check_url(dialect.endpoint, &endpoint)?;
         let region = region.or_else(|| region_in(&endpoint)).unwrap_or("us-east-1").to_owned();
         let mut builder = AmazonS3Builder::new()
             .with_client_options(self.client(Some(&endpoint))?)
@@ -201,10 +207,10 @@ impl Maker<'_> {
         let is_named = !endpoint.split("://").last().is_some_and(|host| host.starts_with(|c: char| c.is_ascii_digit()));
         let endpoint = if is_named { with_bucket(&endpoint, bucket) } else { endpoint };
         builder = builder.with_endpoint(endpoint).with_virtual_hosted_style_request(is_named);
-        match (settings.any(dialect.id), settings.any(dialect.secret)) {
+        match (settings.any_checked(dialect.id)?, settings.any_checked(dialect.secret)?) {
             (Some(id), Some(secret)) => {
                 builder = builder.with_access_key_id(id).with_secret_access_key(secret);
-                if let Some(token) = settings.any(dialect.token) {
+                if let Some(token) = settings.any_checked(dialect.token)? {
                     builder = builder.with_token(token);
                 }
                 Ok(builder)
@@ -215,11 +221,12 @@ impl Maker<'_> {
     }
 
     fn gs(&self) -> Result<GoogleCloudStorageBuilder> {
-        let base = self.settings.get("GOOGLE_BASE_URL");
+        let base = self.settings.any_checked(&["GOOGLE_BASE_URL"])?;
         let mut builder =
             GoogleCloudStorageBuilder::new().with_client_options(self.client(base)?).with_retry(self.retry());
         for (name, value) in self.settings.beginning("GOOGLE_") {
             if let Ok(key) = name.to_ascii_lowercase().parse::<GoogleConfigKey>() {
+                check(name, value)?;
                 builder = builder.with_config(key, value);
             }
         }
@@ -227,15 +234,16 @@ impl Maker<'_> {
     }
 
     fn az(&self) -> Result<MicrosoftAzureBuilder> {
-        let endpoint = self.settings.any(&["AZURE_STORAGE_ENDPOINT", "AZURE_ENDPOINT"]);
+        let endpoint = self.settings.any_checked(&["AZURE_STORAGE_ENDPOINT", "AZURE_ENDPOINT"])?;
         let mut builder =
             MicrosoftAzureBuilder::new().with_client_options(self.client(endpoint)?).with_retry(self.retry());
         for (name, value) in self.settings.beginning("AZURE_") {
             if let Ok(key) = name.to_ascii_lowercase().parse::<AzureConfigKey>() {
+                check(name, value)?;
                 builder = builder.with_config(key, value);
             }
         }
-        if let Some(endpoint) = self.settings.get("IDENTITY_ENDPOINT") {
+        if let Some(endpoint) = self.settings.any_checked(&["IDENTITY_ENDPOINT"])? {
             builder = builder.with_config(AzureConfigKey::MsiEndpoint, endpoint);
         }
         Ok(builder.with_container_name(&self.address.bucket))
@@ -246,6 +254,12 @@ impl Maker<'_> {
         let mut url = format!("{}://{bucket}/", scheme.name());
         if let Some(query) = query {
             url = format!("{url}?{query}");
+        }
+        if reqwest::Url::parse(&url).is_err() {
+            return Err(unusable(
+                wording!("not a valid address", "地址无效"),
+                wording!("write {}://HOST:PORT/path", "请写成 {}://HOST:PORT/path", scheme.name()),
+            ));
         }
         Ok(HttpBuilder::new().with_client_options(self.client(Some(&url))?).with_retry(self.retry()).with_url(url))
     }
@@ -350,6 +364,32 @@ mod tests {
         }
         let said = refusal("az://c/k", &Settings::default());
         assert!(said.contains("AZURE_STORAGE_ACCOUNT_NAME"), "{said}");
+    }
+
+    #[test]
+    fn wrong_settings_are_named_instead_of_reaching_the_client() {
+        let keys = [("AWS_ACCESS_KEY_ID", "A"), ("AWS_SECRET_ACCESS_KEY", "s")];
+        for wrong in [
+            ("AWS_ENDPOINT_URL", "127.0.0.1:5577"),
+            ("AWS_REGION", "eu\nwest"),
+            ("AWS_SESSION_TOKEN", "a\nb"),
+            ("AWS_DEFAULT_REGION", "eu west"),
+        ] {
+            let said = refusal("s3://b/k", &Settings::of([keys[0], keys[1], wrong]));
+            assert!(said.contains(wrong.0), "{said}");
+        }
+        let said = refusal("gs://b/k", &Settings::of([("GOOGLE_BASE_URL", "127.0.0.1:5577")]));
+        assert!(said.contains("GOOGLE_BASE_URL"), "{said}");
+        let oss = [("OSS_REGION", "r"), ("OSS_ACCESS_KEY_ID", "a\nb"), ("OSS_ACCESS_KEY_SECRET", "s")];
+        let said = refusal("oss://b/k", &Settings::of(oss));
+        assert!(said.contains("OSS_ACCESS_KEY_ID"), "{said}");
+        let azure = [("AZURE_STORAGE_ACCOUNT_NAME", "a"), ("AZURE_STORAGE_TOKEN", "a\nb")];
+        let said = refusal("az://c/k", &Settings::of(azure));
+        assert!(said.contains("AZURE_STORAGE_TOKEN"), "{said}");
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "no certificate").unwrap();
+        let said = refusal("http://h/k", &Settings::of([("AWS_CA_BUNDLE", file.path().to_str().unwrap())]));
+        assert!(said.contains("not a certificate"), "{said}");
     }
 
     #[test]

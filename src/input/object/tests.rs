@@ -7,9 +7,16 @@ use std::time::{Duration, Instant};
 use super::fault_server::{Fault, FaultServer, Served};
 use super::settings::Settings;
 use super::stores::Stores;
+use crate::analyze::Plan;
+use crate::analyze::Unwatched;
+use crate::analyze::check::check;
+use crate::analyze::plan::ReadPlan;
+use crate::analyze::records::for_each_record;
+use crate::analyze::salvage::salvage;
 use crate::error::{Error, Result};
 use crate::input::{Body, Input, OpenOptions};
 use crate::limits::Budget;
+use crate::report::CheckVerdict;
 
 fn stores(server: &FaultServer) -> Stores {
     let endpoint = format!("http://{}", server.at);
@@ -116,7 +123,7 @@ fn lasting_faults_are_errors_that_name_status_and_remedy() {
         (Fault::Short(1), &["the response ended at byte 65535", "65536"]),
         (Fault::Long(1), &["continues after byte 65536"]),
         (Fault::OtherRange, &["cannot be used"]),
-        (Fault::Cut(10), &["cannot be reached"]),
+        (Fault::Cut(10), &["the connection broke off", "at fault"]),
     ] {
         let said = error_named(fault);
         assert!(parts.iter().all(|part| said.contains(part)), "{fault:?}: {said}");
@@ -317,7 +324,128 @@ fn output_is_written_whole_and_refusals_are_named() {
     let said = target.put(&mut file).unwrap_err().to_string();
     assert!(said.contains("s3://b/out/r.json") && said.contains("HTTP 403 (AccessDenied)"), "{said}");
     assert_eq!(server.content("/b/out/r.json").unwrap(), [1]);
+    for (name, kind) in [("r.html", "text/html; charset=utf-8"), ("r.part", "-")] {
+        stores(&server).target(&format!("s3://b/out/{name}")).unwrap().put(&mut file).unwrap();
+        assert!(server.log().contains(&format!("PUT /b/out/{name} {kind}")), "{:?}", server.log());
+    }
     for address in ["https://h/r.json", "s3://b/out/", "s3://b", "s3://b/a//b"] {
         assert!(stores(&server).target(address).is_err(), "{address}");
     }
+}
+
+/// Returns a dump of 300 strings, 1 MB in all, that do not compress.
+fn dump() -> Vec<u8> {
+    let mut dump = b"REDIS0011\xfe\x00".to_vec();
+    let values = content(300 * 3500);
+    for (at, value) in values.chunks(3500).enumerate() {
+        dump.extend(format!("\x00\x06k{at:05}").bytes());
+        dump.extend([0x40 | (3500 >> 8) as u8, (3500 & 0xff) as u8]);
+        dump.extend(value);
+    }
+    dump.extend(b"\xff\0\0\0\0\0\0\0\0");
+    dump
+}
+
+#[test]
+fn store_that_fails_in_the_middle_is_no_damage() {
+    let gzip = |bytes: &[u8]| {
+        let mut packed = Vec::new();
+        flate2::read::GzEncoder::new(bytes, flate2::Compression::fast()).read_to_end(&mut packed).unwrap();
+        packed
+    };
+    let middle = 500_000;
+    for (fault, ranges, words) in [
+        (Fault::From(300_000, 503, "SlowDown"), true, "HTTP 503 (SlowDown)"),
+        (Fault::From(300_000, 403, "AccessDenied"), true, "HTTP 403 (AccessDenied)"),
+        (Fault::From(300_000, 412, ""), true, "was replaced"),
+        (Fault::Cut(middle), false, "broke off"),
+    ] {
+        let server = FaultServer::start();
+        for (name, bytes) in [("d.rdb", dump()), ("d.rdb.gz", gzip(&dump()))] {
+            assert!(bytes.len() > 2 * middle);
+            server.put(
+                &format!("/p/{name}"),
+                Served { faults: vec![fault], forever: true, ranges, ..Served::new(bytes) },
+            );
+            let shown = format!("http://{}/p/{name}", server.at);
+            let address = format!("{shown}?X-Amz-Signature=hunter2");
+            let mut plan = ReadPlan::new(std::env::temp_dir());
+            plan.stores.insert("RDBLENS_REMOTE_RETRIES", "0").unwrap();
+            let expect = |error: String| {
+                assert!(error.contains(words) && error.contains(&shown) && !error.contains("hunter2"), "{error}");
+            };
+            expect(for_each_record(&[&address], &plan, |_, _| {}).unwrap_err().to_string());
+            let mut saved = Vec::new();
+            expect(salvage(&address, &plan, Some(&mut saved)).unwrap_err().to_string());
+            assert!(saved.is_empty());
+            let checked = check(&[&address], &plan, &Unwatched).unwrap().remove(0);
+            assert_eq!((checked.verdict, checked.is_hopeless()), (CheckVerdict::Unreadable, true));
+            assert!(checked.salvage.is_none());
+            let plan = Plan::new(plan);
+            expect(crate::analyze::analyze(&[&address], &plan, &Unwatched).unwrap_err().to_string());
+        }
+    }
+}
+
+#[test]
+fn codes_of_refused_objects_are_found_out() {
+    for (fault, words) in [
+        (Fault::Refused(400, "ExpiredToken"), ["HTTP 400 (ExpiredToken)", "get new credentials"]),
+        (Fault::Refused(403, "RequestTimeTooSkewed"), ["HTTP 403 (RequestTimeTooSkewed)", "set the clock"]),
+    ] {
+        let server = FaultServer::start();
+        server.put("/b/k.rdb", Served { faults: vec![fault], forever: true, ..Served::new(content(10)) });
+        let said = stores(&server).resolve("s3://b/k.rdb").unwrap_err().to_string();
+        assert!(words.iter().all(|word| said.contains(word)) && !said.contains("hunter2"), "{said}");
+    }
+}
+
+#[test]
+fn name_with_the_signs_of_a_pattern_is_tried_first() {
+    let server = bucket(&["n/a[1].rdb", "n/a1.rdb", "n/b[.rdb", "n/c*.rdb", "n/c1.rdb"]);
+    assert_eq!(names(stores(&server).resolve("s3://b/n/a[1].rdb")), ["s3://b/n/a[1].rdb"]);
+    assert_eq!(names(stores(&server).resolve("s3://b/n/a[0-9].rdb")), ["s3://b/n/a1.rdb"]);
+    assert_eq!(names(stores(&server).resolve("s3://b/n/b[.rdb")), ["s3://b/n/b[.rdb"]);
+    assert_eq!(names(stores(&server).resolve("s3://b/n/c*.rdb")), ["s3://b/n/c*.rdb"]);
+    assert!(stores(&server).resolve("s3://b/n/[.rdb").unwrap_err().to_string().contains("not a valid glob"));
+}
+
+#[test]
+fn directory_of_a_server_is_read_in_one_form() {
+    let server =
+        bucket(&["d/dump.rdb", "d/appendonlydir/a.rdb", "e/appendonlydir/a.rdb", "f/x.rdb", "f/appendonlydir/a"]);
+    let said = stores(&server).resolve("s3://b/d/").unwrap_err().to_string();
+    assert!(said.contains("s3://b/d/dump.rdb and s3://b/d/appendonlydir/ are the data of one server"), "{said}");
+    assert_eq!(names(stores(&server).resolve("s3://b/e/")), ["s3://b/e/appendonlydir/a.rdb"]);
+    assert_eq!(names(stores(&server).resolve("s3://b/f/")), ["s3://b/f/x.rdb"]);
+}
+
+#[test]
+fn lists_of_keys_that_cannot_be_asked_for_are_errors() {
+    let server = FaultServer::start();
+    let long = "k".repeat(70_000);
+    let next = format!("<NextContinuationToken>{long}</NextContinuationToken>");
+    let entry = |key: &str| {
+        format!("<Contents><Key>{key}</Key><Size>1</Size><LastModified>2026-11-22T01:00:00Z</LastModified></Contents>")
+    };
+    for (list, words) in [
+        (entry("n/a&#9;b.rdb"), "control characters"),
+        (entry(&format!("n/{long}.rdb")), "more than 4096 bytes"),
+        (next, "cannot be continued"),
+    ] {
+        server.answer_lists(&format!("<ListBucketResult>{list}</ListBucketResult>"));
+        let said = stores(&server).resolve("s3://b/n/").unwrap_err().to_string();
+        assert!(said.contains(words) && said.len() < 500, "{said}");
+    }
+}
+
+#[test]
+fn empty_file_on_a_web_server_is_said_to_be_empty() {
+    let server = FaultServer::start();
+    server.put("/p/k.rdb", Served::new(Vec::new()));
+    let input = one(&mut stores(&server), &format!("http://{}/p/k.rdb", server.at)).unwrap();
+    let dir = std::env::temp_dir();
+    let options = OpenOptions { mmap: true, spool_dir: dir, window: 1 << 20, budget: Budget::default(), inflaters: 1 };
+    let said = input.open(&options).err().unwrap().to_string();
+    assert!(said.contains("empty") && !said.contains("416"), "{said}");
 }

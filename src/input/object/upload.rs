@@ -5,7 +5,7 @@ use std::io::{Read, Seek, SeekFrom};
 use std::sync::Arc;
 
 use object_store::path::Path as StorePath;
-use object_store::{MultipartUpload, ObjectStoreExt, PutPayload};
+use object_store::{Attribute, Attributes, MultipartUpload, PutMultipartOptions, PutOptions, PutPayload};
 
 use super::address::{Address, unusable};
 use super::failure::Answer;
@@ -73,12 +73,16 @@ impl Target {
         let refused = |error: object_store::Error| {
             Answer::of(&error).error(self.address.scheme).in_file(&self.address.to_string())
         };
+        let attributes = attributes(&self.address.key);
         self.store.runtime.wait(async {
             if len <= PART {
                 let bytes = part(file, PART)?;
-                return self.store.objects.put(&self.path, bytes).await.map(|_| ()).map_err(refused);
+                let options = PutOptions { attributes, ..PutOptions::default() };
+                return self.store.objects.put_opts(&self.path, bytes, options).await.map(|_| ()).map_err(refused);
             }
-            let mut upload = self.store.objects.put_multipart(&self.path).await.map_err(refused)?;
+            let options = PutMultipartOptions { attributes, ..PutMultipartOptions::default() };
+            let upload = self.store.objects.put_multipart_opts(&self.path, options).await;
+            let mut upload = upload.map_err(refused)?;
             let sent = match self.send_parts(file, len, upload.as_mut(), &refused).await {
                 Ok(()) => upload.complete().await.map(|_| ()).map_err(refused),
                 Err(error) => Err(error),
@@ -107,6 +111,19 @@ impl Target {
         }
         Ok(())
     }
+}
+
+/// Returns the attributes of an object: without its type, a browser saves a page instead of showing it.
+fn attributes(key: &str) -> Attributes {
+    let ending = key.rsplit('/').next().and_then(|name| name.rsplit_once('.')).map_or("", |(_, ending)| ending);
+    let of_text = match ending.to_ascii_lowercase().as_str() {
+        "html" => "text/html; charset=utf-8",
+        "md" => "text/markdown; charset=utf-8",
+        "csv" => "text/csv; charset=utf-8",
+        "json" => "application/json",
+        _ => return Attributes::new(),
+    };
+    [(Attribute::ContentType, of_text)].into_iter().collect()
 }
 
 /// Reads the next part of a file.
