@@ -336,7 +336,7 @@ mod tests {
         let answer = Answer::of(&generic("cannot connect to https://h/k?X-Amz-Signature=abc\n\x1b[31m now"));
         let error = answer.error(Scheme::Https).to_string();
         assert!(
-            error.contains("cannot be used: cannot connect to https://h/k [31m now") && !error.contains("abc"),
+            error.contains("invalid response: cannot connect to https://h/k [31m now") && !error.contains("abc"),
             "{error}"
         );
     }

@@ -122,7 +122,7 @@ fn lasting_faults_are_errors_that_name_status_and_remedy() {
         (Fault::Replace, &["was replaced", "run it again"]),
         (Fault::Short(1), &["the response ended at byte 65535", "65536"]),
         (Fault::Long(1), &["continues after byte 65536"]),
-        (Fault::OtherRange, &["cannot be used"]),
+        (Fault::OtherRange, &["invalid response"]),
         (Fault::Cut(10), &["the connection broke off", "at fault"]),
     ] {
         let said = error_named(fault);
@@ -333,13 +333,23 @@ fn output_is_written_whole_and_refusals_are_named() {
     }
 }
 
+/// Returns the next of pseudorandom bytes (xorshift).
+fn next_byte(state: &mut u64) -> u8 {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    (*state >> 56) as u8
+}
+
 /// Returns a dump of 300 strings, 1 MB in all, that do not compress.
 fn dump() -> Vec<u8> {
     let mut dump = b"REDIS0011\xfe\x00".to_vec();
-    let values = content(300 * 3500);
-    for (at, value) in values.chunks(3500).enumerate() {
+    let mut state = 1u64;
+    for at in 0..300 {
+        let value: Vec<u8> = (0..3500).map(|_| next_byte(&mut state)).collect();
         dump.extend(format!("\x00\x06k{at:05}").bytes());
-        dump.extend([0x40 | (3500 >> 8) as u8, (3500 & 0xff) as u8]);
+        // The length 3500 in 14 bits.
+        dump.extend([0x4d, 0xac]);
         dump.extend(value);
     }
     dump.extend(b"\xff\0\0\0\0\0\0\0\0");
@@ -407,7 +417,7 @@ fn name_with_the_signs_of_a_pattern_is_tried_first() {
     assert_eq!(names(stores(&server).resolve("s3://b/n/a[0-9].rdb")), ["s3://b/n/a1.rdb"]);
     assert_eq!(names(stores(&server).resolve("s3://b/n/b[.rdb")), ["s3://b/n/b[.rdb"]);
     assert_eq!(names(stores(&server).resolve("s3://b/n/c*.rdb")), ["s3://b/n/c*.rdb"]);
-    assert!(stores(&server).resolve("s3://b/n/[.rdb").unwrap_err().to_string().contains("not a valid glob"));
+    assert!(stores(&server).resolve("s3://b/n/b[x.rdb").unwrap_err().to_string().contains("not a valid glob"));
 }
 
 #[test]
