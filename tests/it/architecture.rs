@@ -95,8 +95,9 @@ fn item_length(code: &str) -> usize {
 
 /// Returns the file modules that `code` declares for tests only.
 fn test_modules(code: &str) -> Vec<String> {
-    static DECLARED: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"#\[cfg\(test\)\]\s*(?:pub(?:\([^)]*\))?\s+)?mod\s+(\w+)\s*;").unwrap());
+    static DECLARED: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"#\[cfg\((?:test|all\(test,[^)]*\))\)\]\s*(?:pub(?:\([^)]*\))?\s+)?mod\s+(\w+)\s*;").unwrap()
+    });
     DECLARED.captures_iter(code).map(|found| found[1].to_owned()).collect()
 }
 

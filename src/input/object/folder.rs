@@ -135,8 +135,11 @@ fn folder(prefix: &Address, store: &Arc<Store>) -> Result<Vec<Input>> {
 /// Returns the error for the directory of a server with two forms of its data, as of a local directory.
 fn two_forms(prefix: &Address, below: &Address) -> Error {
     let dump = prefix.with_key(format!("{}dump.rdb", prefix.key));
-    let what = "are the data of one server in two forms: its keys would count twice";
-    Error::usage(format!("{dump} and {below} {what}")).with_hint("give one of them")
+    let what = ErrorKind::Unreadable(wording!(
+        "{dump} and {below} are the data of one server in two forms: its keys would count twice",
+        "{dump} 和 {below} 是同一服务器数据的两种形式，key 会重复计算"
+    ));
+    Error::new(what).with_remedy(wording!("give one of them", "请只指定其中之一"))
 }
 
 fn nothing_here() -> Error {

@@ -101,6 +101,8 @@ pub(super) struct Walk<'a> {
     has_sizes: bool,
     /// Keys that the current database still lacks; `None` behind damage and if none were announced.
     left: Option<u64>,
+    /// Keys behind the last `RESIZEDB`.
+    keys_of_size: usize,
     /// Database of a `SELECTDB` that the damage directly follows, and that is certainly sound.
     head: Option<u64>,
     ended: bool,
@@ -141,6 +143,7 @@ impl<'a> Walk<'a> {
             slots: 0,
             has_sizes: false,
             left: Some(0),
+            keys_of_size: 0,
             head: None,
             ended: false,
             end: bytes.len(),

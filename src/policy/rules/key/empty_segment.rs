@@ -121,7 +121,7 @@ impl KeyRule for EmptySegment {
         // Dividing by both at once counts an empty segment once.
         let divides = |byte: &u8| key.context.separators.contains(*byte) || self.words.contains(byte);
         let empty = name.split(divides).filter(|part| part.is_empty()).count() as u64;
-        let empty = if empty == 1 && is_gap_of_address(&name, divides) { 0 } else { empty };
+        let empty = if is_gap_of_address(&name, divides) { 0 } else { empty };
         let separators = &key.context.separators;
         let in_tag = is_unfilled_tag(&untagged(key.record.key), |byte| separators.contains(byte));
         let measured = empty + unfilled(&name, separators) + u64::from(in_tag);

@@ -23,7 +23,8 @@ fn databases_have_numbers_of_64_bits() {
     let select = |db: u64| [&[0xFE, 0x81][..], &db.to_be_bytes()].concat();
     let size = [&[0xFB, 0x81][..], &LAST.to_be_bytes(), &[0]].concat();
     let last = [&select(LAST)[..], &size, &strings(0, "cart", 40)[6..]].concat();
-    let (_, out) = saved(&file(&[&strings(0, "user", 40)[..], &last, &select(3), &string("a", "b")].concat()));
+    let (_, out) =
+        saved(&file(&[&strings(0, "user", 40)[..], &last, &select(3), &[0xFB, 1, 0], &string("a", "b")].concat()));
     assert_eq!((databases_of(&out, b"user"), databases_of(&out, b"cart")), (vec![0; 40], vec![LAST; 40]));
 }
 

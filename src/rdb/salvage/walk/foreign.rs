@@ -4,6 +4,7 @@ use super::Walk;
 use super::slots::{bare_database, false_aux, foreign_database};
 use crate::error::{Error, Result};
 use crate::rdb::boundary::is_same_key;
+use crate::rdb::header::Family;
 use crate::rdb::kind::ModuleName;
 use crate::rdb::opcode::byte;
 use crate::rdb::resync::is_false_aux;
@@ -35,7 +36,7 @@ impl Walk<'_> {
     /// Returns whether a `SELECTDB` is part of a damaged value: no `RESIZEDB` follows, and its place is not behind all keys of a database.
     fn is_stray_database(&self, scanner: &Scanner<'_>) -> bool {
         let is_before_size = scanner.cursor().rest().first().is_none_or(|next| *next == byte::RESIZE_DB);
-        self.has_sizes && self.left != Some(0) && !is_before_size
+        self.has_sizes && self.header.family != Family::Dragonfly && self.left != Some(0) && !is_before_size
     }
 
     /// Fails for a record that the server of the file neither writes nor loads.

@@ -97,6 +97,7 @@ impl<'a> Walk<'a> {
             before.range.end = if start > parsed_start { start } else { before.range.end.min(start) };
         }
         self.left = self.left.and_then(|left| left.checked_sub(1));
+        self.keys_of_size = self.keys_of_size.saturating_add(1);
         let kind = match fault {
             Ok(()) => {
                 let expires = entry.expires_at.is_some() || lost_start.is_some_and(|start| start < parsed_start);

@@ -101,13 +101,10 @@ impl Walk<'_> {
     /// Returns whether the file seems to be cut off within the item that failed, soon behind the head of a database: the few keys since
     /// then cannot be compared with others, but they have names of text, and are fewer than the database announces.
     pub(super) fn may_be_cut_off(&self, error: &Error) -> bool {
-        let mut behind = self.marks.iter().rev().skip_while(|mark| match &mark.kind {
-            MarkKind::Key { facts, .. } => facts.has_text_name(),
-            _ => false,
-        });
+        let is_named = |mark: &&Mark| matches!(&mark.kind, MarkKind::Key { facts, .. } if facts.has_text_name());
         error.needed().is_some()
             && self.left.is_some_and(|left| left > 0)
-            && matches!(behind.next(), Some(Mark { kind: MarkKind::DatabaseSize(_), .. }))
+            && self.marks.iter().rev().take_while(is_named).count() == self.keys_of_size
     }
 
     /// Notes the `SELECTDB` that the sound part ends with.

@@ -28,6 +28,7 @@ impl Walk<'_> {
                 let is_first = matches!(self.marks.back(), Some(Mark { kind: MarkKind::Database { .. }, .. }));
                 self.left = is_first.then_some(*keys);
                 self.has_sizes |= is_first;
+                self.keys_of_size = 0;
                 MarkKind::DatabaseSize(*keys)
             }
             FileItem::Aux(..)

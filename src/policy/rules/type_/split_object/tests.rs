@@ -34,7 +34,7 @@ struct Strings {
     expires: bool,
     /// Seconds that the key which lives longest has left.
     left: i64,
-    /// Factor by which ids are scattered over the time before that; 0 if all keys expire then.
+    /// Factor by which ids are scattered over the five minutes before that; 0 if all keys expire then.
     scatter: u64,
 }
 
@@ -49,7 +49,7 @@ impl Strings {
         let finder = IdFinder::new(&Separators::default(), objects.words_before_ids().clone());
         for id in self.ids.clone() {
             let name = self.pattern.replace("{int}", &id.to_string());
-            let earlier = i64::try_from(id.wrapping_mul(self.scatter) % 997).unwrap() * self.left / 997;
+            let earlier = i64::try_from(id.wrapping_mul(self.scatter) % 997).unwrap() * 300 / 997;
             let expires_at = self.expires.then_some(Millis((self.left - earlier) * 1000));
             sample.add(finder.place(name.as_bytes())?, &Record { expires_at, ..record(name.as_bytes()) });
         }
