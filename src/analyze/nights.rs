@@ -1,13 +1,14 @@
 //! Groups files into nights: what was saved of all shards of a deployment at one time.
 //!
 //! A shard is known by its name without dates. Files belong to one night if they are of different shards and were created
-//! (`ctime`) within an hour, or have the same date in their names and were created within half a day. Where no shard occurs
-//! twice, names say nothing, and each argument is a snapshot of its own.
+//! (`ctime`) within an hour, or within half a day with the same date in their names or in a folder of one night: an argument in which no
+//! shard occurs twice, or a folder of files with different replication ids. Where no shard occurs twice, names say nothing, and each
+//! argument is a snapshot of its own.
 
 mod group;
 mod shards;
 
-pub use shards::keep_whole;
+pub use shards::{keep_whole, leave_out_present};
 
 use std::path::{Path, PathBuf};
 
@@ -66,6 +67,8 @@ struct Candidate {
     created: Option<i64>,
     /// Last date in its path, as `20261117`.
     date: Option<String>,
+    /// Replication id of its server, if it says so.
+    id: Option<Vec<u8>>,
     /// Names of the files that a stored report was made from.
     of_report: Option<Vec<String>>,
     /// Why its start could not be read.
@@ -91,7 +94,7 @@ impl Candidate {
         file.dump.iter_mut().for_each(|dump| dump.name.clone_from(&name));
         let date = undated(&name).1.pop();
         let error = file.error.take();
-        let mut it = Candidate { file, name, path, folder, created: None, date, of_report: None, error };
+        let mut it = Candidate { file, name, path, folder, created: None, date, id: None, of_report: None, error };
         if it.error.is_some() {
             return it;
         }
@@ -105,7 +108,10 @@ impl Candidate {
         match PreparedInput::new(dump.clone(), &plan.open, AtDamage::Stop, &Unwatched) {
             // Servers rewrite append-only files when they like.
             Ok(prepared) if prepared.is_append_only() && it.date.is_some() => {}
-            Ok(prepared) => it.created = prepared.preamble.ctime(),
+            Ok(prepared) => {
+                it.created = prepared.preamble.ctime();
+                it.id = prepared.preamble.field("repl-id").map(<[u8]>::to_vec);
+            }
             Err(error) => it.error = Some(error),
         }
         it

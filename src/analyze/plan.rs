@@ -11,7 +11,7 @@ use crate::memory::{Allocator, Server, ServerConfig, WhatIf};
 use crate::near;
 use crate::policy::file::PatternSyntax;
 use crate::policy::{Policy, file, presets};
-use crate::report::{BigRules, EarlierSnapshot, NamedReport, Options, Prefixes};
+use crate::report::{BigRules, NamedReport, Options, Prefixes};
 use crate::units::{Bytes, Millis};
 
 use super::read::division::Division;
@@ -179,8 +179,8 @@ pub struct Plan {
     pub now: Option<Millis>,
     /// An earlier report to compare with.
     pub baseline: Option<Arc<NamedReport>>,
-    /// Sizes of other earlier snapshots.
-    pub earlier: Vec<EarlierSnapshot>,
+    /// Other earlier reports, for the trend of memory.
+    pub earlier: Vec<Arc<NamedReport>>,
     /// The flags that named the files of those two, in words (`--baseline reports/yesterday.json`), for commands in the report.
     pub files: Vec<String>,
     /// When keys are counted by cluster slot.

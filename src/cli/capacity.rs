@@ -13,7 +13,7 @@ use super::message::notice;
 use super::output::{Outlet, Output};
 use super::sources::{Reads, names_stdout};
 use super::{ExitStatus, plan, print_passed_over, written};
-use crate::analyze::nights::keep_whole;
+use crate::analyze::nights::{keep_whole, leave_out_present};
 use crate::analyze::one_snapshot::stored::check_stored;
 use crate::analyze::{InputCheck, Plan, SlotCounts, one_snapshot};
 use crate::error::{Error, Result};
@@ -133,6 +133,7 @@ fn earlier(
     let nights = files.into_iter().map(read).collect::<Result<Vec<_>>>()?;
     let (mut earlier, damaged): (Vec<_>, Vec<_>) = nights.into_iter().partition(|named| named.report.complete);
     let mut warnings = if args.allow_same { Vec::new() } else { leave_out_copies(servers, &mut earlier) };
+    warnings.extend(leave_out_present(servers, &mut earlier));
     if !args.allow_missing {
         warnings.extend(keep_whole(servers, &mut earlier)?);
     }

@@ -21,7 +21,7 @@ use crate::limits;
 use crate::mask::Secret;
 use crate::memory::{Server, ServerConfig, WhatIf};
 use crate::render::key_text;
-use crate::report::{EarlierSnapshot, NamedReport};
+use crate::report::NamedReport;
 use crate::units::{Bytes, Millis};
 
 /// Returns a read plan with the flags for opening files.
@@ -191,9 +191,8 @@ pub fn policy(plan: Plan, args: &PolicyArgs) -> Result<Plan> {
     plan.inspect_values = args.inspect_values;
     plan.now = args.now.as_deref().map(|text| time("--now", text)).transpose()?;
     plan.baseline = baseline(args.baseline.as_deref())?;
-    let selection = plan.read.selected();
     for path in &args.earlier {
-        plan.earlier.extend(EarlierSnapshot::all_of(&earlier(path)?, &selection));
+        plan.earlier.push(Arc::new(earlier(path)?.without_lists()));
     }
     plan.files = files(args.baseline.as_deref(), &args.earlier);
     if let Some(limit) = args.maxmemory {

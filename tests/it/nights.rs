@@ -538,6 +538,71 @@ fn damage_in_an_archive_is_named_by_the_archive() {
     assert!(text(&analyzed).contains("`rdblens compare`"), "{}", text(&analyzed));
 }
 
+/// Writes three nights of three shards that were saved fifty minutes apart, in folders without a date.
+fn slow_nights(root: &Path, with_ids: bool) {
+    for (night, day) in (0..).zip(["mon", "tue", "wed"]) {
+        for shard in 0..3 {
+            let path = root.join(format!("nights/{day}/s{shard}.rdb"));
+            write(&path, FIRST + night * DAY + shard * 3000, shard.unsigned_abs(), 100 + 10 * night.unsigned_abs());
+            if with_ids {
+                of_server(&path, shard.unsigned_abs());
+            }
+        }
+    }
+}
+
+/// Adds a replication id to a dump.
+fn of_server(path: &Path, server: u64) {
+    let mut bytes = fs::read(path).unwrap();
+    let field = format!("\u{7}repl-id({server:040}");
+    bytes.splice(9..9, [&[0xFA], field.as_bytes()].concat());
+    fs::write(path, bytes).unwrap();
+}
+
+fn sizes(nights: &Value) -> Vec<Option<u64>> {
+    nights.as_array().unwrap().iter().map(|night| night["snapshots"].as_u64()).collect()
+}
+
+#[test]
+fn shards_of_a_folder_are_one_night_though_saving_them_took_long() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    slow_nights(root, false);
+    assert_eq!(keys(&json(root, &["nights/mon", "nights/wed"], 0)), [300, 360]);
+    slow_nights(root, true);
+    assert_eq!(keys(&json(root, &["nights"], 0)), [300, 330, 360]);
+    let capacity = |args: &[&str]| {
+        let output =
+            run(rdblens().current_dir(root).args(["capacity", "--node-memory", "1MB", "--format", "json"]).args(args));
+        assert_eq!(output.status.code(), Some(0), "{args:?}: {}", text(&output));
+        serde_json::from_slice::<Value>(&output.stdout).unwrap()
+    };
+    let earlier = ["--earlier", "nights/mon", "--earlier", "nights/tue"];
+    let wed = ["nights/wed/s0.rdb", "nights/wed/s1.rdb", "nights/wed/s2.rdb"];
+    let plan = capacity(&[&earlier[..], &wed].concat());
+    assert_eq!((sizes(&plan["nights"]), plan["warnings"].as_array().unwrap().len()), (vec![Some(3); 3], 0), "{plan}");
+    // A shard of the present night is no night of its own.
+    let plan = capacity(&[&["--allow-missing", "--earlier", "nights/wed/s2.rdb"], &earlier[..], &wed[..2]].concat());
+    assert_eq!(sizes(&plan["nights"]), [Some(3), Some(3), Some(2)]);
+    let note = &plan["warnings"][0];
+    assert_eq!((&note["kind"], &note["about"]), (&"night-not-whole".into(), &"nights/wed/s2.rdb".into()), "{note}");
+}
+
+#[test]
+fn snapshots_of_one_server_within_an_hour_are_not_added_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    for (number, minute) in (0..).zip([0, 30, 1440, 1470, 2880]) {
+        let path = root.join(format!("hours/dump-{number}.rdb"));
+        write(&path, FIRST + minute * 60, 1, 100 + number);
+        of_server(&path, 1);
+    }
+    assert_eq!(keys(&json(root, &["hours"], 0)), [100, 101, 102, 103, 104]);
+    let args = ["capacity", "hours/dump-4.rdb", "--earlier", "hours", "--node-memory", "1MB", "--format", "json"];
+    let plan: Value = serde_json::from_slice(&run(rdblens().current_dir(root).args(args)).stdout).unwrap();
+    assert_eq!(sizes(&plan["nights"]), vec![Some(1); 5]);
+}
+
 #[test]
 fn a_memory_limit_is_that_of_each_shard() {
     let folder = tempfile::tempdir().unwrap();

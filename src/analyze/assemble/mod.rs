@@ -24,9 +24,7 @@ use crate::rdb::file_info::FileInfo;
 use crate::rdb::header::RdbHeader;
 use crate::record::{Kind, ModuleName};
 use crate::report::diff::{baseline, growth, history};
-use crate::report::{
-    self, AuxField, EarlierSnapshot, FileServer, Options, Report, SCHEMA, TypeRow, Unknown, Warning, WarningKind,
-};
+use crate::report::{self, AuxField, FileServer, Options, Report, SCHEMA, TypeRow, Unknown, Warning, WarningKind};
 use crate::units::{Bytes, Millis};
 
 /// Facts reported once for the whole snapshot, from the first readable file.
@@ -113,11 +111,9 @@ pub(super) fn report(
         report.growth = Some(growth::since(earlier, &report, plan.top));
         report.findings.baseline = Some(baseline::against(earlier, &report));
     }
-    let mut earlier = plan.earlier.clone();
-    if let Some(baseline) = &plan.baseline {
-        earlier.extend(EarlierSnapshot::all_of(baseline, &report.options.selection));
-    }
-    report.history = history::history(earlier, report.taken());
+    let (history, notes) = history::history(&plan.earlier, plan.baseline.as_deref(), &report);
+    report.history = history;
+    report.warnings.extend(notes);
     if let Some(secret) = mask {
         let masker = Masker::new(secret, &questions.classifier, &questions.separators, &rest.patterns);
         let mut scratch = Scratch::default();

@@ -28,7 +28,6 @@ use super::plan::{Plan, ReadPlan};
 use super::questions::{LoadedPolicy, Questions, questions_with};
 use super::read::snapshot::{input_file, reference};
 use crate::error::Result;
-use crate::report::EarlierSnapshot;
 use crate::report::fleet::FleetPlan;
 use crate::units::ReferenceTimes;
 
@@ -43,8 +42,7 @@ impl FleetRun {
     fn new(fleet: &FleetPlan, how: &ReadPlan, choices: MergeChoices) -> Result<FleetRun> {
         let MergeChoices { mask, baseline, earlier, files, now, depth, min_share } = choices;
         let planned = options::plan_of(&fleet.options, how)?;
-        let selection = planned.read.selected();
-        let earlier = earlier.iter().flat_map(|report| EarlierSnapshot::all_of(report, &selection)).collect();
+        let earlier = earlier.into_iter().map(Arc::new).collect();
         let plan = Plan { mask, baseline, earlier, files, now, depth, min_share, ..planned };
         let standard = LoadedPolicy::load(&plan)?;
         let plan = standard.with_upgrade(&plan).into_owned();

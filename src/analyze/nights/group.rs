@@ -5,28 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Candidate, Night, Nights, midnight, night};
 use crate::analyze::one_snapshot::MOST_APART;
 use crate::input::{shown_path, undated};
+use crate::report::diff::nights::{base_name, without_date};
 use crate::report::{Warning, WarningKind};
 use crate::sorting::CompactSort;
 
-/// Seconds between files of one night that have the same date in their names.
+/// Seconds between files of one night that have the same date in their names, or are in its folder.
 const SAME_DATE_APART: i64 = 12 * 3600;
-
-/// Endings of dumps, which may differ from night to night.
-const ENDINGS: [&str; 6] = [".gz", ".zst", ".lz4", ".rdb", ".aof", ".manifest"];
-
-/// Returns the path without dates and endings: the name of a shard.
-pub(super) fn without_date(path: &str) -> String {
-    let mut name = path;
-    while let Some(short) = ENDINGS.iter().find_map(|ending| name.strip_suffix(ending)) {
-        name = short;
-    }
-    undated(name).0
-}
-
-/// Returns the name of the file in a path, without dates and endings.
-pub(super) fn base_name(path: &str) -> String {
-    without_date(path.rsplit(['/', '\\']).next().unwrap_or(path))
-}
 
 /// Part of a path that names the shard.
 #[derive(Debug, Clone, Copy)]
@@ -83,7 +67,7 @@ pub(super) fn group(candidates: Vec<Candidate>) -> Nights {
     Nights { list, grouped }
 }
 
-/// Returns whether one argument names files that are all too far apart in time to be shards.
+/// Returns whether one argument names files that are all too far apart in time to be shards, or all of one server.
 fn is_series_of_one(candidates: &[Candidate]) -> bool {
     let dumps = || candidates.iter().filter(|candidate| candidate.is_dump());
     let arguments: BTreeSet<usize> = dumps().map(|candidate| candidate.file.argument).collect();
@@ -92,9 +76,11 @@ fn is_series_of_one(candidates: &[Candidate]) -> bool {
         let times: Vec<i64> = times.into_iter().collect();
         times.windows(2).all(|two| two[1].saturating_sub(two[0]) > MOST_APART)
     };
+    let ids: Option<BTreeSet<&[u8]>> = dumps().map(|candidate| candidate.id.as_deref()).collect();
+    let is_one_server = ids.is_some_and(|ids| ids.len() == 1);
     arguments.len() == 1
         && dumps().count() > 1
-        && times.is_some_and(|times| times.len() == dumps().count() && apart(times))
+        && times.is_some_and(|times| times.len() == dumps().count() && (is_one_server || apart(times)))
 }
 
 fn each_alone(candidates: Vec<Candidate>) -> Vec<Night> {
@@ -115,31 +101,76 @@ fn by_argument(candidates: Vec<Candidate>) -> Vec<Night> {
     list.into_iter().map(|(_, files)| night(name_of(&files), files, false)).collect()
 }
 
+/// Folder of one night.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum NightFolder {
+    /// An argument, by its position.
+    Argument(usize),
+    /// A folder below it.
+    Below(String),
+}
+
+impl NightFolder {
+    /// Returns the folders that a file is in, the widest first.
+    fn choices(candidate: &Candidate) -> Vec<NightFolder> {
+        let file = &candidate.file;
+        let folders = [NightFolder::Argument(file.argument), NightFolder::Below(candidate.folder.clone())];
+        if file.in_folder { folders.into() } else { Vec::new() }
+    }
+
+    /// Returns the folders of one night: those in which no shard and no server occurs twice. Of several arguments each says so itself;
+    /// the files of a folder below must be known to be of different servers.
+    fn all_of(dumps: &[Candidate], part: ShardName) -> BTreeSet<NightFolder> {
+        let arguments: BTreeSet<usize> = dumps.iter().map(|dump| dump.file.argument).collect();
+        let mut folders: BTreeMap<NightFolder, Vec<&Candidate>> = BTreeMap::new();
+        for dump in dumps {
+            for folder in NightFolder::choices(dump) {
+                folders.entry(folder).or_default().push(dump);
+            }
+        }
+        let is_night = |folder: &NightFolder, files: &[&Candidate]| {
+            let (mut shards, mut ids) = (BTreeSet::new(), BTreeSet::new());
+            let are_known = match folder {
+                NightFolder::Argument(_) => arguments.len() > 1,
+                NightFolder::Below(_) => files.iter().all(|file| file.id.is_some()),
+            };
+            let mut files_once = files
+                .iter()
+                .map(|file| shards.insert(part.of(file)) && file.id.as_deref().is_none_or(|id| ids.insert(id)));
+            are_known && files.len() > 1 && files_once.all(|is_new| is_new)
+        };
+        folders.into_iter().filter(|(folder, files)| is_night(folder, files)).map(|(folder, _)| folder).collect()
+    }
+}
+
 /// A night to which files are added.
 #[derive(Debug, Default)]
 struct Open {
     start: i64,
     dates: BTreeSet<String>,
+    folders: BTreeSet<NightFolder>,
     shards: BTreeMap<String, (Option<i64>, String)>,
     files: Vec<Candidate>,
 }
 
 impl Open {
-    fn takes(&self, shard: &str, candidate: &Candidate) -> bool {
+    fn takes(&self, shard: &str, candidate: &Candidate, folder: Option<&NightFolder>) -> bool {
         let has_date = candidate.date.as_ref().is_some_and(|date| self.dates.contains(date));
+        let is_in_folder = folder.is_some_and(|folder| self.folders.contains(folder));
         let apart = candidate.created.map(|created| created.saturating_sub(self.start).abs());
         let is_near = match apart {
-            Some(apart) => apart <= MOST_APART || (has_date && apart <= SAME_DATE_APART),
-            None => has_date,
+            Some(apart) => apart <= MOST_APART || ((has_date || is_in_folder) && apart <= SAME_DATE_APART),
+            None => has_date || is_in_folder,
         };
         is_near && !self.shards.contains_key(shard)
     }
 
-    fn add(&mut self, shard: String, candidate: Candidate) {
+    fn add(&mut self, shard: String, candidate: Candidate, folder: Option<NightFolder>) {
         if self.files.is_empty() {
             self.start = candidate.time().unwrap_or(i64::MIN);
         }
         self.dates.extend(candidate.date.clone());
+        self.folders.extend(folder);
         self.shards.insert(shard, (candidate.created, candidate.name.clone()));
         self.files.push(candidate);
     }
@@ -161,22 +192,25 @@ impl Open {
 
 fn by_shard(candidates: Vec<Candidate>, part: ShardName) -> Vec<Night> {
     let (reports, dumps): (Vec<_>, Vec<_>) = candidates.into_iter().partition(|candidate| !candidate.is_dump());
+    let folders = NightFolder::all_of(&dumps, part);
     // Files without a time come last: the nights that they may belong to are known by then.
     let (mut timed, untimed): (Vec<_>, Vec<_>) = dumps.into_iter().partition(|candidate| candidate.created.is_some());
     timed.compact_sort_by_key(|candidate| candidate.created);
     let (mut nights, mut repeated): (Vec<Open>, Vec<Night>) = (Vec::new(), Vec::new());
     for mut candidate in timed.into_iter().chain(untimed) {
         let shard = part.of(&candidate);
+        let folder = NightFolder::choices(&candidate).into_iter().find(|folder| folders.contains(folder));
         let is_same = |open: &&mut Open| {
             open.shards.get(&shard).is_some_and(|(created, _)| created.is_some() && *created == candidate.created)
         };
         if let Some(open) = nights.iter_mut().find(is_same) {
             repeated.push(copy_of(open.keep_longer(&shard, &mut candidate), candidate));
-        } else if let Some(open) = nights.iter_mut().rev().find(|open| open.takes(&shard, &candidate)) {
-            open.add(shard, candidate);
+        } else if let Some(open) = nights.iter_mut().rev().find(|open| open.takes(&shard, &candidate, folder.as_ref()))
+        {
+            open.add(shard, candidate, folder);
         } else {
             let mut open = Open::default();
-            open.add(shard, candidate);
+            open.add(shard, candidate, folder);
             nights.push(open);
         }
     }

@@ -3,28 +3,48 @@
 use std::collections::BTreeSet;
 
 use super::Night;
-use super::group::{base_name, without_date};
-use crate::analyze::one_snapshot::MOST_APART;
 use crate::error::{Error, ErrorKind, Result};
+use crate::report::diff::nights::{NightPart, NightParts, ShardsOfNight, base_name, compare_shards, files_of};
 use crate::report::{NamedReport, Warning, WarningKind};
-use crate::sorting::CompactSort;
 use crate::wording::{Wording, wording};
 
-/// Removes reports of nights that lack a shard from `earlier`, and says of which. Fails if the servers of today lack one.
-///
-/// Reports belong to one night if their snapshots were made within an hour; those without a time are kept.
-pub fn keep_whole(servers: &[NamedReport], earlier: &mut Vec<NamedReport>) -> Result<Vec<Warning>> {
-    let mut dated: Vec<(i64, usize)> = Vec::new();
-    dated.extend((0..).zip(&*earlier).filter_map(|(at, named)| Some((named.report.taken()?.0 / 1000, at))));
-    dated.compact_sort_by_key(|it| *it);
-    let mut members: Vec<(i64, Vec<usize>)> = Vec::new();
-    for (time, at) in dated {
-        match members.last_mut().filter(|(begun, _)| time.saturating_sub(*begun) <= MOST_APART) {
-            Some((_, night)) => night.push(at),
-            None => members.push((time, vec![at])),
+/// Removes reports from `earlier` that are of shards of the present night, which `servers` lack, and says which these are.
+pub fn leave_out_present(servers: &[NamedReport], earlier: &mut Vec<NamedReport>) -> Vec<Warning> {
+    let mut parts: Vec<NightPart> = servers.iter().filter_map(NightPart::of).collect();
+    let present: Vec<usize> = (0..parts.len()).collect();
+    let places: Vec<Option<usize>> = earlier
+        .iter()
+        .map(|named| {
+            let place = parts.len();
+            NightPart::of(named).map(|part| parts.push(part)).map(|()| place)
+        })
+        .collect();
+    let parts = NightParts::new(parts);
+    let shards: BTreeSet<String> =
+        files_of(servers.iter().map(|named| &named.report)).iter().map(|file| base_name(file)).collect();
+    let mut left_out = Vec::new();
+    let mut places = places.into_iter();
+    earlier.retain(|named| {
+        let is_present = places.next().flatten().is_some_and(|at| parts.is_beside(at, &present));
+        if is_present {
+            let of = (shards.len() + named.report.source.files.len()) as u64;
+            let kind = WarningKind::NightNotWhole { shards: shards.iter().cloned().collect(), of };
+            left_out.push(Warning::about(&named.name, kind));
         }
-    }
-    let of_night = |(_, at): &(i64, Vec<usize>)| of_reports(at.iter().filter_map(|at| earlier.get(*at)));
+        !is_present
+    });
+    left_out
+}
+
+/// Removes reports of nights that lack a shard from `earlier`, and says of which. Fails if the servers of today lack one. Reports
+/// without a time are kept.
+pub fn keep_whole(servers: &[NamedReport], earlier: &mut Vec<NamedReport>) -> Result<Vec<Warning>> {
+    let timed: Vec<(usize, NightPart)> =
+        (0..).zip(&*earlier).filter_map(|(at, named)| Some((at, NightPart::of(named)?))).collect();
+    let (places, parts): (Vec<usize>, Vec<NightPart>) = timed.into_iter().unzip();
+    let place = |night: Vec<usize>| night.into_iter().filter_map(|at| places.get(at).copied()).collect::<Vec<usize>>();
+    let members: Vec<Vec<usize>> = NightParts::new(parts).nights().into_iter().map(place).collect();
+    let of_night = |night: &Vec<usize>| of_reports(night.iter().filter_map(|at| earlier.get(*at)));
     let mut nights: Vec<Night> = members.iter().map(of_night).collect();
     nights.push(of_reports(servers));
     compare(&mut nights);
@@ -44,7 +64,7 @@ pub fn keep_whole(servers: &[NamedReport], earlier: &mut Vec<NamedReport>) -> Re
     }
     let mut warnings: Vec<Warning> = today.into_iter().filter_map(|night| night.note).collect();
     let mut gone = BTreeSet::new();
-    for (night, (_, members)) in nights.into_iter().zip(members) {
+    for (night, members) in nights.into_iter().zip(members) {
         if let Some(WarningKind::ShardsMissing { shards, of }) = night.left_out.map(|reason| reason.kind) {
             warnings.push(Warning::about(&night.name, WarningKind::NightNotWhole { shards, of }));
             gone.extend(members);
@@ -76,34 +96,18 @@ fn of_reports<'r>(reports: impl IntoIterator<Item = &'r NamedReport>) -> Night {
 
 /// Marks nights that lack a shard of an earlier night, and notes those that have one that no earlier night has.
 pub(super) fn compare(nights: &mut [Night]) {
-    let several = |night: &Night| night.files.len() > 1;
-    if nights.iter().filter(|night| several(night)).count() == 0 || nights.len() < 2 {
-        return;
-    }
-    // The shortest names that tell the shards of each night apart, since folders may have moved.
-    let short = |night: &Night| night.files.iter().map(|file| base_name(file)).collect::<BTreeSet<_>>();
-    let is_short = nights.iter().all(|night| short(night).len() == night.files.len());
-    let names = |night: &Night| -> BTreeSet<String> {
-        if is_short { short(night) } else { night.files.iter().map(|file| without_date(file)).collect() }
-    };
-    let mut known: BTreeSet<String> = BTreeSet::new();
-    for night in nights.iter_mut().filter(|night| night.left_out.is_none()) {
-        let own = names(night);
-        // Names that have nothing in common are of different deployments, such as before and after a migration.
-        let is_related = known.is_empty() || own.iter().any(|name| known.contains(name));
-        if !is_related || (known.is_empty() && !several(night)) {
-            continue;
-        }
-        let shards: Vec<String> = known.difference(&own).cloned().collect();
-        if shards.is_empty() {
-            let added: Vec<String> = own.difference(&known).cloned().collect();
-            if !known.is_empty() && !added.is_empty() {
-                night.note = Some(Warning::about(&night.name, WarningKind::ShardsAdded { shards: added }));
+    let files = |night: &Night| night.left_out.is_none().then(|| night.files.clone());
+    let files: Vec<Option<Vec<String>>> = nights.iter().map(files).collect();
+    let shards = compare_shards(&files.iter().map(Option::as_deref).collect::<Vec<_>>());
+    for (night, shards) in nights.iter_mut().zip(shards) {
+        match shards {
+            ShardsOfNight::Whole => {}
+            ShardsOfNight::Added(shards) => {
+                night.note = Some(Warning::about(&night.name, WarningKind::ShardsAdded { shards }));
             }
-            known.extend(own);
-        } else {
-            let of = known.len() as u64;
-            night.left_out = Some(Warning::new(WarningKind::ShardsMissing { shards, of }));
+            ShardsOfNight::Lacks(shards, of) => {
+                night.left_out = Some(Warning::new(WarningKind::ShardsMissing { shards, of }));
+            }
         }
     }
 }

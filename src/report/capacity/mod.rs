@@ -3,7 +3,6 @@
 //! All of it works on [`Report`]s, one for each server, whether just made or stored, and on the totals of earlier nights.
 
 mod cluster;
-#[cfg(feature = "cli")]
 pub(crate) mod copies;
 mod demand;
 mod layout;
@@ -23,7 +22,8 @@ pub use slots::{HeavySlot, NodeLoad, SlotCommand, SlotEffect, SlotLayout, SlotMo
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::diff::history::EarlierSnapshot;
+use super::diff::history::{EarlierSnapshot, MOST};
+use super::diff::nights::{NightPart, NightParts};
 use super::diff::trend::{self, Trend};
 use super::{ColdStep, NamedReport, Report, SnapshotRow, Unknown, Warning, WarningKind};
 use crate::units::{Bytes, Millis};
@@ -195,9 +195,6 @@ impl Figure {
     }
 }
 
-/// Snapshots at most this far apart are of one night.
-const NIGHT: u64 = 3_600_000;
-
 /// Plans for servers, each with its report. `earlier` are reports of the same deployment on earlier nights, in any order, and
 /// `nodes` the nodes of the cluster, where they are known. Returns `None` without a server.
 ///
@@ -279,23 +276,21 @@ fn are_whole(servers: &[NamedReport]) -> bool {
 /// Adds up the snapshots of each night. The present one is last, whatever the times are; without a time it is left out, and so it is
 /// if it lacks something.
 fn nights(servers: &[NamedReport], earlier: &[&NamedReport], figure: Figure) -> Vec<Night> {
-    let mut dated: Vec<(Millis, Bytes)> =
-        earlier.iter().filter_map(|named| Some((named.report.taken()?, figure.of(&named.report)))).collect();
-    dated.extend(known_nights(servers, earlier).map(|night| (night.taken, figure.of_earlier(night))));
-    dated.sort_unstable();
-    let mut nights: Vec<Night> = Vec::new();
-    let mut begun = Millis(i64::MIN);
-    for (taken, total) in dated {
-        match nights.last_mut().filter(|_| taken.0.abs_diff(begun.0) <= NIGHT) {
-            Some(night) => {
-                *night = Night { taken, snapshots: night.snapshots + 1, total: night.total + total };
-            }
-            None => {
-                begun = taken;
-                nights.push(Night { taken, snapshots: 1, total });
-            }
+    let mut dated: Vec<(NightPart, Bytes)> =
+        earlier.iter().filter_map(|named| Some((NightPart::of(named)?, figure.of(&named.report)))).collect();
+    if earlier.is_empty() {
+        for (server, named) in servers.iter().enumerate() {
+            let known = named.report.history.iter().rev().take(MOST);
+            dated.extend(known.map(|night| (NightPart::at(night.taken, server.to_string()), figure.of_earlier(night))));
         }
     }
+    let sum_up = |night: Vec<usize>| {
+        let members = || night.iter().filter_map(|at| dated.get(*at));
+        let taken = members().map(|(part, _)| part.taken).max()?;
+        Some(Night { taken, snapshots: night.len() as u64, total: members().map(|(_, total)| *total).sum() })
+    };
+    let parts = NightParts::new(dated.iter().map(|(part, _)| part.clone()).collect());
+    let mut nights: Vec<Night> = parts.nights().into_iter().filter_map(sum_up).collect();
     if earlier.is_empty() {
         // The reports of some servers may know more nights than those of others.
         nights.retain(|night| night.snapshots == servers.len() as u64);

@@ -1,15 +1,21 @@
 //! Sizes of earlier snapshots, from which a report tells the trend of its memory.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 #[cfg(feature = "internals")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::nights::{NightPart, NightParts, ShardsOfNight, compare_shards, files_of};
 use super::trend::{Trend, through};
 use super::{NamedReport, Report};
+use crate::report::capacity::copies::copies;
+use crate::report::{Unknown, Warning, WarningKind};
 use crate::units::{Bytes, Millis};
 
 /// Earlier snapshots that a report keeps, the latest: a year of nights.
-const MOST: usize = 366;
+pub(crate) const MOST: usize = 366;
 
 /// Size of an earlier snapshot.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -27,25 +33,165 @@ pub struct EarlierSnapshot {
 }
 
 impl EarlierSnapshot {
-    /// Returns the sizes that an earlier report tells of: its own, and those that it knew. Empty if it is incomplete or has
-    /// another selection of keys, since its figures would bend the trend.
-    pub fn all_of(earlier: &NamedReport, selection: &[String]) -> Vec<EarlierSnapshot> {
-        let NamedReport { name, report } = earlier;
-        if !report.complete || report.options.selection != selection {
-            return Vec::new();
-        }
-        let own = report.taken().map(|taken| EarlierSnapshot {
-            taken,
-            memory: report.totals.memory,
-            total: report.total(),
-            report: name.clone(),
-        });
-        report.history.iter().cloned().chain(own).collect()
+    /// Returns the sizes of shards of one night added up; `None` without any.
+    fn sum(shards: Vec<EarlierSnapshot>) -> Option<EarlierSnapshot> {
+        shards.into_iter().reduce(|sum, shard| EarlierSnapshot {
+            taken: sum.taken.max(shard.taken),
+            memory: sum.memory + shard.memory,
+            total: sum.total.zip(shard.total).map(|(sum, shard)| sum + shard),
+            report: if sum.report == shard.report { sum.report } else { format!("{}, {}", sum.report, shard.report) },
+        })
     }
 }
 
-/// Returns the sizes of snapshots before `taken`, each once, the latest of them if there are very many.
-pub(crate) fn history(mut earlier: Vec<EarlierSnapshot>, taken: Option<Millis>) -> Vec<EarlierSnapshot> {
+impl NamedReport {
+    /// Returns the report without its lists: enough of it for the history of another one.
+    pub(crate) fn without_lists(&self) -> NamedReport {
+        let NamedReport { name, report } = self;
+        let report = Report {
+            complete: report.complete,
+            source: report.source.clone(),
+            server: report.server.clone(),
+            options: report.options.clone(),
+            totals: report.totals.clone(),
+            instance: report.instance.clone(),
+            history: report.history.clone(),
+            ..Report::default()
+        };
+        NamedReport { name: name.clone(), report }
+    }
+
+    /// Returns the sizes of its own snapshot.
+    fn size(&self) -> Option<EarlierSnapshot> {
+        let NamedReport { name, report } = self;
+        let (memory, total) = (report.totals.memory, report.total());
+        Some(EarlierSnapshot { taken: report.taken()?, memory, total, report: name.clone() })
+    }
+}
+
+/// Returns the sizes of the snapshots before `now` that earlier reports tell of, oldest first, each once, and the latest of them if there
+/// are very many. Shards of one night are added up.
+///
+/// What of `earlier` does not count is named, and why.
+pub(crate) fn history(
+    earlier: &[Arc<NamedReport>],
+    baseline: Option<&NamedReport>,
+    now: &Report,
+) -> (Vec<EarlierSnapshot>, Vec<Warning>) {
+    let mut notes = Vec::new();
+    let all = earlier.iter().map(|named| (named.as_ref(), true)).chain(baseline.map(|named| (named, false)));
+    let (mut counted, mut noted) = (Vec::new(), Vec::new());
+    for (named, has_notes) in all {
+        match objection(named, now) {
+            None => {
+                counted.push(named.without_lists());
+                noted.push(has_notes);
+            }
+            Some(kind) => notes.extend(has_notes.then(|| Warning::about(&named.name, kind))),
+        }
+    }
+    let mut is_copy = Vec::new();
+    for ((copy, named), has_notes) in copies(&[], &counted).into_iter().zip(&counted).zip(&noted) {
+        is_copy.push(copy.is_some());
+        let kind = copy.filter(|_| *has_notes).map(|of| WarningKind::SameSnapshot { of });
+        notes.extend(kind.map(|kind| Warning::about(&named.name, kind)));
+    }
+    let mut copy = is_copy.into_iter();
+    counted.retain(|_| copy.next() == Some(false));
+    if !earlier.is_empty() {
+        notes.extend(circumstances(&counted, now));
+    }
+    let parts = NightParts::new(counted.iter().filter_map(NightPart::of).collect());
+    let nights = parts.nights();
+    let reports = |night: &[usize]| night.iter().filter_map(|at| counted.get(*at)).collect::<Vec<&NamedReport>>();
+    let mut files: Vec<Vec<String>> =
+        nights.iter().map(|night| files_of(reports(night).into_iter().map(|named| &named.report))).collect();
+    files.push(files_of([now]));
+    let mut shards = compare_shards(&files.iter().map(|files| Some(files.as_slice())).collect::<Vec<_>>());
+    let name_now = now.source.files.first().map(|file| file.name.as_str()).unwrap_or_default();
+    match shards.pop() {
+        Some(ShardsOfNight::Lacks(shards, of)) => {
+            // Its sizes would look like a shrink.
+            notes.push(Warning::about(name_now, WarningKind::ShardsMissing { shards, of }));
+            notes.retain(|_| !earlier.is_empty());
+            return (Vec::new(), notes);
+        }
+        Some(ShardsOfNight::Added(shards)) => {
+            notes.push(Warning::about(name_now, WarningKind::ShardsAdded { shards }));
+        }
+        Some(ShardsOfNight::Whole) | None => {}
+    }
+    let mut rows = Vec::new();
+    for (night, shards) in nights.iter().zip(shards) {
+        let night = reports(night);
+        if let ShardsOfNight::Lacks(shards, of) = shards {
+            let names: Vec<&str> = night.iter().map(|named| named.name.as_str()).collect();
+            notes.push(Warning::about(&names.join(", "), WarningKind::NightNotWhole { shards, of }));
+            continue;
+        }
+        rows.extend(known_to(&night));
+        rows.extend(EarlierSnapshot::sum(night.into_iter().filter_map(NamedReport::size).collect()));
+    }
+    // The baseline alone has notes of its own.
+    notes.retain(|_| !earlier.is_empty());
+    (in_order(rows, now.taken()), notes)
+}
+
+/// Returns why an earlier report does not count for the history of `now`, if it does not.
+fn objection(NamedReport { report, .. }: &NamedReport, now: &Report) -> Option<WarningKind> {
+    let Unknown { keys, stored_bytes } = report.totals.unknown;
+    let (then, taken) = (report.taken(), now.taken());
+    if !report.complete {
+        Some(WarningKind::NightDamaged)
+    } else if report.options.selection != now.options.selection {
+        Some(WarningKind::NightOfOtherKeys)
+    } else if report.totals.unknown.known(report.totals.keys, ()).is_none() {
+        Some(WarningKind::UnknownMemory { keys, stored_bytes, modules: Vec::new() })
+    } else if then.is_none() || taken.is_none() {
+        Some(WarningKind::TimesMissing)
+    } else if report.is_of_snapshot_of(now) {
+        let of = now.source.files.first().map(|file| file.name.clone()).unwrap_or_default();
+        Some(WarningKind::SameSnapshot { of })
+    } else {
+        (then >= taken).then_some(WarningKind::NotInOrder)
+    }
+}
+
+/// Notes what makes the figures of counted reports differ by itself.
+fn circumstances(counted: &[NamedReport], now: &Report) -> Vec<Warning> {
+    let mut notes = Vec::new();
+    for NamedReport { name, report } in counted.iter().filter(|named| !named.report.totals.unknown.is_none()) {
+        let Unknown { keys, stored_bytes } = report.totals.unknown;
+        notes.push(Warning::about(name, WarningKind::UnknownMemory { keys, stored_bytes, modules: Vec::new() }));
+    }
+    let models = counted.iter().map(|named| &named.report).chain([now]).map(|report| report.server.model.clone());
+    let models: BTreeSet<String> = models.filter(|model| !model.is_empty()).collect();
+    if models.len() > 1 {
+        notes.push(Warning::new(WarningKind::ModelsDiffer { models: models.into_iter().collect() }));
+    }
+    notes
+}
+
+/// Returns the sizes of nights before that the reports of the shards of one night know: of several reports, those that all of them know.
+fn known_to(night: &[&NamedReport]) -> Vec<EarlierSnapshot> {
+    if let [alone] = night {
+        return alone.report.history.clone();
+    }
+    let mut known: Vec<(NightPart, &EarlierSnapshot)> = Vec::new();
+    for (shard, named) in night.iter().enumerate() {
+        known.extend(
+            named.report.history.iter().rev().take(MOST).map(|row| (NightPart::at(row.taken, shard.to_string()), row)),
+        );
+    }
+    let (parts, rows): (Vec<NightPart>, Vec<&EarlierSnapshot>) = known.into_iter().unzip();
+    let nights = NightParts::new(parts).nights();
+    let whole = nights.into_iter().filter(|members| members.len() == night.len());
+    let sum = |members: Vec<usize>| members.iter().filter_map(|at| rows.get(*at)).map(|row| (*row).clone()).collect();
+    whole.map(sum).filter_map(EarlierSnapshot::sum).collect()
+}
+
+/// Sorts the sizes of snapshots before `taken` by time, keeping each once, and the latest if there are very many.
+fn in_order(mut earlier: Vec<EarlierSnapshot>, taken: Option<Millis>) -> Vec<EarlierSnapshot> {
     earlier.retain(|row| taken.is_some_and(|taken| row.taken < taken));
     earlier.sort_unstable();
     earlier.dedup_by(|one, other| (one.taken, one.memory, one.total) == (other.taken, other.memory, other.total));
@@ -64,7 +210,10 @@ impl Report {
             let since = self.growth.as_ref().filter(|since| since.complete)?;
             rows.push((since.taken?, since.before.memory, since.total_before));
         }
-        rows.push(own);
+        // What it lacks, or what is not known of its memory, would look like a shrink.
+        if self.complete && self.totals.unknown.known(self.totals.keys, ()).is_some() {
+            rows.push(own);
+        }
         let has_totals = rows.iter().all(|(.., total)| total.is_some());
         let of = if has_totals { "total" } else { "memory" };
         let size = |(taken, memory, total): (Millis, Bytes, Option<Bytes>)| {
@@ -97,27 +246,110 @@ mod tests {
         report
     }
 
+    fn named(name: &str, report: Report) -> Arc<NamedReport> {
+        Arc::new(NamedReport { name: name.to_owned(), report })
+    }
+
+    /// A report of some shards.
+    fn shards(day: i64, mib: u64, files: &[&str]) -> Report {
+        let mut report = report(day, mib, Vec::new());
+        let file = |name: &&str| crate::report::SourceFile {
+            name: (*name).to_owned(),
+            bytes: Bytes(mib),
+            ctime: Some(day * 86_400),
+            keys: 1,
+            memory: Bytes(mib << 20),
+            ..crate::analyze::examples::source_file(0)
+        };
+        report.source.files = files.iter().map(file).collect();
+        report.totals.keys = files.len() as u64;
+        report
+    }
+
+    fn sizes(rows: &[EarlierSnapshot]) -> Vec<(i64, u64)> {
+        rows.iter().map(|row| (row.taken.0 / 86_400_000, row.memory.0 >> 20)).collect()
+    }
+
     #[test]
     fn a_report_passes_on_what_it_knew() {
-        let monday = NamedReport { name: "mon.json".to_owned(), report: report(1, 10, Vec::new()) };
-        let tuesday = report(2, 11, history(EarlierSnapshot::all_of(&monday, &[]), Some(Millis(2 * 86_400_000))));
-        let tuesday = NamedReport { name: "tue.json".to_owned(), report: tuesday };
-        let known = EarlierSnapshot::all_of(&tuesday, &[]);
+        let monday = named("mon.json", report(1, 10, Vec::new()));
+        let (rows, _) = history(&[monday], None, &report(2, 11, Vec::new()));
+        let tuesday = named("tue.json", report(2, 11, rows));
+        let now = report(3, 12, Vec::new());
+        let known = history(&[], Some(&tuesday), &now).0;
         let names: Vec<&str> = known.iter().map(|row| row.report.as_str()).collect();
         assert_eq!(names, ["mon.json", "tue.json"]);
-        assert_eq!(EarlierSnapshot::all_of(&tuesday, &["--db 1".to_owned()]), []);
-        let cut = NamedReport { report: Report { complete: false, ..tuesday.report }, ..tuesday };
-        assert_eq!(EarlierSnapshot::all_of(&cut, &[]), []);
+    }
+
+    #[test]
+    fn earlier_reports_that_do_not_count_are_named() {
+        let kinds = |earlier: Report, now: &Report| {
+            let (rows, notes) = history(&[named("old.json", earlier.clone())], None, now);
+            assert!(rows.is_empty(), "{rows:?}");
+            let baseline = NamedReport { name: "old.json".to_owned(), report: earlier };
+            let (rows, silent) = history(&[], Some(&baseline), now);
+            assert!(rows.is_empty() && silent.is_empty(), "{silent:?}");
+            notes.into_iter().map(|note| note.kind).collect::<Vec<_>>()
+        };
+        let now = report(3, 12, Vec::new());
+        let old = || report(2, 10, Vec::new());
+        assert_eq!(kinds(Report { complete: false, ..old() }, &now), [WarningKind::NightDamaged]);
+        let mut selected = old();
+        selected.options.selection = vec!["--db 1".to_owned()];
+        assert_eq!(kinds(selected, &now), [WarningKind::NightOfOtherKeys]);
+        assert_eq!(kinds(report(4, 10, Vec::new()), &now), [WarningKind::NotInOrder]);
+        let mut timeless = old();
+        timeless.server.ctime = None;
+        assert_eq!(kinds(timeless, &now), [WarningKind::TimesMissing]);
+    }
+
+    #[test]
+    fn shards_of_a_night_are_added_up_and_nights_that_lack_one_left_out() {
+        let now = shards(9, 20, &["n/a.rdb", "n/b.rdb"]);
+        let night = |day: i64, shard: &str, mib: u64| named(&format!("{shard}{day}.json"), shards(day, mib, &[shard]));
+        let [a, b] = ["n/a.rdb", "n/b.rdb"];
+        let (rows, notes) =
+            history(&[night(1, a, 5), night(1, b, 6), night(2, a, 7), night(3, b, 9), night(3, a, 8)], None, &now);
+        assert_eq!(sizes(&rows), [(1, 11), (3, 17)]);
+        let [note] = &notes[..] else { panic!("{notes:?}") };
+        assert_eq!(note.kind, WarningKind::NightNotWhole { shards: vec!["b".to_owned()], of: 2 });
+        // A report of the whole night has its shards already.
+        let whole = named("3.json", shards(3, 9, &[a, b]));
+        let (rows, _) = history(&[night(3, a, 9), whole], None, &now);
+        assert_eq!(sizes(&rows), [(3, 9)]);
+        // The present one lacks a shard.
+        let (rows, notes) = history(&[night(1, a, 5), night(1, b, 6)], None, &shards(9, 20, &[a]));
+        assert_eq!((rows, notes.len()), (Vec::new(), 1));
+        // Shards know the nights before, too.
+        let with = |mut named: NamedReport, rows: &[EarlierSnapshot]| {
+            named.report.history = rows.to_vec();
+            Arc::new(named)
+        };
+        let earlier = [
+            with(night(3, a, 8).as_ref().clone(), &[row(1, 5), row(2, 6)]),
+            with(night(3, b, 9).as_ref().clone(), &[row(1, 5)]),
+        ];
+        assert_eq!(sizes(&history(&earlier, None, &now).0), [(1, 10), (3, 17)]);
+    }
+
+    #[test]
+    fn a_trend_does_not_include_a_damaged_snapshot() {
+        let mut damaged = report(9, 2, vec![row(1, 5), row(2, 6)]);
+        damaged.complete = false;
+        let (points, trend) = damaged.trend().unwrap();
+        assert_eq!((points.len(), trend.per_day), (2, 1 << 20));
+        damaged.history.pop();
+        assert!(damaged.trend().is_none());
     }
 
     #[test]
     fn snapshots_count_once_and_before_the_present_one_only() {
         let rows = vec![row(3, 5), row(1, 5), row(2, 5), row(1, 5), row(9, 5)];
         let days = |rows: Vec<EarlierSnapshot>| rows.iter().map(|row| row.taken.0 / 86_400_000).collect::<Vec<_>>();
-        assert_eq!(days(history(rows.clone(), Some(Millis(3 * 86_400_000)))), [1, 2]);
-        assert_eq!(history(rows, None), []);
+        assert_eq!(days(in_order(rows.clone(), Some(Millis(3 * 86_400_000)))), [1, 2]);
+        assert_eq!(in_order(rows, None), []);
         let many: Vec<EarlierSnapshot> = (0..1_000).map(|day| row(day, 5)).collect();
-        let kept = days(history(many, Some(Millis(i64::MAX))));
+        let kept = days(in_order(many, Some(Millis(i64::MAX))));
         assert_eq!((kept.len(), kept.first(), kept.last()), (366, Some(&634), Some(&999)));
     }
 

@@ -8,6 +8,7 @@ pub(crate) mod compare;
 mod gate;
 pub(crate) mod growth;
 pub(crate) mod history;
+pub(crate) mod nights;
 mod policy_change;
 mod row_groups;
 mod templates;
