@@ -176,11 +176,15 @@ def has_empty(key: Key, separators: bytes) -> bool:
 
 
 def empty_segment(key: Key) -> bool:
-    return has_empty(key, b":") or unfilled(key.name)
+    return has_empty(key, b":")
+
+
+def empty_id(key: Key) -> bool:
+    return empty_segment(key) or unfilled(key.name)
 
 
 def empty_word(key: Key) -> bool:
-    return has_empty(key, b":.") or unfilled(key.name)
+    return has_empty(key, b":.")
 
 
 def starts_with_letter(tags: bool) -> Check:
@@ -417,6 +421,7 @@ EVERYWHERE = {**COMMON, "big.expiring": [(SHOULD, expiring)]}
 PRESETS = {
     "service": {
         **EVERYWHERE,
+        "key.empty-segment": [(MUST, empty_id)],
         "key.levels": [(SHOULD, levels(3))],
         "key.lowercase": [(MUST, lowercase)],
         "key.starts-with-letter": [(MUST, starts_with_letter(True))],
@@ -436,6 +441,7 @@ PRESETS = {
     },
     "platform": {
         **EVERYWHERE,
+        "key.empty-segment": [(MUST, empty_id)],
         "key.levels": [(SHOULD, levels(4))],
         "key.length": [(HINT, length(128))],
         "key.hash-tag": [(MUST, hash_tag)],

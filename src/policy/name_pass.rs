@@ -38,6 +38,8 @@ pub struct NamePass {
     empty: u64,
     /// Segments and words must not be empty.
     empty_words: u64,
+    /// The hash tag must not be a place of a template.
+    unfilled: u64,
     prefix: u64,
     special: u64,
     upper: u64,
@@ -98,6 +100,7 @@ impl NamePass {
             any: false,
             empty: 0,
             empty_words: 0,
+            unfilled: 0,
             prefix: 0,
             special: 0,
             upper: 0,
@@ -118,10 +121,14 @@ impl NamePass {
     pub fn add(&mut self, place: usize, test: NameTest) -> bool {
         let bits = 1 << (place % MOST_KEY_CHECKS);
         match test {
-            NameTest::EmptySegment(words) if words.is_empty() => self.empty |= bits,
-            NameTest::EmptySegment(_) if self.empty_words != 0 => return false, // only one class is available
-            NameTest::EmptySegment(words) => {
+            NameTest::EmptySegment { words, unfilled_ids } if words.is_empty() => {
+                self.empty |= bits;
+                self.unfilled |= if unfilled_ids { bits } else { 0 };
+            }
+            NameTest::EmptySegment { .. } if self.empty_words != 0 => return false, // only one class is available
+            NameTest::EmptySegment { words, unfilled_ids } => {
                 self.empty_words = bits;
+                self.unfilled |= if unfilled_ids { bits } else { 0 };
                 let divides = |byte: &u8| self.separators.contains(*byte) || words.contains(byte);
                 let dividing = (0..=u8::MAX).filter(divides);
                 dividing.for_each(|byte| self.classes[usize::from(byte)] |= WORD);
@@ -307,7 +314,7 @@ impl NamePass {
         if has_empty && self.is_gap_of_address(name) {
             broken &= !(self.empty | self.empty_words);
         }
-        broken |= fails(self.empty | self.empty_words, is_unfilled);
+        broken |= fails(self.unfilled, is_unfilled);
         let may_lack_name = || first.is_some_and(|byte| !byte.is_ascii_alphabetic()) || prefix::may_begin_with_id(name);
         if self.prefix != 0 && may_lack_name() {
             broken |= fails(self.prefix, self.starts_without_a_name(name));

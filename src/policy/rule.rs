@@ -62,8 +62,13 @@ pub struct Violation {
 /// Test of a name's bytes that [`NamePass`](super::name_pass) evaluates together with all others, without calling the rule.
 #[derive(Clone, PartialEq, Eq)]
 pub enum NameTest {
-    /// Fails if a segment is empty, or a word between these signs, or if the hash tag is a place of a template.
-    EmptySegment(Box<[u8]>),
+    /// Fails if a segment is empty.
+    EmptySegment {
+        /// Signs between words, which must not be empty either.
+        words: Box<[u8]>,
+        /// Fails, too, if the hash tag is a place of a template.
+        unfilled_ids: bool,
+    },
     /// Fails if the name does not start with a business segment.
     NoPrefix,
     /// Fails on special characters.
@@ -85,7 +90,9 @@ pub enum NameTest {
 impl fmt::Debug for NameTest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            NameTest::EmptySegment(words) => write!(f, "EmptySegment({})", words.escape_ascii()),
+            NameTest::EmptySegment { words, unfilled_ids } => {
+                write!(f, "EmptySegment({}, {unfilled_ids})", words.escape_ascii())
+            }
             NameTest::NoPrefix => f.write_str("NoPrefix"),
             NameTest::Special => f.write_str("Special"),
             NameTest::LongerThan(most) => write!(f, "LongerThan({most})"),

@@ -3,7 +3,7 @@
 //! A standard that divides the words of a segment by a sign of their own (`user:basic.info`) names it in `word_separators`;
 //! `basic..info` then has an empty word. The gap of an IPv6 address (`rate:ip:2001:db8::1`, `ip:[::1]`) is no empty segment.
 //!
-//! An id that was never filled in counts as an empty segment: what languages write for a missing value, as a whole segment
+//! With `unfilled_ids`, an id that was never filled in counts as an empty segment: what languages write for a missing value, as a whole segment
 //! (`user:null`), and placeholders of templates (`user:%d`, `user:${id}`, `user:{id}`). In `cache:null:user:1` the word says what is
 //! cached.
 //!
@@ -29,21 +29,31 @@ static META: RuleMeta = RuleMeta {
     },
     why: Text {
         en: "An empty segment usually comes from an id or name that was missing when the program built the key: all keys \
-          built that way collide, and their meaning is lost. So do those with `null`, `undefined`, `%d` or `{id}` in place of an id.",
-        zh: "空段通常表示程序拼接 key 名时缺少 id 或名称：这样生成的 key 会互相冲突，也无法看出其含义；用 null、undefined、%d、{id} 代替 id 的 key 也一样。",
+          built that way collide, and their meaning is lost.",
+        zh: "空段通常表示程序拼接 key 名时缺少 id 或名称：这样生成的 key 会互相冲突，也无法看出其含义。",
     },
     fix: Text {
         en: "find the code that builds the name from an empty variable, and remove doubled or trailing separators",
         zh: "找出用空变量拼接 key 名的代码；去掉重复的或结尾的分隔符",
     },
-    params: &[ParamSpec {
-        name: "word_separators",
-        what: Text {
-            en: "characters that divide the words of a segment, such as [\".\"]",
-            zh: "同一段内分隔单词的字符，例如 [\".\"]",
+    params: &[
+        ParamSpec {
+            name: "word_separators",
+            what: Text {
+                en: "characters that divide the words of a segment, such as [\".\"]",
+                zh: "同一段内分隔单词的字符，例如 [\".\"]",
+            },
+            default: ParamDefault::Words(&[]),
         },
-        default: ParamDefault::Words(&[]),
-    }],
+        ParamSpec {
+            name: "unfilled_ids",
+            what: Text {
+                en: "whether ids that were never filled in count: null, undefined, %d, ${id}",
+                zh: "未填入的标识（null、undefined、%d、${id}）是否也算",
+            },
+            default: ParamDefault::Flag(false),
+        },
+    ],
     unit: Some(Unit::Segments),
     passes: RuleSample::of(&[SampleKey::named("user:profile:12345")]),
     fails: RuleSample::of(&[SampleKey::named("user:profile:")]),
@@ -85,7 +95,8 @@ const ADDRESS_WORDS: [&[u8]; 22] = [
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(params: &Params) -> Result<BuiltRule, String> {
-    Ok(BuiltRule::Key(Box::new(EmptySegment::read(params.words("word_separators"))?)))
+    let unfilled_ids = params.flag("unfilled_ids");
+    Ok(BuiltRule::Key(Box::new(EmptySegment { unfilled_ids, ..EmptySegment::read(params.words("word_separators"))? })))
 }
 
 /// Segments that stand for an id that was never filled in: missing values as languages write them, and places of formats.
@@ -102,6 +113,8 @@ const CACHES: [&[u8]; 4] = [b"cache", b"caches", b"cached", "缓存".as_bytes()]
 pub struct EmptySegment {
     /// ASCII signs that divide the words of a segment.
     words: Box<[u8]>,
+    /// True if ids that were never filled in count, too.
+    unfilled_ids: bool,
 }
 
 impl EmptySegment {
@@ -111,7 +124,7 @@ impl EmptySegment {
             [byte] if byte.is_ascii_punctuation() && !matches!(byte, b'{' | b'}') => Ok(*byte),
             _ => Err(format!("{sign:?} must be a single ASCII punctuation character, and no brace")),
         };
-        Ok(EmptySegment { words: signs.iter().map(sign).collect::<Result<_, _>>()? })
+        Ok(EmptySegment { words: signs.iter().map(sign).collect::<Result<_, _>>()?, unfilled_ids: false })
     }
 }
 
@@ -123,17 +136,20 @@ impl KeyRule for EmptySegment {
         let empty = name.split(divides).filter(|part| part.is_empty()).count() as u64;
         let empty = if is_gap_of_address(&name, divides) { 0 } else { empty };
         let separators = &key.context.separators;
-        let in_tag = is_unfilled_tag(&untagged(key.record.key), |byte| separators.contains(byte));
-        let measured = empty + unfilled(&name, separators) + u64::from(in_tag);
+        let unfilled = || {
+            let in_tag = is_unfilled_tag(&untagged(key.record.key), |byte| separators.contains(byte));
+            unfilled(&name, separators) + u64::from(in_tag)
+        };
+        let measured = empty + if self.unfilled_ids { unfilled() } else { 0 };
         (measured > 0).then_some(Violation { measured, allowed: 0 })
     }
 
     fn name_test(&self) -> Option<NameTest> {
-        Some(NameTest::EmptySegment(self.words.clone()))
+        Some(NameTest::EmptySegment { words: self.words.clone(), unfilled_ids: self.unfilled_ids })
     }
 
     fn failing_segments(&self) -> &'static [&'static str] {
-        &UNFILLED
+        if self.unfilled_ids { &UNFILLED } else { &[] }
     }
 }
 
@@ -353,6 +369,9 @@ mod tests {
 
     #[test]
     fn ids_that_were_never_filled_in_count() {
+        let rule = EmptySegment { unfilled_ids: true, ..EmptySegment::default() };
+        let empty = |name: &str| check_name(&rule, name).map(|violation| violation.measured);
+        assert_eq!(check_name(&EmptySegment::default(), "user:null"), None);
         for name in [
             "user:null",
             "user:null:cart",
@@ -397,8 +416,8 @@ mod tests {
 
     #[test]
     fn the_name_pass_knows_them_too() {
-        let policy = "[rules.\"key.empty-segment\"]\nword_separators = [\".\"]\n";
-        for policy in ["[rules]\n\"key.empty-segment\" = \"must\"\n", policy] {
+        let policy = "[rules.\"key.empty-segment\"]\nunfilled_ids = true\n";
+        for policy in [policy, &format!("{policy}word_separators = [\".\"]\n")] {
             let checks = crate::policy::testing::checks(policy);
             let measured = |name: &str| {
                 crate::policy::testing::broken_by(&checks, name, |_| {}).map_or(0, |violation| violation.measured)
