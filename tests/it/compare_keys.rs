@@ -308,7 +308,7 @@ fn a_duplicate_that_expired_is_no_difference() {
     };
     let dumps = Dumps::new();
     let [one, other, later] = [("one.rdb", 5000), ("other.rdb", 5000), ("later.rdb", 90_000)]
-        .map(|(name, expiry)| dumps.add(name, &shard(expiry).string(name, "v")));
+        .map(|(name, expiry)| dumps.add(name, shard(expiry).string(name, "v")));
     let mut after = Dump::taken(CTIME + 60_000);
     ["one.rdb", "other.rdb", "later.rdb"].into_iter().for_each(|name| _ = after.string(name, "v"));
     let after = dumps.add("after.rdb", &after);
