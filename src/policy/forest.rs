@@ -45,8 +45,6 @@ pub struct PatternSums {
     pub keys: u64,
     /// Memory of the keys.
     pub memory: Bytes,
-    /// Bytes of the keys in the file.
-    pub disk: Bytes,
     /// Bytes of key names.
     pub name_bytes: Bytes,
     /// Bytes of the values themselves, without overhead of the server: see [`Record::content`](crate::record::Record::content).

@@ -231,10 +231,10 @@ fn add_places(node: TreeNode<'_, PatternFacts>, places: &mut Vec<PlaceId>) {
 }
 
 fn sums(facts: &PatternFacts) -> PatternSums {
-    let LeafSums { keys, memory, disk, name_bytes, content, without_ttl, last_expiry, .. } = facts.sums();
+    let LeafSums { keys, memory, name_bytes, content, without_ttl, last_expiry, .. } = facts.sums();
     let last_expiry = (last_expiry != NEVER).then_some(Millis(last_expiry));
     let (kinds, example) = (facts.kinds, facts.heaviest());
-    PatternSums { keys, memory, disk, name_bytes, content, without_ttl, last_expiry, kinds, example }
+    PatternSums { keys, memory, name_bytes, content, without_ttl, last_expiry, kinds, example }
 }
 
 /// Returns the children in a defined order, since that of the tree's lists depends on the order of keys.

@@ -210,7 +210,6 @@ mod tests {
         PatternSums {
             keys: 0,
             memory: Bytes(0),
-            disk: Bytes(0),
             name_bytes: Bytes(0),
             content: Bytes(0),
             without_ttl: Weight::default(),

@@ -234,7 +234,6 @@ mod tests {
         let facts = PatternSums {
             keys: names.len() as u64,
             memory: Bytes(names.len() as u64 * 80),
-            disk: Bytes(0),
             content: Bytes(0),
             name_bytes: Bytes(0),
             without_ttl: Weight::default(),

@@ -1,13 +1,12 @@
 use super::*;
 use crate::report::Weight;
 
-fn sums(kind: Kind, keys: u64, names: u64, content: u64, disk: u64) -> PatternSums {
+fn sums(kind: Kind, keys: u64, names: u64, content: u64) -> PatternSums {
     let mut kinds = [0; Kind::ALL.len()];
     kinds[kind as usize] = keys;
     PatternSums {
         keys,
         memory: Bytes(keys),
-        disk: Bytes(disk),
         name_bytes: Bytes(names),
         content: Bytes(content),
         without_ttl: Weight::default(),
@@ -63,7 +62,7 @@ fn suggested_by(policy: &str, names: &[&str]) -> Vec<String> {
         }
         let key = if is_tagged { format!("{{{name}}}") } else { name.replace("{int}", "7") };
         let key = crate::report::Key::from(key.as_bytes());
-        let mut facts = sums(Kind::String, 1000, 20_000, 5_000, 90_000);
+        let mut facts = sums(Kind::String, 1000, 20_000, 5_000);
         facts.example = Some(crate::report::Example { db: 0, key, memory: None });
         nodes[parent.unwrap()].facts = Some(facts);
     }
@@ -147,16 +146,16 @@ fn suggestions_match_the_same_patterns_of_the_policy() {
 
 #[test]
 fn strings_count_by_length_and_collections_by_their_bytes_in_the_dump() {
-    assert!(judge(sums(Kind::String, 1000, 20_000, 20_000, 0)).is_empty());
-    assert_eq!(judge(sums(Kind::String, 1000, 20_001, 20_000, 90_000)).len(), 1);
-    assert!(judge(sums(Kind::Hash, 1000, 20_000, 20_000, 90_000)).is_empty());
-    assert_eq!(judge(sums(Kind::Hash, 1000, 20_000, 19_999, 90_000)).len(), 1);
-    assert_eq!(judge(sums(Kind::String, 1000, 30_000, 10_000, 90_000))[0].measured, Some(750));
+    assert!(judge(sums(Kind::String, 1000, 20_000, 20_000)).is_empty());
+    assert_eq!(judge(sums(Kind::String, 1000, 20_001, 20_000)).len(), 1);
+    assert!(judge(sums(Kind::Hash, 1000, 20_000, 20_000)).is_empty());
+    assert_eq!(judge(sums(Kind::Hash, 1000, 20_000, 19_999)).len(), 1);
+    assert_eq!(judge(sums(Kind::String, 1000, 30_000, 10_000))[0].measured, Some(750));
 }
 
 #[test]
 fn patterns_behind_a_crowded_first_level_are_left_out_and_others_say_that_they_are_several() {
-    let costly = || Some(sums(Kind::String, 1000, 20_000, 5_000, 0));
+    let costly = || Some(sums(Kind::String, 1000, 20_000, 5_000));
     let merged = |nodes| {
         let found = NameCost { keys: 1000, share: 500 }.judge(&Forest { nodes, strict: false }, &Context::default());
         found.iter().map(|breach| breach.details.contains_key("merged")).collect::<Vec<bool>>()
@@ -183,10 +182,10 @@ fn patterns_behind_a_crowded_first_level_are_left_out_and_others_say_that_they_a
 
 #[test]
 fn few_keys_may_have_long_names() {
-    assert!(judge(sums(Kind::String, 999, 20_000, 0, 0)).is_empty());
+    assert!(judge(sums(Kind::String, 999, 20_000, 0)).is_empty());
 }
 
 #[test]
 fn saturated_sums_do_not_overflow() {
-    assert_eq!(judge(sums(Kind::String, u64::MAX, u64::MAX, u64::MAX - 1, 0)).len(), 1);
+    assert_eq!(judge(sums(Kind::String, u64::MAX, u64::MAX, u64::MAX - 1)).len(), 1);
 }

@@ -15,7 +15,6 @@ fn sums(kind: Kind, keys: u64, name: u64, expires: bool) -> PatternSums {
     PatternSums {
         keys,
         memory: Bytes(72 * keys),
-        disk: Bytes(20 * keys),
         name_bytes: Bytes(name * keys),
         content: Bytes(5 * keys),
         without_ttl,
