@@ -24,6 +24,7 @@ pub fn check(py: Python<'_>, path: PathBuf, options: Options) -> PyResult<Vec<u8
             [verdict] => {
                 let mut line = Vec::new();
                 write_line(verdict, &mut line)?;
+                line.push(b'\n');
                 Ok(line)
             }
             all => Err(Error::usage(format!("{}: {} files; check one at a time", path.display(), all.len()))),

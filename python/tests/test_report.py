@@ -174,7 +174,7 @@ def test_parts_give_the_report_of_one_run(seed: int) -> None:
 
 
 def test_a_plan_of_a_pattern_says_so() -> None:
-    pattern = SHARDS[0].parent / "*.rdb"
+    pattern = SHARDS[0].parent / "*.rdb.gz"
     plan = rdblens.plan(pattern)
     parts = [rdblens.partial(plan, number) for number in range(len(plan))]
     assert rdblens.report(plan, parts) == rdblens.analyze(pattern)
