@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// Header of igbinary, version 2.
-const IGBINARY: &[u8] = b"\0\0\0\x02";
+pub(super) const IGBINARY: &[u8] = b"\0\0\0\x02";
 
 /// Returns the text of a scalar that one of these serializers wrote; `None` for any other value.
 pub(super) fn scalar(value: &[u8]) -> Option<Cow<'_, [u8]>> {

@@ -4,6 +4,8 @@
 //! header of a usual format (compressed data, images, serialized objects) nor a word, as serialized objects have.
 
 use super::beginning;
+use super::binary::IGBINARY;
+use super::serialized::JAVA;
 use super::text::begins_like_text;
 use crate::record::{Kind, Record};
 
@@ -33,12 +35,12 @@ const FORMATS: [&[u8]; 15] = [
     b"\x04\x22\x4d\x18",
     b"\x89PNG",
     b"\xff\xd8\xff",
-    b"\xac\xed\0\x05",
+    JAVA,
     b"\x80\x02",
     b"\x80\x03",
     b"\x80\x04",
     b"\x80\x05",
-    b"\0\0\0\x02",
+    IGBINARY,
 ];
 
 /// Returns whether a string is a HyperLogLog or, as far as can be told, a bitmap. Reads only its beginning.

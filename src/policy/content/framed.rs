@@ -6,11 +6,9 @@
 //! Msgpack and protobuf have no mark of their own: a value is one of theirs if all its lengths add up to its end. Values that are
 //! read in part may end within a text. Every format takes linear time, protobuf for each of at most [`DEEPEST`] levels.
 
+use super::binary::IGBINARY;
+use super::serialized::JAVA;
 use crate::rdb::peek::MAX_TEXT_BYTES;
-
-/// Beginnings of streams of Java and of igbinary, version 2.
-const JAVA: &[u8] = b"\xac\xed\0\x05";
-const IGBINARY: &[u8] = b"\0\0\0\x02";
 
 /// Bytes from which on a value may be the beginning of a longer one. Digits at its end may have been left out.
 const PERHAPS_CUT: usize = MAX_TEXT_BYTES - 96;

@@ -5,6 +5,9 @@ use std::borrow::Cow;
 
 use super::binary;
 
+/// Beginning of whatever Java serialized.
+pub(super) const JAVA: &[u8] = b"\xac\xed\0\x05";
+
 /// Beginning of a string that Java serialized, before two bytes of length.
 const JAVA_STRING: &[u8] = b"\xac\xed\0\x05t";
 
@@ -12,7 +15,7 @@ const JAVA_STRING: &[u8] = b"\xac\xed\0\x05t";
 pub const JAVA_HEAD: usize = JAVA_STRING.len() + 2;
 
 /// Beginning of an object that Java serialized, before the name of its class, which is shorter than 256 bytes.
-const JAVA_OBJECT: &[u8] = b"\xac\xed\0\x05sr\0";
+pub const JAVA_OBJECT: &[u8] = b"\xac\xed\0\x05sr\0";
 
 /// Description of `java.lang.Boolean`, before its byte.
 const JAVA_BOOLEAN: &[u8] = b"\x11java.lang.Boolean\xcd r\x80\xd5\x9c\xfa\xee\x02\0\x01Z\0\x05valuexp";

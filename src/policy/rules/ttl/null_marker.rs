@@ -18,12 +18,16 @@
 //! Measured: remaining milliseconds at the reference time. The snapshot does not contain the original TTL, which was at least
 //! that long. A marker without expiry breaks the rule, too, and measures nothing.
 
+mod words;
+
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
+use words::{CACHED_WORDS, FILLED, MARKERS, PRESENT};
+
 use crate::policy::KeyView;
 use crate::policy::caches::CACHE;
-use crate::policy::content::serialized::{JAVA_HEAD, java_string, unboxed};
+use crate::policy::content::serialized::{JAVA_HEAD, JAVA_OBJECT, java_string, unboxed};
 use crate::policy::context::Context;
 use crate::policy::harmless::{DoubtfulTexts, HarmlessKeys};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
@@ -43,14 +47,8 @@ const UUID: usize = 36;
 /// Spring's marker, serialized by Java.
 const SPRING: &[u8; 64] = b"\xac\xed\0\x05sr\0+org.springframework.cache.support.NullValue\0\0\0\0\0\0\0\x01\x02\0\0xp";
 
-/// Spring's marker as one of its serializers of JSON writes it.
-const SPRING_NULL: &str = "{\"@class\":\"org.springframework.cache.support.NullValue\"}";
-
 /// `null` as Java serializes it.
 const JAVA_NULL: &[u8; 5] = b"\xac\xed\0\x05p";
-
-/// Beginning of an object that Java serialized, before its class.
-const JAVA_OBJECT: &[u8] = b"\xac\xed\0\x05sr\0";
 
 /// Classes of Java's collections, each with the length of its name before it, and the length of one without elements.
 const JAVA_COLLECTIONS: [(&[u8], usize); 11] = [
@@ -85,9 +83,6 @@ const BINARY_NULLS: [&[u8]; 4] = [SPRING, JAVA_NULL, b"\0\0\0\x02\0", b"\xc0"];
 /// Empty collections in binary form: a list of Java, the array of igbinary, the array and the map of msgpack.
 const BINARY_COLLECTIONS: [&[u8]; 4] = [ARRAY_LIST, b"\0\0\0\x02\x14\0", b"\x90", b"\x80"];
 
-/// Markers that count in keys of the class of caches: elsewhere, they may be the state of something.
-const CACHED_WORDS: [&str; 5] = ["EMPTY", "NOT_FOUND", "空", "空值", "不存在"];
-
 /// Longest marker that is looked for in other forms: pickled, packed, or before a newline.
 const LONGEST_WRAPPED: usize = 4;
 
@@ -97,143 +92,11 @@ const IGBINARY_HEAD: usize = 6;
 /// Bytes that pickle adds to a string, in its protocols with and without a frame and the number of the object.
 const PICKLE_HEADS: [usize; 6] = [5, 6, 8, 10, 14, 15];
 
-/// Segments of keys that say all by being there: their empty string is no result, whatever other value is.
-const PRESENT: [&str; 52] = [
-    "signed",
-    "notified",
-    "claimed",
-    "exposed",
-    "watched",
-    "viewed",
-    "alive",
-    "heartbeat",
-    "present",
-    "arrived",
-    "read",
-    "done",
-    "finished",
-    "completed",
-    "visited",
-    "checked",
-    "clicked",
-    "joined",
-    "rated",
-    "voted",
-    "liked",
-    "followed",
-    "invited",
-    "shared",
-    "published",
-    "activated",
-    "received",
-    "submitted",
-    "delivered",
-    "paid",
-    "used",
-    "cancelled",
-    "canceled",
-    "confirmed",
-    "approved",
-    "rejected",
-    "accepted",
-    "registered",
-    "subscribed",
-    "optout",
-    "kick",
-    "silence",
-    "forbid",
-    "frozen",
-    "realname",
-    "end",
-    "closed",
-    "started",
-    "shown",
-    "已读",
-    "已签",
-    "在线",
-];
-
-/// Segments of what users fill themselves: empty, it is no result of a query.
-const FILLED: [&str; 20] = [
-    "cart",
-    "carts",
-    "basket",
-    "pref",
-    "prefs",
-    "preference",
-    "preferences",
-    "draft",
-    "drafts",
-    "filter",
-    "filters",
-    "chosen",
-    "selected",
-    "selection",
-    "managers",
-    "admins",
-    "settings",
-    "购物车",
-    "草稿",
-    "偏好",
-];
-
 /// Lengths and first bytes of what [`is_pickled`] accepts.
 const PICKLED: (RangeInclusive<usize>, &[u8]) = (4..=6, b"\x80](}");
 
 /// End of the names of Spring Session's empty strings, before the id of the session.
 const SPRING_SESSION: &[u8] = b":sessions:expires:";
-
-/// Default markers: of databases, JSON, Lua, Python, PHP and JavaScript, and the empty values of JSON and PHP; behind them, those that
-/// Jackson and Fastjson write with their class, and Spring's.
-const MARKERS: [&str; 47] = [
-    "",
-    "NULL",
-    "null",
-    "Null",
-    "nil",
-    "NIL",
-    "None",
-    "\"\"",
-    "\"null\"",
-    "\"NULL\"",
-    "{}",
-    "[]",
-    "<null>",
-    "N;",
-    "a:0:{}",
-    "s:0:\"\";",
-    "undefined",
-    "<NULL>",
-    "\"None\"",
-    "{ }",
-    "[ ]",
-    "s:4:\"NULL\";",
-    "s:4:\"null\";",
-    "[\"java.util.ArrayList\",[]]",
-    "[\"java.util.LinkedList\",[]]",
-    "[\"java.util.HashSet\",[]]",
-    "[\"java.util.LinkedHashSet\",[]]",
-    "[\"java.util.TreeSet\",[]]",
-    "[\"java.util.Collections$EmptyList\",[]]",
-    "[\"java.util.Collections$EmptySet\",[]]",
-    "[\"java.util.ImmutableCollections$ListN\",[]]",
-    "[\"java.util.ImmutableCollections$SetN\",[]]",
-    "[\"java.util.HashMap\",{}]",
-    "[\"java.util.LinkedHashMap\",{}]",
-    "[\"java.util.Collections$EmptyMap\",{}]",
-    "{\"@class\":\"java.util.HashMap\"}",
-    "{\"@class\":\"java.util.LinkedHashMap\"}",
-    "{\"@class\":\"java.util.TreeMap\"}",
-    "{\"@class\":\"java.util.concurrent.ConcurrentHashMap\"}",
-    "{\"@class\":\"java.util.Collections$EmptyMap\"}",
-    "{\"@class\":\"java.util.ImmutableCollections$MapN\"}",
-    "{\"@type\":\"java.util.HashMap\"}",
-    "{\"@type\":\"java.util.LinkedHashMap\"}",
-    "{\"@type\":\"java.util.TreeMap\"}",
-    SPRING_NULL,
-    "{\"@type\":\"org.springframework.cache.support.NullValue\"}",
-    "[\"org.springframework.cache.support.NullValue\",{}]",
-];
 
 /// Description of the rule.
 static META: RuleMeta = RuleMeta {
@@ -445,7 +308,7 @@ impl NullMarker {
 /// What a marker shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Marker {
-    /// That there is nothing.
+    /// A null, or a word for it.
     Null,
     /// An empty string.
     Text,
