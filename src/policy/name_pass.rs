@@ -367,7 +367,8 @@ impl NamePass {
     fn pass_untagged(&self, name: &[u8]) -> (NameScan, Option<u8>, bool) {
         let pieces = untagged(name);
         let seen = pieces.iter().fold(NameScan::NOTHING, |seen, piece| seen.pass(piece, &self.classes));
-        let is_unfilled = empty_segment::is_unfilled_tag(&pieces, |byte| self.separators.contains(byte));
+        let is_unfilled =
+            self.unfilled != 0 && empty_segment::is_unfilled_tag(&pieces, |byte| self.separators.contains(byte));
         (seen, pieces.into_iter().flatten().next().copied(), is_unfilled)
     }
 

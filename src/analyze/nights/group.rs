@@ -5,12 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Candidate, Night, Nights, midnight, night};
 use crate::analyze::one_snapshot::MOST_APART;
 use crate::input::{shown_path, undated};
-use crate::report::diff::nights::{base_name, without_date};
+use crate::report::diff::nights::{LONG_NIGHT_SECONDS, base_name, without_date};
 use crate::report::{Warning, WarningKind};
 use crate::sorting::CompactSort;
-
-/// Seconds between files of one night that have the same date in their names, or are in its folder.
-const SAME_DATE_APART: i64 = 12 * 3600;
 
 /// Part of a path that names the shard.
 #[derive(Debug, Clone, Copy)]
@@ -159,7 +156,7 @@ impl Open {
         let is_in_folder = folder.is_some_and(|folder| self.folders.contains(folder));
         let apart = candidate.created.map(|created| created.saturating_sub(self.start).abs());
         let is_near = match apart {
-            Some(apart) => apart <= MOST_APART || ((has_date || is_in_folder) && apart <= SAME_DATE_APART),
+            Some(apart) => apart <= MOST_APART || ((has_date || is_in_folder) && apart <= LONG_NIGHT_SECONDS),
             None => has_date || is_in_folder,
         };
         is_near && !self.shards.contains_key(shard)

@@ -3,7 +3,8 @@
 //! The last word of a segment counts, numbers behind it aside: not `password-reset-page`, nor `pwd_changed_at`. Where only
 //! ids follow, the value is taken for the password unless it cannot be one: flags, times, markup, hashes. Where other words
 //! follow (`password:user:ann`), it must also look like one: letters and digits mixed, without words. So must the members of
-//! a set. Words such as `salt` and `reset` behind it say that the value is something else. Lists of passwords that nobody may use (`weak:password`) hold nobody's.
+//! a set. Words such as `salt` and `reset` behind it say that the value is something else. Lists of forbidden passwords
+//! (`weak:password`) do not count.
 
 use super::{password, split_hump};
 use crate::pattern::segment::Separators;

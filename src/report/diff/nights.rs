@@ -13,8 +13,10 @@ use crate::units::Millis;
 /// Snapshots at most this far apart are of one night, in milliseconds.
 const NIGHT: u64 = 3_600_000;
 
-/// The same for those in one folder or with one date.
-const LONG_NIGHT: u64 = 12 * NIGHT;
+/// Seconds between snapshots of one night that are in one folder or have one date.
+pub(crate) const LONG_NIGHT_SECONDS: i64 = 12 * 3600;
+
+const LONG_NIGHT: u64 = LONG_NIGHT_SECONDS.unsigned_abs() * 1000;
 
 /// Endings of dumps, which may differ from night to night.
 const ENDINGS: [&str; 6] = [".gz", ".zst", ".lz4", ".rdb", ".aof", ".manifest"];
