@@ -17,7 +17,7 @@ from . import _native
 from ._errors import DamagedError, Error, LimitError, ReadError, UnreadableError, UsageError
 from ._native import VERSION as __version__
 from ._native import Scan
-from ._options import Path, Paths, Reading, Texts, Time, listed, options_of, paths_of, whole
+from ._options import Path, Paths, Reading, Texts, Time, listed, options_of, path_of, paths_of, whole
 from ._results import Comparison, FileCheck, Plan, Report
 
 __all__ = [
@@ -134,7 +134,7 @@ def check(
     options = options_of(
         dict(checksum=checksum, mmap=mmap, threads=threads, temp_dir=temp_dir, storage_options=storage_options)
     )  # fmt: skip
-    return FileCheck(_native.check(*paths_of(path), options))
+    return FileCheck(_native.check(path_of(path), options))
 
 
 def compare(

@@ -60,11 +60,15 @@ RANGES: dict[str, tuple[float, float]] = {
 def paths_of(paths: Paths) -> list[str]:
     """One path or several, as text."""
     listed: Iterable[Path] = [paths] if isinstance(paths, (str, os.PathLike)) else paths
-    texts = [os.fspath(path) for path in listed]
-    for text in texts:
-        if text == "-":
-            raise UsageError("standard input belongs to the interpreter: give a file")
-    return texts
+    return [path_of(path) for path in listed]
+
+
+def path_of(path: Path) -> str:
+    """One path, as text."""
+    text = os.fspath(path)
+    if text == "-":
+        raise UsageError("standard input belongs to the interpreter: give a file")
+    return text
 
 
 def options_of(asked: Mapping[str, Any], reading: Mapping[str, Any] | None = None) -> dict[str, Any]:
