@@ -29,9 +29,7 @@ use crate::input::undated;
 use crate::rdb::cursor::Cursor;
 use crate::rdb::header::RdbHeader;
 use crate::rdb::scan::{FileItem, ScanState, Scanner};
-
-/// Seconds between the first and the last file of one snapshot.
-pub(super) const MOST_APART: i64 = 3600;
+use crate::report::diff::nights::NIGHT_SECONDS;
 
 /// Bytes at the start of a file that tell most files apart.
 const HEAD: usize = 64 << 10;
@@ -231,7 +229,7 @@ fn by_time(inputs: &[&PreparedInput]) -> Option<Error> {
     let (last, other) = timed.iter().max_by_key(|(ctime, _)| *ctime)?;
     let apart = last.saturating_sub(*first);
     let servers = timed.iter().map(|(_, input)| (input.preamble.field("repl-id"), input.name()));
-    if apart <= MOST_APART || are_servers(servers) {
+    if apart <= NIGHT_SECONDS || are_servers(servers) {
         return None;
     }
     Some(saved_apart(one.name(), other.name(), apart))

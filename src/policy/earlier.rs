@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::pattern::joined::{COLLAPSED, TreeTexts, join};
 use crate::pattern::segment::Separators;
+use crate::report::diff::growth::Unlisted;
 use crate::report::{NamedReport, PatternRow, Weight};
 use crate::units::Bytes;
 
@@ -69,7 +70,7 @@ impl EarlierPatterns {
             memory: if row.unknown.is_none() { row.memory } else { Bytes(u64::MAX) },
         };
         let patterns = report.patterns.list.iter().map(|row| (row.pattern.clone(), weight(row))).collect();
-        let mut known = Self::listed(name, report.totals.memory, patterns, report.lists_all_patterns());
+        let mut known = Self::listed(name, report.totals.memory, patterns, report.unlisted_patterns());
         known.lacks_memory = !report.totals.unknown.is_none();
         known.strict = report.has_strict_patterns();
         if known.lacks_memory
@@ -80,18 +81,16 @@ impl EarlierPatterns {
         Some(known)
     }
 
-    /// Creates a list that holds all patterns if `complete`, otherwise only the heaviest ones.
-    pub fn listed(name: &str, memory: Bytes, patterns: BTreeMap<String, Weight>, complete: bool) -> EarlierPatterns {
-        let listed: Bytes = patterns.values().map(|weight| weight.memory).sum();
-        // Reports made by others may list more than there is.
-        let rest = memory.0.checked_sub(listed.0).map(Bytes);
-        let unlisted = match patterns.values().map(|weight| weight.memory).min() {
-            _ if complete => EarlierWeight::Absent,
-            Some(least) => EarlierWeight::AtMost(rest.map_or(least, |rest| rest.min(least))),
-            None => EarlierWeight::Unknown,
+    /// Creates a list of the heaviest patterns, beside which `hidden` ones are not listed.
+    pub fn listed(name: &str, memory: Bytes, patterns: BTreeMap<String, Weight>, hidden: u64) -> EarlierPatterns {
+        let Unlisted { one, all } = Unlisted::beside(patterns.values().map(|weight| weight.memory), hidden, memory);
+        let unlisted = match hidden {
+            0 => EarlierWeight::Absent,
+            _ if patterns.is_empty() => EarlierWeight::Unknown,
+            _ => EarlierWeight::AtMost(Bytes(one)),
         };
-        let rest = rest.unwrap_or_default();
-        EarlierPatterns { name: name.to_owned(), memory, lacks_memory: false, strict: false, patterns, unlisted, rest }
+        let name = name.to_owned();
+        EarlierPatterns { name, memory, lacks_memory: false, strict: false, patterns, unlisted, rest: Bytes(all) }
     }
 
     /// Returns whether anything is known about patterns: an earlier report that lists none of several says nothing.
@@ -148,7 +147,8 @@ mod tests {
     fn earlier(patterns: &[(&str, u64, u64)], complete: bool) -> EarlierPatterns {
         let weight =
             |&(text, keys, memory): &(&str, u64, u64)| (text.to_owned(), Weight { keys, memory: Bytes(memory) });
-        EarlierPatterns::listed("old", Bytes(1000), patterns.iter().map(weight).collect(), complete)
+        let hidden = if complete { 0 } else { u64::MAX };
+        EarlierPatterns::listed("old", Bytes(1000), patterns.iter().map(weight).collect(), hidden)
     }
 
     fn before(earlier: &EarlierPatterns, pattern: &str) -> EarlierWeight {

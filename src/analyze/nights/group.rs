@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Candidate, Night, Nights, midnight, night};
-use crate::analyze::one_snapshot::MOST_APART;
 use crate::input::{shown_path, undated};
-use crate::report::diff::nights::{LONG_NIGHT_SECONDS, base_name, without_date};
+use crate::report::diff::nights::{LONG_NIGHT_SECONDS, NIGHT_SECONDS, base_name, without_date};
 use crate::report::{Warning, WarningKind};
 use crate::sorting::CompactSort;
 
@@ -41,7 +40,7 @@ impl ShardName {
                 || several
                     && times
                         .values()
-                        .all(|times| times.windows(2).all(|two| two[1].saturating_sub(two[0]) > MOST_APART));
+                        .all(|times| times.windows(2).all(|two| two[1].saturating_sub(two[0]) > NIGHT_SECONDS));
             repeats && is_sure
         })
     }
@@ -71,7 +70,7 @@ fn is_series_of_one(candidates: &[Candidate]) -> bool {
     let times: Option<BTreeSet<i64>> = dumps().map(|candidate| candidate.created).collect();
     let apart = |times: BTreeSet<i64>| {
         let times: Vec<i64> = times.into_iter().collect();
-        times.windows(2).all(|two| two[1].saturating_sub(two[0]) > MOST_APART)
+        times.windows(2).all(|two| two[1].saturating_sub(two[0]) > NIGHT_SECONDS)
     };
     let ids: Option<BTreeSet<&[u8]>> = dumps().map(|candidate| candidate.id.as_deref()).collect();
     let is_one_server = ids.is_some_and(|ids| ids.len() == 1);
@@ -156,7 +155,7 @@ impl Open {
         let is_in_folder = folder.is_some_and(|folder| self.folders.contains(folder));
         let apart = candidate.created.map(|created| created.saturating_sub(self.start).abs());
         let is_near = match apart {
-            Some(apart) => apart <= MOST_APART || ((has_date || is_in_folder) && apart <= LONG_NIGHT_SECONDS),
+            Some(apart) => apart <= NIGHT_SECONDS || ((has_date || is_in_folder) && apart <= LONG_NIGHT_SECONDS),
             None => has_date || is_in_folder,
         };
         is_near && !self.shards.contains_key(shard)

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{MOST_APART, ONE_NAME, are_servers, given_twice, not_shards, saved_apart};
+use super::{ONE_NAME, are_servers, given_twice, not_shards, saved_apart};
 use crate::error::{Error, Result};
 use crate::input::undated;
+use crate::report::diff::nights::NIGHT_SECONDS;
 use crate::report::{ContainerForm, NamedReport};
 
 /// Returns an error if a stored report is of the same snapshot as another one of `reports`, of the same shard at another date, or of
@@ -61,7 +62,7 @@ fn check_times(reports: &[NamedReport], is_stored: impl Fn(usize) -> bool) -> Re
     let (Some(&(first, one)), Some(&(last, other))) = (times.iter().min(), times.iter().max()) else { return Ok(()) };
     let apart = last.saturating_sub(first);
     let any_is_stored = times.iter().any(|&(_, index)| is_stored(index));
-    if apart <= MOST_APART || one == other || !any_is_stored || are_servers(reports.iter().map(server)) {
+    if apart <= NIGHT_SECONDS || one == other || !any_is_stored || are_servers(reports.iter().map(server)) {
         return Ok(());
     }
     Err(saved_apart(&reports[one].name, &reports[other].name, apart))

@@ -289,7 +289,7 @@ impl PatternSide {
 
 /// Most memory of patterns that a report does not list, as its list was cut.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Unlisted {
+pub(crate) struct Unlisted {
     /// Of one pattern.
     pub one: u64,
     /// Of all of them together.
@@ -297,20 +297,24 @@ pub(super) struct Unlisted {
 }
 
 impl Unlisted {
-    /// Returns the bounds of a report: no hidden row is heavier than the lightest listed, and all together take what the listed leave.
+    /// Returns the bounds of a report.
     pub fn of(report: &Report) -> Unlisted {
-        let list = &report.patterns.list;
-        let hidden = report.patterns.distinct.saturating_sub(list.len() as u64);
+        let listed = report.patterns.list.iter().map(|row| row.memory);
+        Unlisted::beside(listed, report.unlisted_patterns(), report.totals.memory)
+    }
+
+    /// Returns the bounds of `hidden` patterns beside those listed, given the memory of all keys: none is heavier than the lightest
+    /// listed, and all together take what the listed leave.
+    pub fn beside(listed: impl Iterator<Item = Bytes> + Clone, hidden: u64, all: Bytes) -> Unlisted {
         if hidden == 0 {
             return Unlisted { one: 0, all: 0 };
         }
-        let listed: Bytes = list.iter().map(|row| row.memory).sum();
-        let lightest = list.iter().map(|row| row.memory.0).min();
+        let lightest = listed.clone().min().map(|least| least.0);
         // Reports made by others may list more than there is.
-        let rest = report.totals.memory.0.checked_sub(listed.0).or(lightest.map(|least| least.saturating_mul(hidden)));
-        let all = rest.unwrap_or(u64::MAX);
-        let one = lightest.map_or(all, |least| least.min(all));
-        Unlisted { one, all: all.min(one.saturating_mul(hidden)) }
+        let rest = all.0.checked_sub(listed.sum::<Bytes>().0);
+        let rest = rest.or(lightest.map(|least| least.saturating_mul(hidden))).unwrap_or(u64::MAX);
+        let one = lightest.map_or(rest, |least| least.min(rest));
+        Unlisted { one, all: rest.min(one.saturating_mul(hidden)) }
     }
 }
 

@@ -105,7 +105,12 @@ impl Report {
 
     /// Returns true if the report lists every pattern of its snapshot, not just the heaviest.
     pub fn lists_all_patterns(&self) -> bool {
-        self.patterns.list.len() as u64 >= self.patterns.distinct
+        self.unlisted_patterns() == 0
+    }
+
+    /// Returns how many patterns the list lacks, as it was cut.
+    pub(crate) fn unlisted_patterns(&self) -> u64 {
+        self.patterns.distinct.saturating_sub(self.patterns.list.len() as u64)
     }
 
     /// Returns true if its tree of patterns was in strict mode, or if that is not known.

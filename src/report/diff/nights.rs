@@ -10,12 +10,15 @@ use crate::input::undated;
 use crate::sorting::CompactSort;
 use crate::units::Millis;
 
-/// Snapshots at most this far apart are of one night, in milliseconds.
-const NIGHT: u64 = 3_600_000;
+/// Most seconds between snapshots of one night.
+pub(crate) const NIGHT_SECONDS: i64 = 3600;
 
-/// Seconds between snapshots of one night that are in one folder or have one date.
+/// Most seconds between those that are in one folder or have one date.
 pub(crate) const LONG_NIGHT_SECONDS: i64 = 12 * 3600;
 
+// The same in milliseconds.
+
+const NIGHT: u64 = NIGHT_SECONDS.unsigned_abs() * 1000;
 const LONG_NIGHT: u64 = LONG_NIGHT_SECONDS.unsigned_abs() * 1000;
 
 /// Endings of dumps, which may differ from night to night.

@@ -199,7 +199,7 @@ mod tests {
         };
         let weight = Weight { keys: 1, memory: Bytes(100) };
         let patterns = [("a:{int}".to_owned(), weight)].into();
-        let earlier = EarlierPatterns::listed("old", Bytes(1 << 40), patterns, complete);
+        let earlier = EarlierPatterns::listed("old", Bytes(1 << 40), patterns, if complete { 0 } else { u64::MAX });
         let context = Context { earlier: Some(earlier), ..Context::default() };
         let mut breaches = GrowthRule { factor: 2, least: 150, share: 100 }
             .judge(&Forest { nodes: vec![node], strict: false }, &context);
