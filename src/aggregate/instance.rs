@@ -1,6 +1,6 @@
 //! Keys, expiries and slots per database and file: the input for the sizes of the servers' hash tables.
 //!
-//! Each file is a server of its own. Memory: one row per database of a file (those from [`SHARED_FROM`] on share one),
+//! Each file is a server of its own, but for the files of a Dragonfly snapshot. Memory: one row per database of a file (those from [`SHARED_FROM`] on share one),
 //! and where slots are counted 2 KiB per 256 slots in use, for the first [`SLOTTED_DATABASES`] databases only: a
 //! cluster
 //! node has one database, or a few.
@@ -18,7 +18,7 @@ use crate::units::Bytes;
 /// Counts of one server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FileInstance {
-    /// Position of the file among the inputs.
+    /// Position of its first file among the inputs.
     pub file: usize,
     /// Key counts of its databases.
     pub shape: InstanceShape,
@@ -63,10 +63,15 @@ impl InstanceStats {
         self.rows.values().map(|row| row.slots.heap_bytes()).sum()
     }
 
-    /// Returns the servers, in the order of their files.
-    pub fn finish(self) -> Vec<FileInstance> {
-        let mut servers: Vec<FileInstance> = Vec::new();
+    /// Returns the servers, in the order of their files. `first_files` holds for each file the position of the first one of its server;
+    /// those that it lacks are servers of their own.
+    pub fn finish(self, first_files: &[usize]) -> Vec<FileInstance> {
+        let mut rows: BTreeMap<(usize, u64), InstanceRow> = BTreeMap::new();
         for ((file, db), row) in self.rows {
+            rows.entry((first_files.get(file).copied().unwrap_or(file), db)).or_default().merge(row);
+        }
+        let mut servers: Vec<FileInstance> = Vec::new();
+        for ((file, db), row) in rows {
             if servers.last().is_none_or(|last| last.file != file) {
                 servers.push(FileInstance { file, ..FileInstance::default() });
             }
@@ -140,7 +145,7 @@ mod tests {
             instance.observe(&record.record());
             instance.count_slot(&record.record(), slot);
         }
-        let servers = instance.finish().finish();
+        let servers = instance.finish().finish(&[]);
         let rows: Vec<_> = servers.iter().map(|server| (server.file, server.memory.0)).collect();
         assert_eq!(rows, [(0, 150), (1, 50)]);
         let databases = &servers[0].shape.databases;
@@ -160,7 +165,7 @@ mod tests {
             instance.observe(&record.record());
             instance.count_slot(&record.record(), slot);
         }
-        let databases = &instance.finish().finish()[0].shape.databases;
+        let databases = &instance.finish().finish(&[])[0].shape.databases;
         assert_eq!(databases[0].first_slot, SlotShape { keys: 2, expiring: 0 });
     }
 
@@ -173,7 +178,7 @@ mod tests {
             instance.observe(&record.record());
             instance.count_slot(&record.record(), 3);
             assert_eq!(instance.heap_bytes().0, 0);
-            assert!(instance.finish().finish()[0].shape.databases[0].slots.is_empty());
+            assert!(instance.finish().finish(&[])[0].shape.databases[0].slots.is_empty());
         }
     }
 
@@ -197,7 +202,7 @@ mod tests {
         #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
         #[test]
         fn laws(sample in samples()) {
-            check_laws(&sample, || BySum(instance(true)), |instance| format!("{:?}", instance.0.finish().finish()));
+            check_laws(&sample, || BySum(instance(true)), |instance| format!("{:?}", instance.0.finish().finish(&[])));
         }
     }
 }

@@ -20,6 +20,7 @@ pub mod sizes;
 pub mod slot_counts;
 pub mod slots;
 pub mod streams;
+pub mod strings;
 pub mod sums;
 pub mod templates;
 #[cfg(test)]

@@ -11,7 +11,7 @@ use crate::pattern::classify::Classifier;
 use crate::policy::checks::RuleCheck;
 use crate::policy::dictionary::Exemption;
 use crate::policy::forest::Forest;
-use crate::policy::rule::{Breach, PatternRule, StoredStrings};
+use crate::policy::rule::{Breach, PatternRule};
 use crate::policy::{Checks, Severity};
 use crate::report::{
     BudgetRow, ColdDivision, ColdPart, DictionaryFit, EntryRow, Exempted, Finding, FindingPattern, Findings, Naming,
@@ -95,7 +95,7 @@ pub fn pattern_breaches<'c>(
 }
 
 /// Adds violations of rules about the snapshot, which examine the other sections of the report, and names owners.
-pub fn judge_report(checks: &Checks, classifier: &Classifier, report: &mut Report, strings: StoredStrings, top: usize) {
+pub fn judge_report(checks: &Checks, classifier: &Classifier, report: &mut Report, sizes_hidden: bool, top: usize) {
     let mut judging = BreachCollector::new(checks, classifier, top);
     let partial = !report.complete || !report.options.selection.is_empty();
     for check in checks.snapshots.iter().filter(|check| !(partial && check.rule.is_about_shares())) {
@@ -104,7 +104,7 @@ pub fn judge_report(checks: &Checks, classifier: &Classifier, report: &mut Repor
     }
     report.findings.exempted.extend(judging.exempted());
     finish(&mut report.findings);
-    leave_out(checks.not_evaluated(report, strings), &mut report.findings);
+    leave_out(checks.not_evaluated(report, sizes_hidden), &mut report.findings);
     if checks.has_dictionary() {
         name_owners(checks, classifier, &mut report.findings);
     }

@@ -26,7 +26,9 @@ use crate::pattern::joined::COLLAPSED;
 use crate::pattern::name::KeyName;
 use crate::pattern::tree::PlaceId;
 use crate::policy::KeyView;
+use crate::policy::params::Params;
 use crate::policy::registry;
+use crate::policy::rule::BuiltRule;
 use crate::policy::rules::type_::near_compact_limit;
 use crate::policy::{Checks, Judged, KeyLabels, NameJudged, Severity};
 use crate::rdb::peek::PeekBuffers;
@@ -181,7 +183,8 @@ fn check_rule(questions: &Questions, id: &str) -> Result<()> {
     let listed: BTreeSet<&str> = about_keys().chain(about_patterns()).collect();
     let listed = listed.into_iter().collect::<Vec<_>>().join(", ");
     let all = format!("policy {} lists the keys of: {listed}", checks.policy.name);
-    let fault = if checks.snapshots.iter().any(|check| check.meta.id == id) {
+    let is_disabled = || checks.disabled.iter().any(|lacking| lacking.rule == id);
+    let fault = if checks.snapshots.iter().any(|check| check.meta.id == id) || is_disabled() && is_about_snapshots(id) {
         format!("--breaking {id}: the rule is about the snapshot as a whole, not about single keys")
     } else if let Some(lacking) = checks.disabled.iter().find(|lacking| lacking.rule == id) {
         let (reason, remedy) = (&lacking.reason.en, lacking.remedy.en.as_str());
@@ -193,6 +196,12 @@ fn check_rule(questions: &Questions, id: &str) -> Result<()> {
         return Err(Error::usage(format!("--breaking {id}: unknown rule")).with_hint(format!("{near}{all}")));
     };
     Err(Error::usage(fault).with_hint(all))
+}
+
+/// Returns whether a rule is about snapshots, not about keys.
+fn is_about_snapshots(id: &str) -> bool {
+    let rule = registry::find(id).map(|rule| (rule.build)(&Params::defaults(rule.meta.params)));
+    matches!(rule, Some(Ok(BuiltRule::Snapshot(_))))
 }
 
 /// Fails for an owner that the data dictionary does not name.

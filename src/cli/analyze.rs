@@ -39,13 +39,12 @@ pub fn run(args: &AnalyzeArgs) -> Result<ExitStatus> {
     if report.totals.keys == 0 {
         hints::no_keys(&args.read);
     }
-    if !args.read.input.quiet {
-        print_damage(&report);
-    }
+    print_damage(&report);
     Ok(Gate { fail_on: args.policy.fail_on, strict: args.policy.strict_gate, is_shown }.exit(&report))
 }
 
-/// Prints the damage listed in the report to standard error as well, so that it shows up in logs.
+/// Prints the damage listed in the report to standard error as well, so that it shows up in logs. It is no warning that `--quiet`
+/// suppresses: it explains the exit status.
 pub(super) fn print_damage(report: &Report) {
     for file in &report.source.files {
         for error in &file.errors {

@@ -4,6 +4,7 @@ mod series;
 
 use std::path::Path;
 
+use super::analyze::print_damage;
 use super::args::{CompareArgs, ComparedList};
 use super::delivery::ReportDelivery;
 use super::given::GivenFlags;
@@ -98,5 +99,6 @@ pub(super) fn snapshot(input: &Path, plan: &Plan, quiet: bool) -> Result<NamedRe
         return plan::named_report(input, &name);
     }
     let report = analyze::analyze(&[input], plan, &ProgressLine::new(quiet))?;
+    print_damage(&report);
     Ok(NamedReport { name, report })
 }

@@ -1,5 +1,6 @@
 //! `rdblens dictionary`: drafts a data dictionary, or the missing entries of an existing one.
 
+use super::analyze::print_damage;
 use super::args::DictionaryArgs;
 use super::output::Outlet;
 use super::progress::ProgressLine;
@@ -45,6 +46,7 @@ pub fn run(args: &DictionaryArgs) -> Result<ExitStatus> {
         hints::no_keys(&args.read);
     }
     let draft = Draft { syntax, base, most: top, lang: args.lang.lang() };
+    print_damage(&report);
     written(draft.write(&report, &mut out).and_then(|()| out.finish()))?;
     Ok(if report.complete { ExitStatus::Done } else { ExitStatus::Incomplete })
 }

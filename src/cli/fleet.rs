@@ -124,9 +124,7 @@ pub fn merge(args: &MergeArgs) -> Result<ExitStatus> {
     let report = merged(args, &planned, choices)?.report()?;
     let is_shown = delivery.shows_findings();
     written(delivery.write(&report, report.options.rows, args.lang.lang(), &args.screen))?;
-    if !args.quiet {
-        analyze::print_damage(&report);
-    }
+    analyze::print_damage(&report);
     Ok(Gate { fail_on: args.fail_on, strict: args.strict_gate, is_shown }.exit(&report))
 }
 

@@ -79,10 +79,11 @@ pub fn run(args: &KeysArgs) -> Result<ExitStatus> {
         return Ok(ExitStatus::Done);
     }
     let sound = read.verdicts.iter().all(FileVerdict::is_sound);
-    if !args.read.input.quiet {
-        for verdict in &read.verdicts {
-            verdict.fault.iter().for_each(print_error);
-            verdict.damage.iter().for_each(print_error);
+    for verdict in &read.verdicts {
+        // Damage explains the exit status: it is said even with --quiet.
+        verdict.fault.iter().for_each(print_error);
+        verdict.damage.iter().for_each(print_error);
+        if !args.read.input.quiet {
             verdict.warnings.iter().for_each(|warning| notice!("{}", warning.wording.en));
         }
     }

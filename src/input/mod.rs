@@ -44,6 +44,7 @@ pub use decompress::Compression;
 pub use file_id::FileId;
 pub use mmap::Map;
 pub use object::{Object, StoreSettings, Stores, Target, as_address};
+pub(crate) use resolve::shards::dragonfly_snapshot;
 #[cfg(feature = "cli")]
 pub use resolve::shards::drop_shards_of_summaries;
 pub use resolve::{Resolved, SpecialFile, read_once, resolve, resolve_each, resolve_each_with, resolve_with};

@@ -21,7 +21,7 @@ use super::context::Context;
 use super::dictionary::{DictionaryEntry, Exemption};
 use super::matcher::Matcher;
 use super::name_pass::NamePass;
-use super::rule::{Breach, KeyRule, Known, Need, PatternRule, RuleMeta, Severity, SnapshotRule, StoredStrings};
+use super::rule::{Breach, KeyRule, Known, Need, PatternRule, RuleMeta, Severity, SnapshotRule};
 use super::sensitive::Inspection;
 use super::settings::{Policy, RuleSetting};
 use super::word_set::WordSet;
@@ -155,8 +155,8 @@ impl Checks {
     ///
     /// A rule that found something was evaluated: what it found is true. Of a file that could not be read completely nothing
     /// else is known, except to rules about the files themselves.
-    pub fn not_evaluated(&self, report: &Report, strings: StoredStrings) -> Vec<NotEvaluated> {
-        let known = Known { context: &self.context, report: Some(report), strings };
+    pub fn not_evaluated(&self, report: &Report, sizes_hidden: bool) -> Vec<NotEvaluated> {
+        let known = Known { context: &self.context, report: Some(report), sizes_hidden };
         let unread = (!report.complete).then_some(Need::WholeFiles);
         let keys = self.keys.iter().map(|check| (check.meta.id, check.severity, check.rule.needs(&known).or(unread)));
         let patterns =

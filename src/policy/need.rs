@@ -1,7 +1,5 @@
 //! Facts that a rule needs and a run may lack: without them the rule is not evaluated.
 
-use serde::{Deserialize, Serialize};
-
 use super::context::Context;
 use crate::report::{NotEvaluated, Report, Severity, Text, Warning, WarningKind};
 
@@ -40,6 +38,8 @@ pub enum Need {
     WholeValues,
     /// Cluster node, or several shards.
     Shards,
+    /// The other nodes of a cluster.
+    OtherNodes,
     /// Estimate for a newer server.
     NewerServer,
     /// Verified checksum.
@@ -89,13 +89,14 @@ impl Need {
                 "部分 value 超出内存上限，未予分析",
             ),
             Need::Shards => text("the input is one server outside a cluster", "输入只有一个非集群实例"),
+            Need::OtherNodes => text("only one node of the cluster was given", "只给出了集群的一个节点"),
             Need::NewerServer => text("memory on a newer server was not estimated", "没有估算新版本服务器的内存"),
             Need::Checksum => text("a checksum was not verified", "有校验和未经校验"),
             Need::StoredChecksum => text("a file has no checksum", "有文件没有校验和"),
             Need::LaterNow => text("the given time is before a snapshot", "给出的时间早于快照"),
             Need::MemoryLimit => text("the server has no memory limit", "服务器没有内存上限"),
             Need::WholeFiles => text("a file could not be read completely", "有文件未能完整读取"),
-            Need::CompressedSizes => text("no string of the dump is compressed", "快照中没有压缩存储的字符串"),
+            Need::CompressedSizes => text("no string of a file is compressed", "有文件中没有压缩存储的字符串"),
             Need::AllKeys => text("only some of the keys were selected", "只选取了部分 key"),
             Need::KnownMemory => text("the memory of some keys is unknown", "部分 key 的内存未知"),
             Need::ModuleContent => {
@@ -145,7 +146,7 @@ impl Need {
             ),
             Need::Values => text("give --inspect-values", "用 --inspect-values 开启"),
             Need::WholeValues => text("give a larger --max-memory", "给出更大的 --max-memory"),
-            Need::Shards => text("give the files of all shards", "给出所有分片的文件"),
+            Need::Shards | Need::OtherNodes => text("give the files of all shards", "给出所有分片的文件"),
             Need::NewerServer => text("give --what-if, such as redis-8.2", "用 --what-if 给出，例如 redis-8.2"),
             Need::Checksum => text("read whole files, without --no-checksum", "读完整个文件，不用 --no-checksum"),
             Need::StoredChecksum => text(
@@ -197,6 +198,7 @@ impl Need {
             | Need::IdleTimes
             | Need::IdleTimesOrCounters
             | Need::Shards
+            | Need::OtherNodes
             | Need::Checksum
             | Need::StoredChecksum
             | Need::WholeFiles
@@ -237,31 +239,14 @@ pub struct Known<'a> {
     pub context: &'a Context,
     /// The report, once all keys were read.
     pub report: Option<&'a Report>,
-    /// How strings are stored, once all keys were read.
-    pub strings: StoredStrings,
-}
-
-/// How the strings of a snapshot are stored.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StoredStrings {
-    /// True if a string is stored compressed.
-    pub compressed: bool,
-    /// True if a long text is not, so that its compressed size is unknown.
-    pub plain_text: bool,
-}
-
-impl StoredStrings {
-    /// Adds the strings of another part of the snapshot.
-    pub fn merge(&mut self, other: StoredStrings) {
-        self.compressed |= other.compressed;
-        self.plain_text |= other.plain_text;
-    }
+    /// True if a file has long texts whose compressed size it does not tell; false until all keys were read.
+    pub sizes_hidden: bool,
 }
 
 impl<'a> Known<'a> {
     /// Returns what is known before the keys are read.
     pub fn before(context: &'a Context) -> Self {
-        Known { context, report: None, strings: StoredStrings::default() }
+        Known { context, report: None, sizes_hidden: false }
     }
 
     /// Returns the need if the finished report shows it. A rule is then evaluated nevertheless: what it finds is true.

@@ -10,7 +10,7 @@ use super::context::Context;
 use super::forest::Forest;
 use super::harmless::HarmlessKeys;
 use super::key_view::KeyView;
-pub use super::need::{Known, Need, StoredStrings};
+pub use super::need::{Known, Need};
 use super::params::{ParamSpec, Params};
 use super::sample::RuleSample;
 use super::sensitive::{Inspection, SensitiveKinds};

@@ -20,5 +20,33 @@ impl Report {
         let templates = self.hash_templates.iter_mut().flat_map(|templates| &mut templates.list);
         templates.flat_map(|row| &mut row.names).for_each(&mut see);
         self.streams.iter_mut().flat_map(|streams| &mut streams.list).for_each(|row| see(&mut row.key));
+        let salvages = self.source.files.iter_mut().filter_map(|file| file.salvage.as_mut());
+        salvages.flat_map(|salvage| &mut salvage.damaged).filter_map(|range| range.key.as_mut()).for_each(see);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::analyze::examples::{empty_report, source_file};
+    use crate::report::{DamageExtent, DamagedRange, FileError, Salvage, SourceFile};
+
+    #[test]
+    fn keys_of_damaged_values_are_shown() {
+        let range = DamagedRange {
+            damage: DamageExtent::Value,
+            start: 0,
+            end: 9,
+            db: 0,
+            key: Some(b"user:1001".as_slice().into()),
+            keys_before: 0,
+            keys_behind: 0,
+            error: FileError::from("damaged".to_owned()),
+        };
+        let salvage = Some(Salvage { damaged: vec![range], ..Salvage::default() });
+        let mut report = empty_report();
+        report.source.files.push(SourceFile { salvage, ..source_file(0) });
+        let mut keys = Vec::new();
+        report.for_each_key(|key| keys.push(key.0.to_vec()));
+        assert_eq!(keys, [b"user:1001"]);
     }
 }

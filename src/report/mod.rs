@@ -19,6 +19,7 @@ mod keys;
 mod policy;
 mod salvage;
 mod sections;
+pub(crate) mod servers;
 mod slots;
 mod terms;
 mod warning;

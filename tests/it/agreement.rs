@@ -40,6 +40,28 @@ fn a_dragonfly_snapshot_is_one_server() {
 }
 
 #[test]
+fn a_dragonfly_snapshot_has_one_limit_and_one_figure_of_its_server() {
+    let flags = ["--server", "redis-7.2", "--policy", "platform", "--maxmemory"];
+    let report = json(SHARDS, &[&flags[..], &["400KB"]].concat());
+    let instance = &report["instance"];
+    assert_eq!(instance["maxmemory"], 409_600, "{instance}");
+    assert_eq!(instance["used_mem"], report["source"]["files"][0]["used_mem"]);
+    let headroom: Vec<&Value> = report["findings"]["list"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|finding| finding["rule"] == "memory.headroom")
+        .flat_map(|finding| finding["patterns"].as_array().unwrap())
+        .collect();
+    assert_eq!(headroom.len(), 1, "{headroom:?}");
+    // One table holds the keys of both shards, and not two.
+    let main = |report: &Value| report["instance"]["databases"][0]["main"].as_u64().unwrap();
+    let shards = ["dump-0000", "dump-0001"].map(|name| format!("{SHARDS}/{name}.dfs"));
+    let apart: u64 = shards.iter().map(|shard| main(&json(shard, &["--server", "redis-7.2"]))).sum();
+    assert!(main(&report) < apart, "{} {apart}", main(&report));
+}
+
+#[test]
 fn earlier_dragonfly_snapshots_count_once() {
     let folder = tempfile::tempdir().unwrap();
     let now = folder.path().join("now.json").display().to_string();

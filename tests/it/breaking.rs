@@ -255,6 +255,7 @@ fn what_cannot_be_listed_is_refused_with_a_remedy() {
         (&["--breaking", "ttl.mising"][..], "did you mean ttl.missing"),
         (&["--breaking", "key.type-suffix"], "policy default does not check this rule"),
         (&["--policy", "platform", "--breaking", "slot.skew"], "about the snapshot as a whole"),
+        (&["--policy", "platform", "--breaking", "backup.age"], "about the snapshot as a whole"),
         (&["--policy", "platform", "--breaking", "value.sensitive"], "--inspect-values"),
         (&["--policy", "platform", "--breaking", "memory.growth"], "--baseline"),
         (&["--owner", "accounts"], "has no data dictionary"),

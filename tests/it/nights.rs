@@ -323,6 +323,27 @@ fn stored_reports_and_dumps_make_one_series() {
 }
 
 #[test]
+fn reports_on_single_shards_of_several_nights_are_refused() {
+    let root = tempfile::tempdir().unwrap();
+    nights(root.path(), in_folders);
+    fs::create_dir(root.path().join("reports")).unwrap();
+    let report = |day: u32, shard: u32| {
+        let (dump, to) = (format!("nights/2026-11-{day}/shard-{shard}.rdb"), format!("reports/{day}-{shard}.json"));
+        let output = run(rdblens().current_dir(root.path()).args(["analyze", &dump, "-o", &to]));
+        assert!(output.status.success(), "{}", text(&output));
+    };
+    for (day, shard) in [(17, 1), (17, 2), (18, 1), (18, 2)] {
+        report(day, shard);
+    }
+    let output = compare(root.path(), &["reports", "--fail-on", "growth=20%"]);
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output));
+    assert!(text(&output).contains("are reports on two servers of one night"), "{}", text(&output));
+    // Those of one shard are a series.
+    let of_one = ["reports/17-1.json", "reports/18-1.json"];
+    assert_eq!(keys(&json(root.path(), &of_one, 0)).len(), 2);
+}
+
+#[test]
 fn a_stored_night_whose_backup_was_copied_again_is_noticed() {
     let root = tempfile::tempdir().unwrap();
     nights(root.path(), in_folders);

@@ -22,6 +22,7 @@ use crate::aggregate::instance::FileInstance;
 use crate::aggregate::patterns::{Listed, PatternSections, PatternStats};
 use crate::aggregate::runs::Runs;
 use crate::aggregate::slots::SlotStats;
+use crate::aggregate::strings::{StoredStrings, StringsByFile};
 use crate::aggregate::sums::RunStats;
 use crate::aggregate::templates::TemplateStats;
 use crate::aggregate::usual::{self, UsualBuffer, UsualPlace};
@@ -31,7 +32,6 @@ use crate::pattern::slot::{slot_of, slot_of_untagged};
 use crate::pattern::tree::{Leaf, TreeLimits};
 use crate::policy::content::text;
 use crate::policy::evidence::ids::{IdFinder, KnownId};
-use crate::policy::rule::StoredStrings;
 use crate::policy::{Checks, Judged};
 use crate::record::{Kind, Record, ValueFacts};
 use crate::report::{self, Report};
@@ -55,7 +55,7 @@ pub struct Aggregates {
     what_if: WhatIfStats,
     templates: TemplateStats,
     usual: UsualBuffer,
-    strings: StoredStrings,
+    strings: StringsByFile,
     /// Least length of texts whose compressed size a rule needs.
     text_size: Option<u64>,
     /// True if the fast path may be taken: no aggregate needs details of every key.
@@ -73,8 +73,8 @@ pub struct AggregateResults {
     pub what_if_patterns: Listed<report::WhatIfPattern>,
     /// True if strict mode collapsed crowded levels below the usual limit.
     pub patterns_strict: bool,
-    /// How strings are stored.
-    pub strings: StoredStrings,
+    /// True if a file has long texts whose compressed size it does not tell.
+    pub sizes_hidden: bool,
     /// Tree that the sections on patterns were computed from.
     pub patterns: PatternStats,
 }
@@ -96,7 +96,7 @@ impl Aggregates {
             violations: Violations::new(&questions.checks),
             takes_usual: patterns.takes_usual(),
             usual: UsualBuffer::default(),
-            strings: StoredStrings::default(),
+            strings: StringsByFile::default(),
             text_size: questions.checks.least_text(),
             patterns,
             what_if: WhatIfStats::new(questions.alternatives),
@@ -129,10 +129,11 @@ impl Aggregates {
         self.note_plain_text(record);
     }
 
-    /// Notes a long text that is not stored compressed. Only the first needs a look at its bytes.
+    /// Notes a long text that is not stored compressed. Only the first of a file needs a look at its bytes.
     fn note_plain_text(&mut self, record: &Record<'_>) {
-        let StoredStrings { compressed, plain_text } = self.strings;
-        self.strings.plain_text |= !compressed
+        let strings = self.strings.of(record.file);
+        let StoredStrings { compressed, plain_text } = *strings;
+        strings.plain_text |= !compressed
             && !plain_text
             && record.kind == Kind::String
             && self.text_size.is_some_and(|least| record.length.is_some_and(|length| length >= least.max(1)))
@@ -170,7 +171,8 @@ impl Aggregates {
 
     /// Fills in the sections of the report, and returns the inputs of other sections. `slots_wanted` is set if slots are
     /// reported whatever the keys are, as for the dump of a cluster node.
-    pub fn finish(mut self, slots_wanted: bool, report: &mut Report) -> AggregateResults {
+    /// `first_files` holds for each file the position of the first one of its server.
+    pub fn finish(mut self, slots_wanted: bool, first_files: &[usize], report: &mut Report) -> AggregateResults {
         self.hand_over_usual();
         let RunStats { totals, databases, expiry, instance } = self.sums.finish();
         report.totals = totals.finish();
@@ -201,11 +203,11 @@ impl Aggregates {
             idle.parts.extend(findings::cold_by_owner(&questions.checks, &self.violations));
         }
         AggregateResults {
-            instances: instance.finish(),
+            instances: instance.finish(first_files),
             what_if: self.what_if.finish(),
             what_if_patterns: what_if,
             patterns_strict: strict,
-            strings: self.strings,
+            sizes_hidden: self.strings.hide_sizes(),
             patterns: self.patterns,
         }
     }
@@ -256,7 +258,7 @@ fn without_ttl(totals: &report::Totals, patterns: Listed<report::PatternWeight>)
 
 impl Aggregate for Aggregates {
     fn observe(&mut self, record: &Record<'_>) {
-        self.strings.compressed |= record.value.compressed.is_some();
+        self.strings.of(record.file).compressed |= record.value.compressed.is_some();
         self.templates.observe(record);
         let questions = &*self.questions;
         let name = self.names.know(record.key, questions, &mut self.patterns);

@@ -9,10 +9,10 @@ use crate::aggregate::breakdown::TypeStats;
 use crate::aggregate::patterns::StoredPatterns;
 use crate::aggregate::runs::Runs;
 use crate::aggregate::slots::SlotStats;
+use crate::aggregate::strings::StringsByFile;
 use crate::aggregate::sums::RunStats;
 use crate::aggregate::violations::Violations;
 use crate::aggregate::what_if::WhatIfStats;
-use crate::policy::rule::StoredStrings;
 
 /// State of all aggregates without their settings, which come from the plan. Equal for equal keys, however they were read.
 #[derive(Debug, Serialize, Deserialize)]
@@ -25,7 +25,7 @@ pub struct StoredAggregates {
     violations: Violations,
     patterns: StoredPatterns,
     what_if: WhatIfStats,
-    strings: StoredStrings,
+    strings: StringsByFile,
 }
 
 impl Aggregates {

@@ -77,7 +77,7 @@ fn found(questions: &Arc<Questions>, records: &[OwnedRecord], cuts: [usize; 2], 
     whole.merge(late);
     whole.merge(part(&records[cuts[1]..]));
     let mut report = Report::default();
-    let rest = whole.finish(false, &mut report);
+    let rest = whole.finish(false, &[], &mut report);
     let rest = (rest.instances, rest.what_if, rest.what_if_patterns, rest.patterns_strict);
     (format!("{report:?} {rest:?}"), keys)
 }
@@ -94,8 +94,8 @@ fn reread(questions: &Arc<Questions>, aggregates: Aggregates) -> (Aggregates, Ve
 fn finished(questions: &Arc<Questions>, aggregates: Aggregates) -> (String, Vec<u8>) {
     let (aggregates, bytes) = reread(questions, aggregates);
     let mut report = Report::default();
-    let rest = aggregates.finish(false, &mut report);
-    let rest = (rest.instances, rest.what_if, rest.what_if_patterns, rest.patterns_strict, rest.strings);
+    let rest = aggregates.finish(false, &[], &mut report);
+    let rest = (rest.instances, rest.what_if, rest.what_if_patterns, rest.patterns_strict, rest.sizes_hidden);
     (format!("{report:?} {rest:?}"), bytes)
 }
 

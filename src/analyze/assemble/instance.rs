@@ -34,9 +34,7 @@ pub(super) fn section(
         sums.add(server, file, templates(outcomes, server, 0));
     }
     let first = files.iter().find(|file| file.index == counted[0].file)?;
-    let limit = plan.read.config.maxmemory();
-    let maxmemory = limit.map(|limit| Bytes(limit.0.saturating_mul(files.len() as u64)));
-    Some(Instance { maxmemory, unknown, ..sums.finish(first.model.name(), used_mem) })
+    Some(Instance { unknown, ..sums.finish(first.model.name(), used_mem) })
 }
 
 /// Returns the memory of keys and tables of each server, with the position of its file.

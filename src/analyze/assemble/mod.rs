@@ -7,7 +7,7 @@ mod instance;
 pub(super) mod templates;
 pub(super) mod what_if;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::aggregates::Aggregates;
@@ -24,6 +24,7 @@ use crate::rdb::file_info::FileInfo;
 use crate::rdb::header::RdbHeader;
 use crate::record::{Kind, ModuleName};
 use crate::report::diff::{baseline, growth, history};
+use crate::report::servers::first_files;
 use crate::report::{self, AuxField, FileServer, Options, Report, SCHEMA, TypeRow, Unknown, Warning, WarningKind};
 use crate::units::{Bytes, Millis};
 
@@ -69,12 +70,19 @@ pub(super) fn report(
         options: options(plan, reference),
         ..Report::default()
     };
-    let rest = aggregates.finish(cluster || plan.slots == SlotCounts::Always, &mut report);
+    let first_files = first_files(outcomes.iter().map(|file| file.row.name.as_str()));
+    let rest = aggregates.finish(cluster || plan.slots == SlotCounts::Always, &first_files, &mut report);
     name_sources(&mut report, &outcomes);
-    report.instance =
-        instance::section(plan, files, &outcomes, &rest.instances, used_mem(&outcomes), report.totals.unknown);
-    if report.instance.is_some() {
+    let used_mem = used_mem(&outcomes, &first_files);
+    report.instance = instance::section(plan, files, &outcomes, &rest.instances, used_mem, report.totals.unknown);
+    if let Some(instance) = &mut report.instance {
+        let servers = first_files.iter().collect::<BTreeSet<_>>().len() as u64;
+        instance.maxmemory = plan.read.config.maxmemory().map(|limit| Bytes(limit.0.saturating_mul(servers)));
         for (place, total) in instance::totals(files, &outcomes, &rest.instances) {
+            // That of a server stands beside its first file.
+            for (file, _) in outcomes.iter_mut().zip(&first_files).filter(|(_, first)| **first == place) {
+                file.row.total = Some(Bytes(0));
+            }
             outcomes.get_mut(place).iter_mut().for_each(|file| file.row.total = Some(total));
         }
     }
@@ -102,10 +110,10 @@ pub(super) fn report(
     {
         report.warnings.push(Warning::new(WarningKind::UnknownElsewhere { keys }));
     }
-    report.server = whole.map_or_else(report::Server::default, |whole| server(whole, &outcomes, cluster));
+    report.server = whole.map_or_else(report::Server::default, |whole| server(whole, &outcomes, used_mem, cluster));
     report.source.bytes = outcomes.iter().map(|file| file.row.bytes).sum();
     report.source.files = outcomes.into_iter().map(|file| file.row).collect();
-    findings::judge_report(&questions.checks, &questions.classifier, &mut report, rest.strings, plan.top);
+    findings::judge_report(&questions.checks, &questions.classifier, &mut report, rest.sizes_hidden, plan.top);
     if let Some(earlier) = &plan.baseline {
         report.warnings.extend(baseline::warnings(earlier, &report));
         report.growth = Some(growth::since(earlier, &report, plan.top));
@@ -147,7 +155,7 @@ fn options(plan: &Plan, reference: Option<Millis>) -> Options {
     }
 }
 
-fn server(whole: FirstFile, outcomes: &[FileOutcome], cluster: bool) -> report::Server {
+fn server(whole: FirstFile, outcomes: &[FileOutcome], used_mem: Option<Bytes>, cluster: bool) -> report::Server {
     let about = whole.about;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let infos = || outcomes.iter().filter_map(|file| file.about.as_ref());
@@ -160,7 +168,7 @@ fn server(whole: FirstFile, outcomes: &[FileOutcome], cluster: bool) -> report::
         guessed_from: whole.writer.guessed,
         model: whole.model,
         ctime: outcomes.iter().filter_map(|file| file.row.ctime).max().or(about.ctime()),
-        used_mem: used_mem(outcomes),
+        used_mem,
         cluster,
         aux: about.aux.iter().map(|(name, value)| AuxField { name: name.clone(), value: text(value) }).collect(),
         functions: infos().map(|about| about.functions).fold(0, u64::saturating_add),
@@ -181,9 +189,14 @@ fn name_sources(report: &mut Report, outcomes: &[FileOutcome]) {
     }
 }
 
-/// Returns the memory that the servers of all files used together; `None` unless all of them recorded it.
-fn used_mem(outcomes: &[FileOutcome]) -> Option<Bytes> {
-    outcomes.iter().map(|file| file.row.used_mem).sum()
+/// Returns the memory that all servers used together; `None` unless all of them recorded it. The files of one server record the same.
+fn used_mem(outcomes: &[FileOutcome], first_files: &[usize]) -> Option<Bytes> {
+    let mut servers: BTreeMap<usize, Option<Bytes>> = BTreeMap::new();
+    for (file, first) in outcomes.iter().zip(first_files) {
+        let used = servers.entry(*first).or_default();
+        *used = file.row.used_mem.max(*used);
+    }
+    servers.into_values().sum()
 }
 
 /// Returns a warning if the memory of some keys is unknown.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::{OF_SNAPSHOTS, PATTERNS};
 use crate::analyze::nights::{Night, Nights, nights};
 use crate::analyze::{self, InputCheck, Plan};
+use crate::cli::analyze::print_damage;
 use crate::cli::archives::unpacked;
 use crate::cli::args::CompareArgs;
 use crate::cli::given::{GivenFlags, READING};
@@ -16,6 +17,7 @@ use crate::cli::message::notice;
 use crate::cli::progress::ProgressLine;
 use crate::cli::{hints, plan};
 use crate::error::{Error, ErrorKind, Result};
+use crate::report::diff::nights::{NightPart, NightParts};
 use crate::report::diff::{ComparePlan, Comparer, LeftOut};
 use crate::report::{Comparison, Condition, ContainerForm, NamedReport, Report, Warning, WarningKind};
 use crate::sorting::CompactSort;
@@ -70,6 +72,8 @@ struct Series {
     newest: Option<i64>,
     left_out: Vec<LeftOut>,
     keys: u64,
+    /// Stored reports by name, with what tells their nights.
+    stored: Vec<(String, NightPart)>,
 }
 
 /// Time, size and number of keys of a snapshot, and the selection of its keys.
@@ -98,6 +102,7 @@ impl Series {
             newest: None,
             left_out: Vec::new(),
             keys: 0,
+            stored: Vec::new(),
         }
     }
 
@@ -120,6 +125,9 @@ impl Series {
             Err(error) => return Err(error),
         };
         self.keys = self.keys.saturating_add(report.report.totals.keys);
+        if night.stored {
+            self.stored.extend(NightPart::of(&report).map(|part| (report.name.clone(), part)));
+        }
         if let Some(key) = identity(&report.report) {
             if let Some(of) = self.known.get(&key) {
                 night.leave_out_as_copy(of.clone());
@@ -186,6 +194,10 @@ impl Series {
             plan.read.inputs = InputCheck::Night;
         }
         let report = analyze::analyze(&night.inputs, &plan, &ProgressLine::new(quiet))?;
+        // Damaged nights of several are left out with a word of their own.
+        if !self.grouped {
+            print_damage(&report);
+        }
         Ok(NamedReport { name: night.name.clone(), report })
     }
 
@@ -228,6 +240,7 @@ impl Series {
 
     fn finish(mut self, limits: &ComparePlan, gate: &[Condition], found: usize, quiet: bool) -> Result<Compared> {
         self.finish_copy();
+        refuse_shards(std::mem::take(&mut self.stored))?;
         let enough = !self.grouped || self.whole >= 2;
         std::mem::take(&mut self.held).into_iter().for_each(|held| self.comparer.add(held));
         self.left_out.compact_sort_by_key(|night| night.taken);
@@ -242,6 +255,23 @@ impl Series {
         let complete = self.grouped || comparison.snapshots.iter().all(|row| row.complete);
         Ok(Compared { comparison, whole: complete && enough && self.newest_is_whole })
     }
+}
+
+/// Fails if stored reports are of several nights with a report on each shard: they would be compared one by one, as if each were a
+/// snapshot of the whole deployment.
+fn refuse_shards(stored: Vec<(String, NightPart)>) -> Result<()> {
+    let (names, parts): (Vec<String>, Vec<NightPart>) = stored.into_iter().unzip();
+    let parts = NightParts::new(parts);
+    let nights = parts.nights();
+    let shards = nights.iter().filter(|_| nights.len() > 1).find_map(|night| match night.as_slice() {
+        [first, .., last] if parts.is_beside(*last, &[*first]) => Some([*first, *last]),
+        _ => None,
+    });
+    let Some([Some(one), Some(other)]) = shards.map(|shards| shards.map(|at| names.get(at))) else { return Ok(()) };
+    Err(Error::usage(format!("{one} and {other} are reports on two servers of one night, and there are other nights"))
+        .with_hint(
+            "give one report on all servers of each night, or the reports on one server; dumps are grouped into nights",
+        ))
 }
 
 /// Returns what tells a whole snapshot from others. Append-only files have nothing: nights may have their base in common.

@@ -44,6 +44,15 @@ fn snapshot_of_shard(path: &Path) -> Option<PathBuf> {
     shard_number(name, snapshot).map(|_| path.with_file_name(snapshot))
 }
 
+/// Returns the snapshot that a file of Dragonfly is of by its name: `dir/a` of `dir/a-summary.dfs` and `dir/a-0000.dfs`.
+pub fn dragonfly_snapshot(name: &str) -> Option<&str> {
+    if let Some(snapshot) = name.strip_suffix(SUMMARY) {
+        return Some(snapshot);
+    }
+    let (snapshot, _) = name.strip_suffix(".dfs")?.rsplit_once('-')?;
+    shard_number(name, snapshot).map(|_| snapshot)
+}
+
 /// Returns the number of a shard of a Dragonfly snapshot in its name.
 pub fn shard_number<'n>(name: &'n str, snapshot: &str) -> Option<&'n str> {
     let number = name.strip_prefix(snapshot)?.strip_prefix('-')?.strip_suffix(".dfs")?;

@@ -45,7 +45,7 @@ fn needs(plan: &Capacity, to: &mut Exposition) {
     let mut each = |name, help, value: &dyn Fn(&NodeNeed) -> u64| {
         let family = to.family(name, help);
         for (scenario, need) in plan.demand.scenarios.iter().filter_map(|it| Some((it, today(it)?))) {
-            family.sample(&[("ask", scenario.what_if.as_deref().unwrap_or_default())], value(&need));
+            family.sample_apart(("ask", scenario.what_if.as_deref().unwrap_or_default()), value(&need));
         }
     };
     let memory = "Memory of all servers today, by alternative; an empty label for the present setup.";
@@ -53,7 +53,7 @@ fn needs(plan: &Capacity, to: &mut Exposition) {
     each("rdblens_capacity_nodes", "Nodes needed today, by alternative.", &|need| need.nodes);
     let family = to.family("rdblens_capacity_full_timestamp_seconds", "When the nodes no longer suffice.");
     for (scenario, at) in plan.demand.scenarios.iter().filter_map(|it| Some((it, it.full_at?))) {
-        family.sample(&[("ask", scenario.what_if.as_deref().unwrap_or_default())], at);
+        family.sample_apart(("ask", scenario.what_if.as_deref().unwrap_or_default()), at);
     }
 }
 

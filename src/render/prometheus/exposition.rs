@@ -4,7 +4,7 @@
 //! every metric is a gauge, families are not interleaved, no sample has a timestamp, there is no empty line, and the lines
 //! that only OpenMetrics defines, `# UNIT` and `# EOF`, are comments in the older format.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
 use crate::render::key_text::{fit, text};
@@ -28,6 +28,10 @@ pub(super) struct MetricFamily {
     samples: Vec<(String, SampleValue)>,
     /// Index of each sample by its labels: a series may appear only once.
     places: HashMap<String, usize>,
+    /// Labels of samples that stay apart, before they are shortened.
+    whole: HashSet<String>,
+    /// Number of such samples by their labels.
+    equal: HashMap<String, u64>,
 }
 
 /// Value of a sample.
@@ -95,7 +99,8 @@ impl Exposition {
     /// Begins the next family.
     pub fn family(&mut self, name: &'static str, help: &'static str) -> &mut MetricFamily {
         let at = self.families.len();
-        self.families.push(MetricFamily { name, help, samples: Vec::new(), places: HashMap::new() });
+        let (samples, places, whole, equal) = Default::default();
+        self.families.push(MetricFamily { name, help, samples, places, whole, equal });
         &mut self.families[at]
     }
 
@@ -110,6 +115,20 @@ impl Exposition {
         let family = self.family(name, help);
         for (own, value) in rows {
             family.sample(&[(label, own.as_ref())], value);
+        }
+    }
+
+    /// Like [`Exposition::each`], for rows that cannot be added up: see [`MetricFamily::sample_apart`].
+    pub fn each_apart<T: AsRef<str>>(
+        &mut self,
+        name: &'static str,
+        help: &'static str,
+        label: &str,
+        rows: impl IntoIterator<Item = (T, SampleValue)>,
+    ) {
+        let family = self.family(name, help);
+        for (own, value) in rows {
+            family.sample_apart((label, own.as_ref()), value);
         }
     }
 
@@ -132,7 +151,8 @@ impl Exposition {
 }
 
 impl MetricFamily {
-    /// Adds a sample, or joins its value with that of the one with equal labels: different names may be equal once they are shortened.
+    /// Adds a sample of a part of a whole, or joins its value with that of the one with equal labels: different names may be equal once
+    /// they are shortened.
     pub fn sample(&mut self, labels: &[(&str, &str)], value: impl Into<SampleValue>) -> &mut MetricFamily {
         let labels: Vec<String> = labels.iter().map(|(name, value)| label(name, value)).collect();
         let (labels, value) = (labels.join(","), value.into());
@@ -142,6 +162,26 @@ impl MetricFamily {
             Some((_, there)) => *there = there.joined(value),
             None => self.samples.push((labels, value)),
         }
+        self
+    }
+
+    /// Adds a sample that says nothing if it is added to another, such as that of an alternative. Of equal names the first counts; names
+    /// that become equal by being shortened are numbered.
+    pub fn sample_apart(&mut self, (name, own): (&str, &str), value: impl Into<SampleValue>) -> &mut MetricFamily {
+        if !self.whole.insert(own.to_owned()) {
+            return self;
+        }
+        let base = label(name, own);
+        let number = self.equal.entry(base.clone()).or_default();
+        let labels = loop {
+            *number += 1;
+            let labels = if *number == 1 { base.clone() } else { numbered(&base, *number) };
+            if !self.places.contains_key(&labels) {
+                break labels;
+            }
+        };
+        self.places.insert(labels.clone(), self.samples.len());
+        self.samples.push((labels, value.into()));
         self
     }
 
@@ -181,6 +221,11 @@ fn label(name: &str, value: &str) -> String {
     label
 }
 
+/// Adds a number to the value of a label.
+fn numbered(label: &str, number: u64) -> String {
+    format!("{}~{number}\"", label.strip_suffix('"').unwrap_or(label))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -209,6 +254,19 @@ c_seconds{instance="a\"b"} -1.5
 # EOF
 "#;
         assert_eq!(written(&exposition), expected);
+    }
+
+    #[test]
+    fn alternatives_are_not_added_up() {
+        let mut exposition = Exposition::new(vec![]);
+        let long = |middle: &str| format!("{}{middle}{}", "a".repeat(500), "b".repeat(500));
+        let rows = [("x", 1u64), (&long("1"), 2), ("x", 1), (&long("2"), 3), ("x~2", 4)];
+        let rows = rows.map(|(name, value)| (name.to_owned(), value.into()));
+        exposition.each_apart("sizes", "Sizes.", "ask", rows);
+        let text = written(&exposition);
+        let values: Vec<&str> = text.lines().filter_map(|line| Some(line.split_once("} ")?.1)).collect();
+        assert_eq!(values, ["1", "2", "3", "4"], "{text}");
+        assert!(text.contains("b~2\"} 3\n"), "{text}");
     }
 
     #[test]

@@ -9,11 +9,12 @@ mod comparison;
 mod exposition;
 mod key_comparison;
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use super::Renderer;
 use super::extent::SectionName;
-use crate::report::{Checksum, Finding, Instance, PatternRow, Report, Tables, TypeRow, Word};
+use crate::report::{BudgetRow, Checksum, Finding, Instance, PatternRow, Report, Tables, TypeRow, Word};
 use crate::units::Millis;
 pub use capacity::write_capacity;
 pub use comparison::write_comparison;
@@ -24,8 +25,9 @@ pub use key_comparison::write_key_comparison;
 const MOST_DATABASES: usize = 64;
 
 /// Labels of the metrics themselves, which users cannot define.
-const LABELS: [&str; 20] = [
+const LABELS: [&str; 21] = [
     "ask",
+    "bound",
     "change",
     "checksum",
     "condition",
@@ -293,14 +295,26 @@ fn baseline(report: &Report, to: &mut Exposition) {
 }
 
 fn budgets(report: &Report, top: usize, to: &mut Exposition) {
-    let budgets = || report.findings.budgets.iter().take(top);
+    // Several budgets may have one name, such as that of a pattern and of a class: the one nearest to its limit stands for them.
+    let mut fullest: BTreeMap<&str, &BudgetRow> = BTreeMap::new();
+    let is_fuller = |row: &BudgetRow, other: &BudgetRow| {
+        u128::from(row.memory.0) * u128::from(other.allowed.0) > u128::from(other.memory.0) * u128::from(row.allowed.0)
+    };
+    for row in &report.findings.budgets {
+        let known = fullest.entry(&row.pattern).or_insert(row);
+        if is_fuller(row, known) {
+            *known = row;
+        }
+    }
+    let is_fullest = |row: &&BudgetRow| fullest.get(row.pattern.as_str()).is_some_and(|it| std::ptr::eq(*it, *row));
+    let budgets = || report.findings.budgets.iter().filter(is_fullest).take(top);
     let rows = budgets().map(|row| (&row.pattern, row.memory.into()));
-    to.each("rdblens_budget_memory_bytes", "Memory of the keys of a budget.", "pattern", rows);
+    to.each_apart("rdblens_budget_memory_bytes", "Memory of the keys of a budget.", "pattern", rows);
     let rows = budgets().filter_map(|row| Some((&row.pattern, row.unknown.keys_if_any()?.into())));
     let unknown = "Keys of a budget whose memory is unknown, if any.";
-    to.each("rdblens_budget_keys_unknown_memory", unknown, "pattern", rows);
+    to.each_apart("rdblens_budget_keys_unknown_memory", unknown, "pattern", rows);
     let rows = budgets().map(|row| (&row.pattern, row.allowed.into()));
-    to.each("rdblens_budget_allowed_bytes", "Limit of the budget.", "pattern", rows);
+    to.each_apart("rdblens_budget_allowed_bytes", "Limit of the budget.", "pattern", rows);
 }
 
 fn owners(report: &Report, top: usize, to: &mut Exposition) {
@@ -380,7 +394,7 @@ fn elsewhere(report: &Report, to: &mut Exposition) {
     let base = "Memory of the same keys now: those whose memory is known for every alternative of --what-if.";
     to.one("rdblens_what_if_base_memory_bytes", base, what_if.known(what_if.base.memory));
     let rows = what_if.alternatives.iter().filter_map(|row| Some((&row.ask, what_if.known(row.memory)?.into())));
-    to.each("rdblens_what_if_memory_bytes", "Memory of the keys for the alternative of --what-if.", "ask", rows);
+    to.each_apart("rdblens_what_if_memory_bytes", "Memory of the keys for the alternative of --what-if.", "ask", rows);
 }
 
 #[cfg(test)]
@@ -425,7 +439,7 @@ mod tests {
     #[test]
     fn labels_of_users_do_not_collide() {
         assert!(is_label("instance") && is_label("_a1"));
-        for wrong in ["", "1a", "a-b", "__name__", "pattern", "version", "é"] {
+        for wrong in ["", "1a", "a-b", "__name__", "pattern", "bound", "version", "é"] {
             assert!(!is_label(wrong), "{wrong}");
         }
     }

@@ -64,7 +64,7 @@ fn signed(bytes: i64) -> String {
 }
 
 fn servers(report: &Report, lang: Lang) -> String {
-    match report.source.files.len() {
+    match report.servers().len() {
         0 | 1 => String::new(),
         files => say!(lang, " on {files} servers", "{files} 台服务器"),
     }

@@ -20,7 +20,7 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
     let slots = report.slots.as_ref().filter(|slots| slots.used > 0)?;
     let has_slot_tables = report.instance.as_ref().is_some_and(|instance| instance.tables.slots > Bytes(0));
     // Without hash tags, a single server that is no cluster spreads keys over slots at random.
-    if !scope.apart && slots.tagged_keys == 0 && !has_slot_tables && report.source.files.len() < 2 {
+    if !scope.apart && slots.tagged_keys == 0 && !has_slot_tables && report.servers().len() < 2 {
         return None;
     }
     let lang = scope.lang;

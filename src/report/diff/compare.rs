@@ -193,7 +193,7 @@ impl Comparer {
     /// Returns the comparison with the result of each condition, or `None` with fewer than two reports.
     pub fn finish_with(self, plan: &ComparePlan, conditions: &[Condition]) -> Option<Comparison> {
         let (first, last) = (self.first?, self.last?);
-        let servers = last.report.source.files.len().max(1) as u64;
+        let servers = last.report.servers().len().max(1) as u64;
         let limit = plan.maxmemory.filter(|limit| limit.0 > 0).map(|limit| Bytes(limit.0.saturating_mul(servers)));
         let trend = trend::trend(&self.points, limit);
         let policies = PolicyChange::of_reports(&first.report, &last.report);

@@ -101,7 +101,6 @@ mod tests {
     use super::*;
     use crate::analyze::examples::empty_report;
     use crate::policy::Context;
-    use crate::policy::rule::StoredStrings;
     use crate::policy::testing::{check_record, record};
     use crate::rdb::payload::Payload;
     use crate::record::{Record, ValueFacts};
@@ -161,7 +160,7 @@ mod tests {
             (row.max, row.unknown) = (Bytes(max), unknown);
             report.types = vec![row];
             let context = Context::default();
-            let known = Known { context: &context, report: Some(&report), strings: StoredStrings::default() };
+            let known = Known { context: &context, report: Some(&report), sizes_hidden: false };
             BigTotal { max: 10_240, strings: true, streams: true }.needs(&known)
         };
         assert_eq!(lacks(Kind::Module, 10_240, 0), None);

@@ -17,7 +17,8 @@ use crate::policy::rule::{
 };
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
-use crate::report::{Example, Report, SlotRow, SourceFile};
+use crate::report::servers::ServerFiles;
+use crate::report::{Example, Report, SlotRow, Weight};
 use crate::units::Bytes;
 
 /// Description of the rule.
@@ -113,9 +114,14 @@ impl SnapshotRule for SkewRule {
     fn needs(&self, known: &Known<'_>) -> Option<Need> {
         let single = |report: &Report| {
             let has_slots = report.slots.is_some() && !has_databases(report);
-            report.source.files.len() < 2 && !report.server.cluster && !has_slots
+            report.servers().len() < 2 && !report.server.cluster && !has_slots
         };
-        known.lacks(Need::Shards, single).or_else(|| known.lacks_sums())
+        // The slots of one node are checked, the node itself cannot be.
+        let lacks_nodes = |report: &Report| report.server.cluster && report.servers().len() < 2;
+        known
+            .lacks(Need::Shards, single)
+            .or_else(|| known.lacks(Need::OtherNodes, lacks_nodes))
+            .or_else(|| known.lacks_sums())
     }
 
     fn is_about_shares(&self) -> bool {
@@ -131,7 +137,7 @@ fn has_databases(report: &Report) -> bool {
 impl SkewRule {
     fn slots(&self, report: &Report) -> Vec<Breach> {
         let Some(slots) = &report.slots else { return Vec::new() };
-        let spread = report.server.cluster || report.source.files.len() > 1;
+        let spread = report.server.cluster || report.servers().len() > 1;
         if !spread && has_databases(report) {
             return Vec::new();
         }
@@ -160,27 +166,29 @@ impl SkewRule {
     }
 
     fn shards(&self, report: &Report) -> Vec<Breach> {
-        let files = &report.source.files;
-        if files.len() < 2 {
+        let servers = report.servers();
+        if servers.len() < 2 {
             return Vec::new();
         }
-        let total: Bytes = files.iter().map(|file| file.memory).sum();
-        let mean = total.0 / files.len() as u64;
+        let total: Bytes = servers.iter().map(|server| server.weight().memory).sum();
+        let mean = total.0 / servers.len() as u64;
         let allowed = mean.saturating_add(thousandths(mean, self.shard_over)).max(self.shard_least);
-        let heavy = files.iter().filter(|file| file.memory.0 > allowed);
+        let heavy = servers.iter().filter(|server| server.weight().memory.0 > allowed);
         heavy
-            .map(|file| {
-                let big = heaviest_key(report, file).filter(|key| is_half(key.memory.unwrap_or_default(), file.memory));
-                let cause = if big.is_some() { BIG_KEY } else { MANY_KEYS };
+            .map(|server| {
+                let Weight { keys, memory } = server.weight();
+                let heaviest = heaviest_key(report, server);
+                let is_big = heaviest.as_ref().is_some_and(|key| is_half(key.memory.unwrap_or_default(), memory));
+                let cause = if is_big { BIG_KEY } else { MANY_KEYS };
                 Breach {
-                    pattern: Some(file.name.clone()),
+                    pattern: Some(server.name().to_owned()),
                     is_label: true,
-                    keys: file.keys,
-                    memory: file.memory,
-                    measured: Some(file.memory.0),
+                    keys,
+                    memory,
+                    measured: Some(memory.0),
                     allowed: Some(allowed),
                     details: [MEAN.with(DetailValue::Bytes(Bytes(mean))), CAUSE.with(cause.into())].into(),
-                    examples: heaviest_key(report, file).into_iter().collect(),
+                    examples: heaviest.into_iter().collect(),
                     ..Breach::default()
                 }
             })
@@ -219,9 +227,10 @@ fn is_half(part: Bytes, whole: Bytes) -> bool {
     exceeds(part.0, whole.0, 499)
 }
 
-/// Returns the heaviest key of a file, if it is among the heaviest of all files.
-fn heaviest_key(report: &Report, file: &SourceFile) -> Option<Example> {
-    let row = report.top.by_memory.iter().find(|row| row.source.as_ref() == Some(&file.name))?;
+/// Returns the heaviest key of a server, if it is among the heaviest of all.
+fn heaviest_key(report: &Report, server: &ServerFiles<'_>) -> Option<Example> {
+    let is_of_server = |source: &str| server.files().any(|file| file.name == source);
+    let row = report.top.by_memory.iter().find(|row| row.source.as_deref().is_some_and(is_of_server))?;
     Some(Example { db: row.db, key: row.key.clone(), memory: row.memory })
 }
 

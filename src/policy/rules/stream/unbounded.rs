@@ -3,7 +3,7 @@
 //! Measured: live entries. A stream of more than `least` entries also violates the rule if the first one is older than `max_age`;
 //! nothing is measured in that case. Up to `least` entries, which `MAXLEN` may well be, its length is bounded as far as anybody can
 //! tell. Ids of entries hold milliseconds unless clients choose them; ids before 2015 are taken for such. The age is
-//! relative to the reference time or, without one, to the last entry of the stream. Before Redis 7, dumps hold the id of the
+//! relative to the reference time or, without one, to the last entry of the stream, which then leaves the rule unevaluated. Before Redis 7, dumps hold the id of the
 //! first listpack instead of the first entry, and its first entries may be deleted: a trimmed stream may then look older by
 //! the time in which one listpack (100 entries by default) was filled.
 
@@ -12,9 +12,10 @@ use std::num::NonZeroU64;
 use super::ago;
 use crate::policy::KeyView;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
-use crate::policy::rule::{BuiltRule, KeyRule, Rule, RuleMeta, Severity, Text, Unit, Violation};
+use crate::policy::rule::{BuiltRule, KeyRule, Known, Need, Rule, RuleMeta, Severity, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
+use crate::report::Report;
 
 /// Description of the rule.
 static META: RuleMeta = RuleMeta {
@@ -96,6 +97,16 @@ impl KeyRule for UnboundedRule {
         };
         let too_old = ago(stream.first_entry, now)? > self.max_age;
         too_old.then_some(Violation { measured: 0, allowed: 0 })
+    }
+
+    fn needs(&self, known: &Known<'_>) -> Option<Need> {
+        // Up to `least` entries in all streams, none has an age that counts.
+        let is_long = |report: &Report| {
+            let mut streams = report.types.iter().filter(|row| row.kind == Kind::Stream);
+            streams.any(|row| row.elements > self.least)
+        };
+        known.context.reference.report.is_none().then_some(())?;
+        known.lacks(Need::ReferenceTime, is_long)
     }
 
     fn kinds(&self) -> &'static [Kind] {

@@ -84,7 +84,6 @@ impl KeyRule for MissingTtl {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::rule::StoredStrings;
     use crate::policy::testing::{breaks, checks};
     use crate::record::Kind;
     use crate::units::Millis;
@@ -125,7 +124,7 @@ mod tests {
     fn a_policy_without_keys_that_must_expire_cannot_be_broken() {
         let lacks = |unclassified, classes: &str| {
             let checks = checks(classes);
-            let known = Known { context: &checks.context, report: None, strings: StoredStrings::default() };
+            let known = Known { context: &checks.context, report: None, sizes_hidden: false };
             MissingTtl { unclassified }.needs(&known)
         };
         let kept = "[[ttl_class]]\nname = \"kept\"\npatterns = [\"config:**\"]\nrequired = false\n";

@@ -89,7 +89,7 @@ impl KeyRule for CompressibleRule {
     }
 
     fn needs(&self, known: &Known<'_>) -> Option<Need> {
-        known.lacks(Need::CompressedSizes, |_| known.strings.plain_text && !known.strings.compressed)
+        known.lacks(Need::CompressedSizes, |_| known.sizes_hidden)
     }
 
     fn text_size(&self) -> Option<u64> {

@@ -1,0 +1,60 @@
+//! Servers of a report: each file is one, but for the files of a Dragonfly snapshot, which are one together.
+
+use std::collections::BTreeMap;
+
+use super::{Report, SourceFile, Weight};
+use crate::input::dragonfly_snapshot;
+
+/// Returns for each file, given by name, the position of the first file of its server.
+pub(crate) fn first_files<'n>(names: impl IntoIterator<Item = &'n str>) -> Vec<usize> {
+    let mut first: BTreeMap<&str, usize> = BTreeMap::new();
+    let of = |(at, name)| dragonfly_snapshot(name).map_or(at, |snapshot| *first.entry(snapshot).or_insert(at));
+    names.into_iter().enumerate().map(of).collect()
+}
+
+/// Files of one server.
+#[derive(Debug, Default)]
+pub(crate) struct ServerFiles<'r>(Vec<&'r SourceFile>);
+
+impl<'r> ServerFiles<'r> {
+    /// Returns the name of the first file, which stands for the server.
+    pub fn name(&self) -> &'r str {
+        self.0.first().map(|file| file.name.as_str()).unwrap_or_default()
+    }
+
+    /// Returns the files.
+    pub fn files(&self) -> impl Iterator<Item = &'r SourceFile> {
+        self.0.iter().copied()
+    }
+
+    /// Returns the number and memory of the keys.
+    pub fn weight(&self) -> Weight {
+        let mut sum = Weight::default();
+        self.files().for_each(|file| sum.merge(Weight { keys: file.keys, memory: file.memory }));
+        sum
+    }
+}
+
+impl Report {
+    /// Returns the servers, in the order of their first files.
+    pub(crate) fn servers(&self) -> Vec<ServerFiles<'_>> {
+        let files = &self.source.files;
+        let mut servers: BTreeMap<usize, ServerFiles<'_>> = BTreeMap::new();
+        for (file, first) in files.iter().zip(first_files(files.iter().map(|file| file.name.as_str()))) {
+            servers.entry(first).or_default().0.push(file);
+        }
+        servers.into_values().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_a_dragonfly_snapshot_are_one_server() {
+        let names = ["a/dump-summary.dfs", "b.rdb", "a/dump-0000.dfs", "a/dump-0001.dfs", "b/dump-0000.dfs", "b.rdb"];
+        assert_eq!(first_files(names), [0, 1, 0, 0, 4, 5]);
+        assert_eq!(first_files(["dump-+5.dfs", "dump-summary.dfs", "-.dfs", "dump.dfs"]), [0, 1, 2, 3]);
+    }
+}
