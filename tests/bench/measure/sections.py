@@ -101,8 +101,8 @@ def profiles(bench, wanted):
         f"speed-up of {bench.args.threads}", "8 threads", "GB/s", "million keys/s", "`check`", "MiB", "`rdb` skips", "`rdb` decodes",
     ]
     said = (
-        f"Seconds of `rdblens analyze` with its defaults, the checksum included, by profile. GB/s, keys and MiB (the most\n"
-        f"anonymous memory) are of {bench.args.threads} threads. The bare scan finds every record and decodes nothing, on one thread;\n"
+        f"Seconds of `rdblens analyze` with its defaults, the checksum included, by profile. GB/s, keys and MiB (peak\n"
+        f"anonymous memory) are those of {bench.args.threads} threads. The bare scan finds every record and decodes nothing, on one thread;\n"
         "the `rdb` crate goes over the file and reports nothing, skipping or decoding every value; it reads no RDB 15."
     )
     return "### By profile\n\n" + said + "\n\n" + table(heads, rows) + "\n\n" + gain(bench.args.threads, gains)
@@ -111,8 +111,8 @@ def profiles(bench, wanted):
 def gain(threads, rows):
     """Measures the gain of a second thread, and the most that the machine allows."""
     heads = [
-        "profile", "1 thread", f"{threads} threads", "speed-up", f"{threads} processes", "their work over one's",
-        "sum", f"sum, {threads} threads", "its speed-up",
+        "profile", "1 thread", f"{threads} threads", "speed-up", f"{threads} processes", "throughput over 1 process",
+        "sum", f"sum, {threads} threads", "speed-up of the sum",
     ]
     said = (
         f"Speed-up of {threads} threads on one file, compared with what the machine allows: {threads} processes of one thread that read the whole file at\n"
@@ -173,7 +173,7 @@ def peers(bench):
         for command in ours + sorted(usable, key=lambda command: command.median)
     ]
     text = table(["", "seconds", "× `cat`", "× `analyze`"], rows)
-    text += "\n\n¹ on a tenth of the keys, times ten; what takes more than ten seconds for these ran once."
+    text += "\n\n¹ on a tenth of the keys, times ten; commands that take more than ten seconds for these ran once."
     missing = [peer.name for peer in known if not peer.program]
     if missing:
         text += f" Not installed here: {', '.join(missing)}."

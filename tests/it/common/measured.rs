@@ -64,7 +64,8 @@ impl Tables {
                 missed.map(|(kind, (keys, hits))| format!("{kind} {}/{keys}", keys - hits)).collect();
             let (name, keys, fixed) = (&dump.name, dump.keys, exact.0);
             let (hit, lots) = (share(exact) * 100.0, dump.drift * 100.0);
-            writeln!(table, "| {name} | {keys} | {fixed} | {hit:.2}% | {lots:.2}% | {} |", missed.join(", ")).unwrap();
+            writeln!(table, "| {name} | {keys} | {fixed} | {hit:.2} % | {lots:.2} % | {} |", missed.join(", "))
+                .unwrap();
         }
         table
     }
@@ -93,7 +94,7 @@ impl Tables {
             }
         }
         table.push_str("\n| all |");
-        servers.values().for_each(|exact| write!(table, " {:.2}% |", share(*exact) * 100.0).unwrap());
+        servers.values().for_each(|exact| write!(table, " {:.2} % |", share(*exact) * 100.0).unwrap());
         table.push('\n');
         table
     }
