@@ -217,7 +217,7 @@ fn databases(report: &Report, to: &mut Exposition) {
     let rows = all().map(|(db, row)| (db, row.memory.into()));
     to.each("rdblens_database_memory_bytes", "Memory by database.", "db", rows);
     let rows = all().map(|(db, row)| (db, row.with_ttl.into()));
-    to.each("rdblens_database_keys_with_ttl", "Keys that expire by database.", "db", rows);
+    to.each("rdblens_database_keys_with_ttl", "Expiring keys, by database.", "db", rows);
 }
 
 fn types(report: &Report, to: &mut Exposition) {
@@ -325,7 +325,7 @@ fn owners(report: &Report, top: usize, to: &mut Exposition) {
     let rows = owners().map(|(owner, row)| (owner, row.memory.into()));
     to.each("rdblens_owner_memory_bytes", "Memory by owner.", "owner", rows);
     let rows = owners().map(|(owner, row)| (owner, row.broken.keys.into()));
-    to.each("rdblens_owner_keys_breaking", "Keys that break a rule by owner.", "owner", rows);
+    to.each("rdblens_owner_keys_breaking", "Keys that break a rule, by owner.", "owner", rows);
 }
 
 fn dictionary(report: &Report, to: &mut Exposition) {
