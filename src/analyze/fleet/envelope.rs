@@ -46,7 +46,7 @@ pub fn write(digest: &[u8; 32], content: &impl Serialize) -> Result<Vec<u8>> {
     if content.len() as u64 > limits::MAX_PARTIAL_BYTES {
         let error = Error::new(ErrorKind::Limit(wording!(
             "the partial report has {} MiB, more than {}",
-            "部分报告有 {} MiB，上限为 {}",
+            "部分结果有 {} MiB，上限为 {}",
             content.len() >> 20,
             limits::MAX_PARTIAL_BYTES >> 20
         )));
@@ -78,7 +78,7 @@ pub fn read<T: DeserializeOwned>(mut input: impl Read) -> Result<([u8; 32], T)> 
     }
     let mut rest = &header[..];
     if take::<8>(&mut rest) != *MAGIC {
-        return Err(refused(wording!("not a partial report", "不是部分报告")));
+        return Err(refused(wording!("not a partial report", "不是部分结果")));
     }
     let form = u16::from_le_bytes(take(&mut rest));
     let writer = take::<VERSION_BYTES>(&mut rest);

@@ -150,7 +150,7 @@ impl<'p> PartialMerger<'p> {
 fn missing(position: usize) -> Error {
     let number = position + 1;
     let error =
-        Error::new(ErrorKind::Unreadable(wording!("no partial report has this file", "没有任何部分报告包含该文件")));
+        Error::new(ErrorKind::Unreadable(wording!("no partial report has this file", "没有任何部分结果包含该文件")));
     error.with_remedy(wording!(
         "make one with `rdblens analyze --plan PLAN.json --partial --file {number} -o {number}.part`, and merge again with it",
         "请用 `rdblens analyze --plan PLAN.json --partial --file {number} -o {number}.part` 生成，再与它一起重新合并"
@@ -163,5 +163,5 @@ fn twice(file: &str, earlier: &str) -> Error {
         "has {file}, which {earlier} has, too",
         "含有 {file}，而 {earlier} 也含有它"
     )));
-    error.with_remedy(wording!("give each part once", "每一部分只能给出一次"))
+    error.with_remedy(wording!("give each part once", "每份部分结果只能给出一次"))
 }
