@@ -75,7 +75,7 @@ fn print_text(check: &FileCheck, quiet: bool, lang: Lang, color: bool, out: &mut
         let errors: Vec<&str> = check.errors.iter().map(|error| lang.say(&error.wording)).collect();
         let errors = errors.join(lang.of("; ", "；"));
         let errors = key_text::text(&errors);
-        return writeln!(out, "{}", say!(lang, "{name}: {word}: {errors}", "{name}: {word}：{errors}"));
+        return writeln!(out, "{}", say!(lang, "{name}: {word}: {errors}", "{name}：{word}：{errors}"));
     }
     let keys = human::counted(check.keys, nouns::KEY, lang);
     let size = human::bytes(check.bytes);
@@ -85,7 +85,7 @@ fn print_text(check: &FileCheck, quiet: bool, lang: Lang, color: bool, out: &mut
     let line = say!(
         lang,
         "{name}: {word}: {keys}, {size}, RDB {version}, {server}, checksum {checksum}",
-        "{name}: {word}：{keys}，{size}，RDB {version}，{server}，校验和{checksum}"
+        "{name}：{word}：{keys}，{size}，RDB {version}，{server}，校验和{checksum}"
     );
     writeln!(out, "{line}")?;
     for error in &check.errors {
@@ -166,7 +166,7 @@ fn fact(what: DifferenceKind, lang: Lang) -> &'static str {
 fn reason(why: NotCompared, lang: Lang) -> &'static str {
     match why {
         NotCompared::Stream => "stream",
-        NotCompared::Module => lang.of("module value", "模块值"),
+        NotCompared::Module => lang.of("module value", "模块类型 value"),
         NotCompared::Array => "array",
         NotCompared::CompactHash => lang.of("compact hash", "紧凑 hash"),
         NotCompared::Zipmap => "zipmap",
@@ -176,7 +176,7 @@ fn reason(why: NotCompared, lang: Lang) -> &'static str {
         NotCompared::KeyMetadata => lang.of("unknown key metadata", "未知的 key 元数据"),
         NotCompared::LongZiplist => lang.of("ziplist too long for its count", "长度超出计数的 ziplist"),
         NotCompared::Database => lang.of("database number above 32 bits", "超过 32 位的数据库编号"),
-        NotCompared::Large => lang.of("value above 1 GiB", "超过 1 GiB 的值"),
+        NotCompared::Large => lang.of("value above 1 GiB", "超过 1 GiB 的 value"),
         NotCompared::Changed => lang.of("file changed since it was checked", "校验之后文件已变化"),
     }
 }

@@ -95,7 +95,7 @@ impl<'f> Unpacker<'f> {
             let what = ErrorKind::NotASnapshot(wording!("no snapshot in this archive", "该归档中没有快照"));
             return Err(Error::new(what).with_remedy(wording!(
                 "looked for *{} and stored reports (*.json)",
-                "查找的是 *{} 和已存储的报告（*.json）",
+                "查找的是 *{} 和已保存的报告（*.json）",
                 ENDINGS.join(", *")
             )));
         }

@@ -121,7 +121,7 @@ fn check_magic(magic: &[u8], start: usize) -> Result<()> {
         return Err(Error::unsupported(place, what).with_remedy(wording!(
             "only append-only files with an RDB preamble are read: BGREWRITEAOF under `aof-use-rdb-preamble yes` writes \
              one",
-            "只支持带 RDB 前导的 AOF 文件：在 `aof-use-rdb-preamble yes` 下执行 BGREWRITEAOF 即可生成"
+            "只支持混合持久化的 AOF 文件（RDB 前导）：在 `aof-use-rdb-preamble yes` 下执行 BGREWRITEAOF 即可生成"
         )));
     }
     if magic.is_empty() && start == 0 {

@@ -55,7 +55,7 @@ fn json(text: &[u8], place: u64) -> Error {
     let is = |schema: &[u8]| head.windows(schema.len()).any(|part| part == schema);
     let (what, remedy) = if is(b"\"rdblens.compare") {
         (
-            wording!("not a snapshot: a stored comparison", "不是快照：保存的对比结果"),
+            wording!("not a snapshot: a stored comparison", "不是快照：已保存的对比结果"),
             wording!(
                 "for another format, run `rdblens compare` again on the snapshots or their reports",
                 "如需其他格式，请对快照或其报告重新执行 `rdblens compare`"
@@ -63,7 +63,7 @@ fn json(text: &[u8], place: u64) -> Error {
         )
     } else if is(b"\"rdblens.capacity") {
         (
-            wording!("not a snapshot: a stored capacity plan", "不是快照：保存的容量规划"),
+            wording!("not a snapshot: a stored capacity plan", "不是快照：已保存的容量规划"),
             wording!(
                 "for another format, run `rdblens capacity` again on the snapshots or their reports",
                 "如需其他格式，请对快照或其报告重新执行 `rdblens capacity`"
@@ -72,7 +72,10 @@ fn json(text: &[u8], place: u64) -> Error {
     } else {
         (
             wording!("not a snapshot: JSON", "不是快照：JSON"),
-            wording!("for a stored report, did you mean `rdblens render`?", "如果是保存的报告，请用 `rdblens render`"),
+            wording!(
+                "for a stored report, did you mean `rdblens render`?",
+                "如果是已保存的报告，请用 `rdblens render`"
+            ),
         )
     };
     Error::at(place, ErrorKind::NotASnapshot(what)).with_remedy(remedy)

@@ -201,7 +201,7 @@ fn nothing_in(folder: &Path) -> Error {
     let what = ErrorKind::NotASnapshot(wording!("no snapshot in this directory", "该目录中没有快照"));
     Error::new(what).in_file(&shown_path(folder)).with_remedy(wording!(
         "looked for *{}, *.manifest and stored reports, in subdirectories, too",
-        "查找的是 *{}、*.manifest 和已存储的报告（包括各级子目录）",
+        "查找的是 *{}、*.manifest 和已保存的报告（包括各级子目录）",
         ENDINGS.join(", *")
     ))
 }

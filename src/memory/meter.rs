@@ -224,7 +224,7 @@ impl<'m> Meter<'m> {
             Kind::String => {
                 return Err(Error::new(ErrorKind::Corrupt(wording!(
                     "finish was called before a value was walked",
-                    "尚未读取任何值就结束了"
+                    "尚未读取任何 value 就结束了"
                 ))));
             }
             Kind::List => self.list.finish(model, key),

@@ -73,7 +73,7 @@ impl Need {
             Need::Now => text("the current time was not given", "没有给出当前时间"),
             Need::SnapshotTime => text("a file does not say when it was taken", "有文件没有记录快照时间"),
             Need::ReferenceTime => text("there is no time to compare expiries with", "没有判断过期的基准时间"),
-            Need::Baseline => text("there is no complete earlier report", "没有完整的早期报告"),
+            Need::Baseline => text("there is no complete earlier report", "没有此前的完整报告"),
             Need::Dictionary => text("the policy has no data dictionary", "策略中没有数据字典"),
             Need::Budget => text("the policy has no memory budget", "策略中没有内存预算"),
             Need::LongestLife => text("the policy sets no maximum time to live", "策略中没有 TTL 上限"),
@@ -96,7 +96,7 @@ impl Need {
             Need::LaterNow => text("the given time is before a snapshot", "给出的时间早于快照"),
             Need::MemoryLimit => text("the server has no memory limit", "服务器没有内存上限"),
             Need::WholeFiles => text("a file could not be read completely", "有文件未能完整读取"),
-            Need::CompressedSizes => text("no string of a file is compressed", "有文件中没有压缩存储的字符串"),
+            Need::CompressedSizes => text("no string of a file is compressed", "有文件中没有压缩存储的 string"),
             Need::AllKeys => text("only some of the keys were selected", "只选取了部分 key"),
             Need::KnownMemory => text("the memory of some keys is unknown", "部分 key 的内存未知"),
             Need::ModuleContent => {
@@ -123,7 +123,7 @@ impl Need {
             ),
             Need::ReferenceTime => text("give --at", "用 --at 给出"),
             Need::Baseline => {
-                text("give --baseline, a JSON report of an earlier snapshot", "用 --baseline 给出早期快照的 JSON 报告")
+                text("give --baseline, a JSON report of an earlier snapshot", "用 --baseline 给出此前快照的 JSON 报告")
             }
             Need::Dictionary => text(
                 "add [[dictionary]] to a policy file; `rdblens dictionary` drafts it",

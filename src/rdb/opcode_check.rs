@@ -189,12 +189,12 @@ impl<'a> OpcodeCheck<'a> {
             ),
             Fault::Slot(slot, offset) => (
                 offset,
-                wording!("there is no slot {slot}: the last is 16383", "不存在 slot {slot}：最大为 16383"),
+                wording!("there is no slot {slot}: the last is 16383", "不存在槽 {slot}：最大为 16383"),
                 Reading::SlotNumber,
             ),
             Fault::SlotRange(first, last, offset) => (
                 offset,
-                wording!("{first} to {last} is no range of slots", "{first} 到 {last} 不是 slot 范围"),
+                wording!("{first} to {last} is no range of slots", "{first} 到 {last} 不是槽范围"),
                 Reading::SlotImportRanges,
             ),
             Fault::SlotImportJob(len, offset) => (

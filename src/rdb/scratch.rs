@@ -70,7 +70,7 @@ impl Scratch {
                 offset,
                 wording!(
                     "decompressed, this is {len} bytes long; the share of one value is {most}",
-                    "解压后长 {len} 字节，单个值的份额为 {most} 字节"
+                    "解压后长 {len} 字节，单个 value 的份额为 {most} 字节"
                 ),
             )),
         }
@@ -83,7 +83,7 @@ fn too_long(len: u64, offset: u64) -> Error {
         offset,
         ErrorKind::Limit(wording!(
             "compressed value of {len} bytes exceeds the limit of 4 GiB",
-            "压缩的值长 {len} 字节，超出 4 GiB 的上限"
+            "压缩的 value 长 {len} 字节，超出 4 GiB 的上限"
         )),
     )
 }

@@ -156,7 +156,7 @@ impl Draft<'_> {
         }
         let todo = "For keys that may live forever. Drafts never use it: a missing expiry may not be intended.";
         let todo =
-            lang.of(todo, "用于确需永久保存的 key。草稿不会把任何条目归入此类：没有过期时间并不说明应当永久保存。");
+            lang.of(todo, "用于确需永久保存的 key。草稿不会把任何条目归入此类：未设置过期时间并不说明应当永久保存。");
         writeln!(out, "# {todo}\n[[ttl_class]]\nname = \"forever\"\nrequired = false\n")
     }
 
@@ -193,7 +193,7 @@ impl Draft<'_> {
         let types: Vec<_> = row.types.iter().map(|of| of.kind.name()).collect();
         let mixed = match types.len() {
             0 | 1 => String::new(),
-            _ => say!(lang, "; types {}", "；类型 {}", types.join(", ")),
+            _ => say!(lang, "; types {}", "；类型 {}", types.join(lang.of(", ", "、"))),
         };
         let keys = human::counted(row.keys, nouns::KEY, lang);
         let line = match known_memory(row.keys, row.memory) {

@@ -6,7 +6,7 @@ use crate::report::Passage;
 /// Returns document, chapter and sentence in one line, escaped: `Redis 使用规范, 禁止事项: “…”`.
 pub fn line(passage: &Passage, lang: Lang) -> String {
     let place = place(passage, lang);
-    match quoted(passage, lang) {
+    match quoted(passage) {
         Some(quote) if place.is_empty() => quote,
         Some(quote) => format!("{place}{}{quote}", lang.of(": ", "：")),
         None => place,
@@ -21,10 +21,10 @@ pub fn place(passage: &Passage, lang: Lang) -> String {
     [document, chapter].into_iter().flatten().collect::<Vec<_>>().join(lang.of(", ", ""))
 }
 
-/// Returns the sentence in the quotation marks of a language, escaped.
-pub fn quoted(passage: &Passage, lang: Lang) -> Option<String> {
+/// Returns the sentence in quotation marks, escaped. Quotations in it get single marks.
+pub fn quoted(passage: &Passage) -> Option<String> {
     let quote = passage.quote.as_deref().map(key_text::text)?;
-    Some(lang.of("“{}”", "「{}」").replacen("{}", &quote, 1))
+    Some(format!("“{}”", quote.replace('“', "‘").replace('”', "’")))
 }
 
 #[cfg(test)]
@@ -39,9 +39,9 @@ mod tests {
         };
         let whole = passage("A {} b", "1 / 2", "no\u{1b}[31m {} keys");
         assert_eq!(line(&whole, Lang::En), "A {} b, 1 / 2: “no\\x1b[31m {} keys”");
-        assert_eq!(line(&whole, Lang::Zh), "《A {} b》1 / 2：「no\\x1b[31m {} keys」");
+        assert_eq!(line(&whole, Lang::Zh), "《A {} b》1 / 2：“no\\x1b[31m {} keys”");
         assert_eq!(line(&passage("", "", "x"), Lang::En), "“x”");
         assert_eq!(line(&passage("A", "", ""), Lang::En), "A");
-        assert_eq!(line(&passage("", "3", "x"), Lang::Zh), "3：「x」");
+        assert_eq!(line(&passage("", "3", "x“y”"), Lang::Zh), "3：“x‘y’”");
     }
 }

@@ -110,7 +110,9 @@ fn verify(value_type: ValueType, templates: &Templates, bytes: &[u8], offset: u6
     found?;
     match input.left() {
         0 => Ok(()),
-        left => Err(Error::corrupt(input.offset(), wording!("{left} bytes after the value", "值之后还有 {left} 字节"))),
+        left => {
+            Err(Error::corrupt(input.offset(), wording!("{left} bytes after the value", "value 之后还有 {left} 字节")))
+        }
     }
 }
 

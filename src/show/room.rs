@@ -72,7 +72,7 @@ impl Room {
         }
         let what = wording!(
             "decoded, the value takes more than {most} bytes, a quarter of --max-memory",
-            "解码后该值超过 {most} 字节，即 --max-memory 的四分之一"
+            "解码后该 value 超过 {most} 字节，即 --max-memory 的四分之一"
         );
         let remedy = wording!(
             "give a larger --max-memory, or a smaller --limit to show its first elements",

@@ -87,7 +87,7 @@ impl<'a> Node<'a> {
 
     fn element(&mut self) -> Result<PackedElement<'a>> {
         self.next()?.ok_or_else(|| {
-            Error::corrupt(self.offset, wording!("a stream node ends inside an entry", "stream 节点在条目中间结束"))
+            Error::corrupt(self.offset, wording!("a stream node ends inside an entry", "stream 节点在消息中间结束"))
         })
     }
 
@@ -162,7 +162,7 @@ impl Entries<'_> {
         if *self.names > limits::MAX_BLOB_BYTES {
             let what = wording!(
                 "the field names of its entries, written out, are beyond what is expanded",
-                "各条目的字段名展开后超出上限"
+                "各消息的字段名展开后超出上限"
             );
             return Err(Error::at(self.offset, ErrorKind::Limit(what)));
         }

@@ -263,7 +263,7 @@ fn every_form_holds_the_plan() {
         assert!(text.contains(sign) && text.contains("leaderboard:"), "{name}: {text:.2000}");
     }
     let chinese = stdout_of(&["capacity", &shop(), "--node-memory", "1MB", "--lang", "zh"]);
-    assert!(chinese.contains("按字节分配槽位") && chinese.contains("随过期释放的内存"));
+    assert!(chinese.contains("按字节分配槽") && chinese.contains("随过期释放的内存"));
     let lines: Vec<usize> = chinese.lines().map(str::len).collect();
     assert!(lines.len() > 40, "{chinese}");
 }

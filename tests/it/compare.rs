@@ -191,7 +191,7 @@ fn hash_templates_of_both_nights_are_compared() {
     let back = json(&["compare", &with, &without])["hash_templates"].take();
     assert_eq!(back["difference"]["keys"].as_i64(), section["keys"].as_i64().map(|keys| -keys));
     assert!(json(&["compare", &shop(), &shop()])["hash_templates"].is_null());
-    for (lang, words) in [("en", ["Hash templates", "against ordinary"]), ("zh", ["Hash 模板", "与普通 hash 相比"])]
+    for (lang, words) in [("en", ["Hash templates", "against ordinary"]), ("zh", ["hash 模板", "与普通 hash 相比"])]
     {
         let text = stdout_of(&["compare", &without, &with, "--lang", lang]);
         assert!(words.iter().all(|word| text.contains(word)), "{text}");

@@ -185,7 +185,7 @@ fn of_code(code: &str, scheme: Scheme) -> Option<Wording> {
         ),
         "InvalidAccessKeyId" | "SignatureDoesNotMatch" if !scheme.is_web() => wording!(
             "check the access key and its secret; docs/remote.md lists where credentials are looked for",
-            "请检查访问密钥及其密文；凭证的查找位置见 docs/remote.md"
+            "请检查 AccessKey ID 与 Secret；凭证的查找位置见 docs/remote.md"
         ),
         "AuthorizationHeaderMalformed"
         | "IllegalLocationConstraintException"

@@ -46,7 +46,7 @@ impl<'a> Node<'a> {
 
     #[cold]
     fn malformed(&self) -> Error {
-        Error::corrupt(self.offset, wording!("malformed stream entry", "流条目格式错误"))
+        Error::corrupt(self.offset, wording!("malformed stream entry", "stream 消息格式错误"))
     }
 }
 

@@ -119,6 +119,6 @@ impl StreamNode<'_> {
     }
 
     fn malformed() -> Error {
-        Error::corrupt(0, wording!("malformed stream entry", "流条目格式错误"))
+        Error::corrupt(0, wording!("malformed stream entry", "stream 消息格式错误"))
     }
 }

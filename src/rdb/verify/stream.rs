@@ -123,7 +123,7 @@ impl StreamCheck {
             if self.compared && self.family == Family::Redis {
                 return Err(corrupt(wording!(
                     "stream: length is {length}, but the count of entries ever added is {added}",
-                    "stream：长度为 {length}，累计条目数却为 {added}"
+                    "stream：长度为 {length}，累计消息数却为 {added}"
                 )));
             }
             self.odd = true;
@@ -135,7 +135,7 @@ impl StreamCheck {
             let live = self.live;
             return Err(corrupt(wording!(
                 "stream: nodes hold {live} entries, but its length is {length}",
-                "stream：节点中有 {live} 个条目，长度却为 {length}"
+                "stream：节点中有 {live} 条消息，长度却为 {length}"
             )));
         }
         self.odd = true;
@@ -163,7 +163,7 @@ impl StreamCheck {
         }
         Err(corrupt(wording!(
             "consumer group has read {read} entries, but {added} were ever added",
-            "消费组已读 {read} 个条目，累计条目数却为 {added}"
+            "消费组已读 {read} 条消息，累计消息数却为 {added}"
         )))
     }
 
@@ -188,16 +188,16 @@ impl StreamCheck {
         match self.find(id) {
             None => Err(corrupt(wording!(
                 "entry is pending for a consumer, but not for its group",
-                "条目在消费者中未确认，消费组中却没有"
+                "消息在消费者中未确认，消费组中却没有"
             ))),
             Some(owner @ &mut NO_OWNER) => {
                 *owner = consumer;
                 Ok(())
             }
             Some(owner) if *owner == consumer => {
-                Err(corrupt(wording!("entry is pending twice for a consumer", "条目在同一消费者中重复出现")))
+                Err(corrupt(wording!("entry is pending twice for a consumer", "消息在同一消费者中重复出现")))
             }
-            Some(_) => Err(corrupt(wording!("entry is pending for two consumers", "条目同时属于两个消费者"))),
+            Some(_) => Err(corrupt(wording!("entry is pending for two consumers", "消息同时属于两个消费者"))),
         }
         .within(Reading::ConsumerPendingEntry)
     }
@@ -216,7 +216,7 @@ impl StreamCheck {
             }
             _ => Err(corrupt(wording!(
                 "returned entry is not pending for the group alone",
-                "退回的条目不是仅属于消费组的未确认条目"
+                "退回的消息不是仅属于消费组的未确认消息"
             ))),
         }
         .within(Reading::ReturnedEntryId)
@@ -238,7 +238,7 @@ impl StreamCheck {
         if all_owned {
             return Ok(());
         }
-        Err(corrupt(wording!("pending entry has no consumer", "未确认条目不属于任何消费者")))
+        Err(corrupt(wording!("pending entry has no consumer", "未确认消息不属于任何消费者")))
             .within(Reading::PendingEntryId)
     }
 
@@ -247,7 +247,7 @@ impl StreamCheck {
         if self.pending.windows(2).all(|two| two[0].0 != two[1].0) {
             return Ok(());
         }
-        Err(corrupt(wording!("entry is pending twice for a group", "条目在同一消费组中重复出现")))
+        Err(corrupt(wording!("entry is pending twice for a group", "消息在同一消费组中重复出现")))
             .within(Reading::PendingEntryId)
     }
 

@@ -302,7 +302,7 @@ fn walk_other<V: Visit + ?Sized>(
         ValueType::ModulePreGa => {
             let kind = ErrorKind::Unsupported(wording!(
                 "module value of a Redis 4.0 release candidate",
-                "Redis 4.0 候选版本的模块值"
+                "Redis 4.0 候选版本的模块类型 value"
             ));
             return Err(Error::at(input.offset(), kind)
                 .with_remedy(wording!("its end cannot be found without the module", "没有该模块就无法确定其结尾")));

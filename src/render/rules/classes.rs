@@ -38,13 +38,13 @@ fn keys(class: &TtlClass, lang: Lang) -> String {
                 0 => String::new(),
                 more => say!(lang, ", {more} more", "，另有 {more} 个"),
             };
-            format!("{}{more}", named.join(", "))
+            format!("{}{more}", named.join(lang.of(", ", "、")))
         }
     };
     match class.kinds.as_slice() {
         [] => patterns,
         kinds => {
-            let kinds = kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(", ");
+            let kinds = kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(lang.of(", ", "、"));
             say!(lang, "{patterns} ({kinds})", "{patterns}（{kinds}）")
         }
     }

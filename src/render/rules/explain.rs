@@ -10,7 +10,7 @@ use crate::policy::rule::{Rule, RuleMeta, Unit};
 use crate::policy::sample::RuleSample;
 use crate::policy::wording::{self, RuleWording};
 use crate::render::terminal::page::{Style, TextPage};
-use crate::render::words::known;
+use crate::render::words::{known, say};
 use crate::render::{Lang, TableOptions, key_text, passage};
 use crate::report::Wording;
 
@@ -32,7 +32,7 @@ pub fn explain(
     let setting = policy.and_then(|policy| settings_of(policy, meta.id).next());
     let texts = setting.map_or_else(|| RuleWording::of(meta, &Params::defaults(meta.params)), RuleWording::in_force);
     let words = |text: &Wording| lang.of(&text.en, &text.zh).to_owned();
-    page.hanging(Style::Bold, &format!("{}: ", meta.id), &words(&texts.demand))?;
+    page.hanging(Style::Bold, &say!(lang, "{}: ", "{}：", meta.id), &words(&texts.demand))?;
     paragraph(&mut page, lang.of("Why", "原因"), lang.pick(meta.why))?;
     let mut known: Vec<&Policy> = presets.iter().collect();
     known.extend(policy.filter(|policy| presets.iter().all(|preset| preset.name != policy.name)));
@@ -42,7 +42,7 @@ pub fn explain(
     paragraph(&mut page, lang.of("How to fix", "如何修复"), &words(&texts.fix))?;
     for (names, fix) in own_fixes(known.iter().copied(), meta.id) {
         let names: Vec<_> = names.into_iter().map(key_text::text).collect();
-        page.hanging(Style::Plain, INDENT, &key_text::text(&format!("{}: {}", names.join(", "), words(&fix))))?;
+        page.hanging(Style::Plain, INDENT, &key_text::text(&format!("{}{}", named(&names, lang), words(&fix))))?;
     }
     // The examples are about the defaults.
     if setting.is_some_and(|setting| setting.params != Params::defaults(meta.params)) {
@@ -50,6 +50,12 @@ pub fn explain(
     }
     example(&mut page, lang.of("Passes", "通过的例子"), &meta.passes, lang)?;
     example(&mut page, lang.of("Fails", "不通过的例子"), &meta.fails, lang)
+}
+
+/// Returns the names of policies as the beginning of a line about them.
+fn named(names: &[impl AsRef<str>], lang: Lang) -> String {
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    say!(lang, "{}: ", "{}：", names.join(lang.of(", ", "、")))
 }
 
 /// Width of the page; longer lines are hard to read.
@@ -73,9 +79,9 @@ fn demanded_by(meta: &RuleMeta, policies: &[&Policy], lang: Lang, page: &mut Tex
     title(page, lang.of("Demanded by", "依据"))?;
     for citation in cited {
         let names: Vec<_> = citation.policies.iter().map(|name| key_text::text(name)).collect();
-        let mark = format!("{INDENT}{}: ", names.join(", "));
+        let mark = format!("{INDENT}{}", named(&names, lang));
         page.hanging(Style::Plain, &mark, &passage::place(citation.passage, lang))?;
-        if let Some(quote) = passage::quoted(citation.passage, lang) {
+        if let Some(quote) = passage::quoted(citation.passage) {
             page.hanging(Style::Plain, &INDENT.repeat(2), &quote)?;
         }
     }

@@ -80,7 +80,7 @@ fn length(key: &SampleKey, lang: Lang) -> String {
 }
 
 fn ttl(key: &SampleKey, lang: Lang) -> String {
-    let Some(ttl) = key.ttl else { return lang.of("never expires", "不过期").to_owned() };
+    let Some(ttl) = key.ttl else { return lang.of("never expires", "永不过期").to_owned() };
     let left = span(ttl.unsigned_abs(), lang);
     if ttl < 0 {
         return lang.of("expired {} ago", "已过期 {}").replace("{}", &left);

@@ -22,13 +22,13 @@ pub(super) fn changes(id: &'static str, title: Prose, findings: &Baseline, scope
     let lists = [
         (lang.of("new", "新增"), false, &findings.new),
         (lang.of("first evaluated", "首次评估"), false, &findings.first_evaluated),
-        (lang.of("worse", "加重"), false, &findings.worse),
+        (lang.of("worse", "恶化"), false, &findings.worse),
         (lang.of("fixed", "已修复"), true, &findings.fixed),
         (lang.of("other policy", "策略不同"), false, &findings.other_policy),
     ];
     if lists.iter().all(|(_, _, list)| list.is_empty()) {
         return Section::new(id, title)
-            .lead(lang.of("Nothing is new, worse or fixed.", "没有新增、加重或已修复的违规。"));
+            .lead(lang.of("Nothing is new, worse or fixed.", "没有新增、恶化或已修复的违规。"));
     }
     let all: usize = lists.iter().map(|(_, _, list)| list.len()).sum();
     let rows: Vec<FindingChange<'_>> = lists

@@ -26,7 +26,7 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
         n => say!(
             lang,
             "{} among them will expire, which can block the server",
-            "其中 {}将过期，过期删除可能阻塞服务器",
+            "其中 {} 将过期，过期删除可能阻塞服务器",
             human::counted(n, nouns::COLLECTION, lang)
         ),
     };
@@ -57,7 +57,7 @@ pub(super) fn no_collection_expires(report: &Report, lang: Lang) -> &'static str
     let has_collections = big.list.iter().any(|row| is_collection(row.kind))
         || (is_cut && report.types.iter().any(|row| is_collection(row.kind)));
     if has_collections {
-        lang.of("none of the collections has a TTL", "其中的集合均未设置过期时间")
+        lang.of("none of the collections has a TTL", "其中的集合类型均未设置过期时间")
     } else {
         lang.of("all of them strings", "均为 string")
     }

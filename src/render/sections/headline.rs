@@ -122,7 +122,7 @@ impl Words<'_> {
 
     fn selection(&self) -> Option<Prose> {
         let selection = &self.report.options.selection;
-        let words = inline(&selection.join(", "));
+        let words = inline(&selection.join(self.lang.of(", ", "、")));
         let text = say!(self.lang, "Only the keys selected by {words}.", "只统计 {words} 选中的 key。");
         (!selection.is_empty()).then(|| text.into())
     }
@@ -198,7 +198,7 @@ impl Words<'_> {
         let big = &report.big_keys;
         let expiring = match big.expiring {
             0 => big_keys::no_collection_expires(report, lang).to_owned(),
-            n => say!(lang, "{} will expire", "{}将过期", human::counted(n, nouns::COLLECTION, lang)),
+            n => say!(lang, "{} will expire", "{} 将过期", human::counted(n, nouns::COLLECTION, lang)),
         };
         add(lang.of("! big keys", "! 大 key"), expiring, big.keys, big.memory);
 
@@ -352,7 +352,7 @@ impl Words<'_> {
         let said = say!(
             lang,
             "{collections} over the size limits will expire, which can block the server.",
-            "{collections}超过大小限制且将过期，过期删除可能阻塞服务器。"
+            "{collections} 超过大小限制且将过期，过期删除可能阻塞服务器。"
         );
         (big.expiring > 0).then_some(said)
     }
@@ -413,7 +413,7 @@ impl Words<'_> {
         let mut text = say!(
             self.lang,
             "Since {name}, {new} {findings_are} new, {worse} worse and {fixed} fixed.",
-            "与 {name} 相比，违规新增 {new} 项，加重 {worse} 项，已修复 {fixed} 项。"
+            "与 {name} 相比，违规新增 {new} 项，恶化 {worse} 项，已修复 {fixed} 项。"
         );
         let first = baseline.first_evaluated.len();
         if first > 0 {

@@ -75,14 +75,14 @@ fn parts(instance: &Instance, lang: Lang) -> String {
     let mut parts = vec![say!(lang, "keys {} by MEMORY USAGE", "key {}（按 MEMORY USAGE）", bytes(instance.keys))];
     match instance.correction {
         0 => {}
-        1.. => parts.push(say!(lang, "{size} allocated beyond that", "分配器另外给出 {size}")),
+        1.. => parts.push(say!(lang, "{size} allocated beyond that", "另有 {size} 已分配但 MEMORY USAGE 未计入")),
         _ => parts.push(say!(
             lang,
             "minus {size} that MEMORY USAGE counts too much or that belongs to the tables",
             "减去其中重复计算或属于哈希表条目的 {size}"
         )),
     }
-    parts.extend(tables(&instance.tables, lang.of("cluster slots", "集群槽位"), lang));
+    parts.extend(tables(&instance.tables, lang.of("cluster slots", "集群槽"), lang));
     parts.join(lang.of(", ", "，"))
 }
 

@@ -58,7 +58,7 @@ fn headline(comparison: &KeyComparison, lang: Lang) -> Headline {
             tile(lang.of("Differing keys", "有差异的 key"), sums.differing, String::new(), Bytes(0)),
             tile(lang.of("Added", "新增"), sums.added.keys, bytes(sums.added), sums.added.memory),
             tile(lang.of("Removed", "删除"), sums.removed.keys, bytes(sums.removed), sums.removed.memory),
-            tile(lang.of("Value changed", "值已变"), sums.changed, String::new(), Bytes(0)),
+            tile(lang.of("Value changed", "value 已变"), sums.changed, String::new(), Bytes(0)),
         ],
         trend: None,
         points: Vec::new(),
@@ -89,7 +89,7 @@ fn problems(comparison: &KeyComparison, lang: Lang) -> Vec<Prose> {
         let said = say!(
             lang,
             "The values of {keys} could not be read: run `rdblens check` to locate damage, or raise --max-memory.",
-            "{keys} 的值无法读取：rdblens check 列出损坏之处，--max-memory 限制解压大小。"
+            "{keys} 的 value 无法读取：可用 rdblens check 定位损坏，或调大 --max-memory。"
         );
         problems.push(said.into());
     }
@@ -132,7 +132,7 @@ fn sums(comparison: &KeyComparison, lang: Lang) -> Section {
     let sometimes = [
         (word(KeyDifference::Expired, lang), sums.expired.keys, known(sums.expired)),
         (lang.of("more than once on a side", "同一侧重复"), sums.duplicate, None),
-        (lang.of("value not readable", "值无法读取"), sums.unreadable, None),
+        (lang.of("value not readable", "value 无法读取"), sums.unreadable, None),
     ];
     let rows: Vec<_> = always.into_iter().chain(sometimes.into_iter().filter(|(_, keys, _)| *keys > 0)).collect();
     let all = sums.equal.saturating_add(sums.differing).saturating_add(sums.expired.keys);
@@ -218,7 +218,7 @@ fn word(difference: KeyDifference, lang: Lang) -> &'static str {
         KeyDifference::Removed => ("removed", "删除"),
         KeyDifference::Expired => ("expired", "已过期"),
         KeyDifference::Type => ("type changed", "类型已变"),
-        KeyDifference::Value => ("value changed", "值已变"),
+        KeyDifference::Value => ("value changed", "value 已变"),
         KeyDifference::Expiry => ("expiry changed", "过期时间已变"),
         KeyDifference::Duplicate => ("duplicate", "重复"),
         KeyDifference::Unreadable => ("unreadable", "无法读取"),

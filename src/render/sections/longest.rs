@@ -8,7 +8,7 @@ use crate::report::Report;
 /// Builds the section.
 pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
     let keys = &report.top.by_length;
-    let title = scope.lang.of("Longest collections", "元素最多的集合");
+    let title = scope.lang.of("Longest collections", "元素最多的集合类型 key");
     let lead = scope.lang.of(
         "Longest and mean: bytes of an element. An element of a hash is a field and its value.",
         "最长、平均为单个元素的字节数；hash 的元素为字段及其值。",

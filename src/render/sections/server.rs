@@ -37,11 +37,11 @@ fn about(report: &Report, lang: Lang) -> Option<Prose> {
         facts.push(say!(lang, "{libraries} of functions", "{libraries}的函数"));
     }
     if !server.module_aux.is_empty() {
-        let modules = server.module_aux.join(", ");
+        let modules = server.module_aux.join(lang.of(", ", "、"));
         facts.push(say!(lang, "module data outside keys: {modules}", "key 之外的模块数据：{modules}"));
     }
     if !report.options.server_config.is_empty() {
-        facts.push(say!(lang, "with {}", "设置 {}", report.options.server_config.join(", ")));
+        facts.push(say!(lang, "with {}", "设置 {}", report.options.server_config.join(lang.of(", ", "、"))));
     }
     let facts = facts.join(lang.of("; ", "；"));
     (!server.family.is_empty()).then(|| say!(lang, "{}.", "{}。", key_text::text(&facts)).into())
@@ -70,8 +70,8 @@ fn facts(report: &Report, lang: Lang) -> Table {
     fact(lang.of("snapshot taken", "快照时间"), server.ctime.map(human::time_of_seconds).unwrap_or_default());
     let reference = options.reference_time.map(|at| human::time(at.0));
     fact(lang.of("reference time of expiries", "判断过期的基准时间"), reference.unwrap_or_default());
-    fact(lang.of("settings of the server", "服务器设置"), options.server_config.join(", "));
-    fact(lang.of("keys selected by", "筛选条件"), options.selection.join(", "));
+    fact(lang.of("settings of the server", "服务器设置"), options.server_config.join(lang.of(", ", "、")));
+    fact(lang.of("keys selected by", "筛选条件"), options.selection.join(lang.of(", ", "、")));
     fact(lang.of("separators in names", "key 名分隔符"), options.separators.join(" "));
     let findings = &report.findings;
     let extends = findings.extends.as_deref().map(|base| say!(lang, " (extends {base})", "（扩展自 {base}）"));
@@ -83,7 +83,7 @@ fn facts(report: &Report, lang: Lang) -> Table {
     if server.functions > 0 {
         fact(lang.of("functions", "函数"), human::counted(server.functions, nouns::LIBRARY, lang));
     }
-    fact(lang.of("module data outside keys", "key 之外的模块数据"), server.module_aux.join(", "));
+    fact(lang.of("module data outside keys", "key 之外的模块数据"), server.module_aux.join(lang.of(", ", "、")));
     fact(lang.of("rows of each list in the report", "报告中每个列表的行数"), human::count(options.top as u64));
     fact(lang.of("made by", "生成程序"), format!("rdblens {}", report.rdblens));
     let mut table = Table::of(lang.of("How the figures were computed", "数字的来源"), &facts, usize::MAX)

@@ -24,7 +24,7 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
         return None;
     }
     let lang = scope.lang;
-    let title = lang.of("Cluster slots", "集群槽位");
+    let title = lang.of("Cluster slots", "集群槽");
     let table = Table::of(title, &slots.list, scope.rows)
         .column(Column::text(heads::SLOT), |row| Cell::Id(row.slot.into()))
         .column(Column::number(heads::KEYS), |row| row.keys)

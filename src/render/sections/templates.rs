@@ -7,7 +7,7 @@ use crate::report::{HashTemplateRow, Report};
 /// Builds the section.
 pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
     let templates = report.hash_templates.as_ref().filter(|templates| templates.templates > 0)?;
-    let title = scope.lang.of("Hash templates", "Hash 模板");
+    let title = scope.lang.of("Hash templates", "hash 模板");
     let saved = |bytes| Cell::Difference { bytes, of: None };
     let table = Table::of(title, &templates.list, scope.rows)
         .column(Column::text(heads::FIELD_NAMES).shrink(24), |row| Cell::words(&names(row)))

@@ -16,7 +16,7 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
     let what_if = report.what_if.as_ref()?;
     let lang = scope.lang;
     let heading = lang.of("Where the difference is", "差异所在");
-    let section = Section::new("what-if", lang.of("What if", "假设对比"))
+    let section = Section::new("what-if", lang.of("What if", "假设分析（What-if）"))
         .with(alternatives(what_if, lang))
         .with(Block::Heading(heading.to_owned()))
         .with(differences(heading, what_if, scope));
@@ -51,7 +51,7 @@ fn alternatives(what_if: &WhatIf, lang: Lang) -> Table {
     let rows: Vec<(Option<&Alternative>, usize)> = std::iter::once(now).chain(numbered).collect();
     let change = |from: Bytes, to: Bytes| Cell::Change { from: from.0, to: to.0 };
     let known = |memory| what_if.known(memory);
-    Table::of(lang.of("What if", "假设对比"), &rows, usize::MAX)
+    Table::of(lang.of("What if", "假设分析（What-if）"), &rows, usize::MAX)
         .column(Column::text(heads::NONE), |(row, at)| match row {
             None => Cell::Blank,
             Some(_) => NUMBERS.get(*at).copied().into(),

@@ -21,7 +21,7 @@ pub(super) fn write_broken(
     let mut label = lang.of("breaks", "违反");
     let policy = key_text::text(&judgement.policy);
     let lines: Vec<String> = match judgement.breaks.as_slice() {
-        [] => vec![say!(lang, "no rule about keys of policy {policy}", "未违反策略 {policy} 中针对 key 的规则")],
+        [] => vec![say!(lang, "no rule about keys of policy {policy}", "无")],
         broken => broken.iter().map(|rule| broken_line(rule, lang)).collect(),
     };
     let room = screen.map(|screen| screen.saturating_sub(column + 2)).filter(|room| *room >= NARROWEST);
@@ -88,6 +88,18 @@ mod tests {
             assert!(narrow.lines().all(|line| key_text::width(line) <= screen), "{narrow}");
         }
         assert_eq!(written(Some(30), Lang::En), written(None, Lang::En), "no room");
+    }
+
+    #[test]
+    fn a_key_that_breaks_no_rule_says_so() {
+        let judgement = KeyJudgement { breaks: Vec::new(), ..judged().facts.unwrap().judgement };
+        let written = |lang| {
+            let mut out = Vec::new();
+            write_broken(&judgement, 9, lang, None, &mut out).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        assert!(written(Lang::En).starts_with("breaks     no rule about keys of policy "));
+        assert_eq!(written(Lang::Zh), "违反       无\n");
     }
 
     #[test]

@@ -67,7 +67,7 @@ fn facts(&ShownKey { found, value, omitted }: &ShownKey<'_>, lang: Lang) -> Vec<
     facts.push((lang.of("expires", "过期时间"), found.expires_at.map_or_else(never, |at| human::time(at.0))));
     facts
         .extend(found.idle.map(|idle| (lang.of("idle", "空闲时间"), human::duration(idle.saturating_mul(1000), lang))));
-    facts.extend(found.freq.map(|freq| (lang.of("freq", "访问频率"), freq.to_string())));
+    facts.extend(found.freq.map(|freq| (lang.of("freq", "访问计数"), freq.to_string())));
     let (disk, offset) = (human::counted(found.disk.0, nouns::BYTE, lang), found.offset);
     facts.push((lang.of("on disk", "磁盘"), say!(lang, "{disk} at byte {offset:#x}", "{disk}，自偏移 {offset:#x} 起")));
     if let Some(KeyFacts { pattern, judgement, .. }) = more {

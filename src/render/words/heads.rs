@@ -139,7 +139,7 @@ heads! {
     UNKNOWN_KEYS = "keys of unknown memory", "内存未知的 key 数";
     USED = "used", "已用";
     WHAT = "what", "项目";
-    WHAT_IF = "what if", "假设";
+    WHAT_IF = "what if", "方案";
     WHEN = "when", "时间";
     WHICH = "which", "内容";
     WITHOUT_TTL = "without TTL", "无 TTL";

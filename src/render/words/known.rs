@@ -14,7 +14,7 @@ pub fn checksum(checksum: Checksum, lang: Lang) -> &'static str {
 /// Words a container: `rdb in gzip`.
 pub fn form(container: &Container, lang: Lang) -> String {
     let zh = match &container.form {
-        ContainerForm::AofPreamble => "带 RDB 前导的 AOF",
+        ContainerForm::AofPreamble => "混合持久化的 AOF（RDB 前导）",
         ContainerForm::MultiPartAof => "多文件 AOF",
         ContainerForm::Replication => "复制流",
         ContainerForm::Unreadable => "无法读取",

@@ -28,7 +28,7 @@ macro_rules! nouns {
 
 nouns! {
     BYTE = "byte", "bytes", "字节";
-    COLLECTION = "collection", "collections", "个集合";
+    COLLECTION = "collection", "collections", "个集合类型 key";
     COMPACT_HASH = "compact hash", "compact hashes", "个紧凑 hash";
     CONSUMER_GROUP = "consumer group", "consumer groups", "个消费组";
     DATABASE = "database", "databases", "个数据库";

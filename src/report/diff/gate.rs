@@ -171,7 +171,7 @@ impl GateGap {
             }
             GateGap::ListsCut => wording!(
                 "a report lists only its heaviest patterns; make reports with --top 10000",
-                "报告只列出最重的模式；生成报告时请加 --top 10000"
+                "报告只列出内存最多的模式；生成报告时请加 --top 10000"
             ),
             GateGap::OtherSeparators => {
                 wording!("the reports have different separators of names", "各报告的 key 名分隔符不同")

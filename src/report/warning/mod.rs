@@ -413,6 +413,13 @@ mod tests {
     }
 
     #[test]
+    fn lists_have_the_punctuation_of_their_language() {
+        let [writers, assumed] = ["redis 7.2, valkey 7.2–8.1", "redis 7.2"].map(str::to_owned);
+        let Wording { en, zh } = Warning::new(WarningKind::ServerGuessed { rdb_version: 11, writers, assumed }).wording;
+        assert!(en.contains("redis 7.2, valkey 7.2–8.1") && zh.contains("由 redis 7.2、valkey 7.2–8.1 写入"), "{zh}");
+    }
+
+    #[test]
     fn a_kind_of_a_later_version_keeps_its_words() {
         let json = r#"[{"kind": "moon-phase", "phase": 3, "text": "full moon", "text_zh": "满月"}, "a text"]"#;
         let read: Vec<Warning> =

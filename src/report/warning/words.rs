@@ -61,13 +61,13 @@ impl WarningKind {
                 format!(
                     "streams whose stored counts differ from their entries, or whose entries are out of order, which servers load as they are: {keys}"
                 ),
-                format!("有 {keys} 个 stream 存储的计数与条目不符或条目顺序错乱，服务器会照样加载"),
+                format!("有 {keys} 个 stream 存储的计数与消息不符或消息顺序错乱，服务器会照样加载"),
             ),
             OddScores { keys } => filled(
                 format!(
                     "sorted sets with scores that are not numbers; servers read the number at the start of such a score, or 0: {keys}"
                 ),
-                format!("有 {keys} 个 sorted set 的 score 不是数字，服务器只读取开头的数字，没有则按 0 处理"),
+                format!("有 {keys} 个 zset 的 score 不是数字，服务器只读取开头的数字，没有则按 0 处理"),
             ),
             OddVectorSets { keys } => filled(
                 format!("vector sets with a repeated element, of which servers up to Redis 8.10 find only one: {keys}"),
@@ -126,7 +126,7 @@ impl WarningKind {
                     "what-if: the memory of {keys} keys is unknown on one of the servers: excluded from all what-if sums, \
                      including the current ones"
                 )),
-                format!("假设对比：{keys} 个 key 在某个服务器上的内存未知，该部分的合计（包括当前的）均不含这些 key"),
+                format!("假设分析：{keys} 个 key 在某个服务器上的内存未知，该部分的合计（包括当前的）均不含这些 key"),
             ),
             SearchIndexes { modules } => filled(
                 format!(
@@ -143,7 +143,7 @@ impl WarningKind {
                     modules.join(", ")
                 ),
                 format!(
-                    "整个实例：总量中有 {} 字节取自模块（{}）自报的内存，服务器为这些值实际分配的内存可能与此相差 10% 到 40% 甚至更多",
+                    "整个实例：总量中有 {} 字节取自模块（{}）自报的内存，服务器为这些 value 实际分配的内存可能与此相差 10 % 到 40 % 甚至更多",
                     grouped(bytes.0),
                     modules.join("、")
                 ),
@@ -182,7 +182,8 @@ impl WarningKind {
                      computed as for {assumed}; --server corrects it"
                 ),
                 format!(
-                    "快照没有记录服务器版本：RDB 版本 {rdb_version} 由 {writers} 写入，内存按 {assumed} 估算；可用 --server 指定"
+                    "快照没有记录服务器版本：RDB 版本 {rdb_version} 由 {} 写入，内存按 {assumed} 估算；可用 --server 指定",
+                    writers.replace(", ", "、")
                 ),
             ),
             ServerGuessed { rdb_version, .. } => filled(
@@ -210,7 +211,7 @@ impl WarningKind {
             ),
             ModelLittleChecked => fixed(
                 "the model of this server was checked against single values of a real one, not against whole dumps",
-                "该版本的内存模型只用真实服务器的单个值核对过，没有用完整快照核对过",
+                "该版本的内存模型只用真实服务器的单个 value 核对过，没有用完整快照核对过",
             ),
             AllocatorApproximate => fixed(
                 "glibc's allocation sizes depend on what was freed before: figures are approximate",
@@ -341,7 +342,7 @@ impl WarningKind {
             ),
             SlotsNotStored => fixed(
                 "slots are not planned: stored reports do not have the memory of every slot; give the dumps",
-                "未规划槽位：已存储的报告没有每个槽的内存，请提供快照文件",
+                "未规划槽的分配：已保存的报告没有每个槽的内存，请提供快照文件",
             ),
             QuestionsNotStored { asks } => filled(
                 format!(
@@ -349,17 +350,17 @@ impl WarningKind {
                     listed(asks, ", ")
                 ),
                 format!(
-                    "并非所有输入都能回答 --what-if {}：已存储的报告只含生成时的假设；请提供快照文件",
+                    "并非所有输入都能回答 --what-if {}：已保存的报告只含生成时的方案；请提供快照文件",
                     listed(asks, "、")
                 ),
             ),
             SlotsOverlap => fixed(
                 "slots are not planned: two inputs hold keys of the same slot; give one snapshot of each primary",
-                "未规划槽位：两个输入含有同一槽的 key；每个主节点请只提供一份快照",
+                "未规划槽的分配：两个输入含有同一槽的 key；每个主节点请只提供一份快照",
             ),
             ClusterNodeMissing => fixed(
                 "slots are not planned: a node of the cluster has slots, but no snapshot; give one of each primary",
-                "未规划槽位：集群中有节点持有槽但没有快照；每个主节点请提供一份快照",
+                "未规划槽的分配：集群中有节点持有槽但没有快照；每个主节点请提供一份快照",
             ),
             ClusterNodesDiffer => fixed(
                 "the list of cluster nodes does not fit the keys: it was made at another time, or of another cluster",
@@ -372,7 +373,7 @@ impl WarningKind {
                     listed(nodes, ", ")
                 ),
                 format!(
-                    "集群无法连通持有槽的节点：{}；节点恢复或由副本接管（CLUSTER FAILOVER）之前无法迁移槽位，之后请重新提供列表",
+                    "集群无法连通持有槽的节点：{}；节点恢复或由副本接管（CLUSTER FAILOVER）之前无法迁移槽，之后请重新提供列表",
                     listed(nodes, "、")
                 ),
             ),

@@ -16,11 +16,11 @@ static META: RuleMeta = RuleMeta {
     severity: Severity::Should,
     problem: Text {
         en: "collection of more than {max} elements, far too many",
-        zh: "集合类元素超过 {max} 个，过于庞大",
+        zh: "集合类型的元素超过 {max} 个，过于庞大",
     },
     what: Text {
         en: "no collection exceeds {max} elements, whatever the ordinary limit is",
-        zh: "集合类、链表类元素不超过 {max} 个（硬上限）",
+        zh: "集合类型的元素不超过 {max} 个（硬上限）",
     },
     why: Text {
         en: "From about ten thousand elements, a single O(N) command takes milliseconds, during which all other clients wait.",

@@ -13,12 +13,12 @@ use crate::record::Kind;
 static META: RuleMeta = RuleMeta {
     id: "big.elements",
     severity: Severity::Must,
-    problem: Text { en: "collection of more than {max} elements", zh: "集合类元素超过 {max} 个" },
-    what: Text { en: "no collection has more than {max} elements", zh: "集合类元素个数不超过 {max}" },
+    problem: Text { en: "collection of more than {max} elements", zh: "集合类型的元素超过 {max} 个" },
+    what: Text { en: "no collection has more than {max} elements", zh: "集合类型的元素不超过 {max} 个" },
     why: Text {
         en: "Commands that read or delete a whole collection take time proportional to its size, while all other clients \
              wait: a list of two million elements blocks the server for seconds.",
-        zh: "读取或删除整个集合的命令耗时随元素个数增长，期间其他客户端都要等待：200 万个元素的 list 会阻塞服务器数秒。",
+        zh: "读取或删除整个 key 的命令耗时随元素个数增长，期间其他客户端都要等待：200 万个元素的 list 会阻塞服务器数秒。",
     },
     fix: Text {
         en: "split it over several keys by id or time; read it incrementally with HSCAN, SSCAN or ZSCAN; delete it with UNLINK \

@@ -17,17 +17,17 @@ static META: RuleMeta = RuleMeta {
     severity: Severity::Should,
     problem: Text {
         en: "collection of more than {elements} elements with an expiry",
-        zh: "超过 {elements} 个元素的集合依赖过期自动删除",
+        zh: "元素超过 {elements} 个的集合类型依赖过期自动删除",
     },
     what: Text {
         en: "no collection of more than {elements} elements has an expiry",
-        zh: "超过 {elements} 个元素的集合不依赖过期自动删除",
+        zh: "元素超过 {elements} 个的集合类型不依赖过期自动删除",
     },
     why: Text {
-        en: "Unless lazy expiry is enabled, the server deletes an expired key at once on its main thread: a sorted set of two \
+        en: "Unless lazyfree-lazy-expire is on, the server deletes an expired key at once on its main thread: a sorted set of two \
              million members with a TTL of one hour blocks all clients when it expires, and the slow log does not show \
              the reason.",
-        zh: "除非开启惰性删除，过期 key 会在主线程上一次性删除：一个 200 万成员的 zset 设置 1 小时过期，到期时会阻塞所有请求，而且不会出现在慢查询中。",
+        zh: "除非开启惰性释放（lazyfree-lazy-expire），过期 key 会在主线程上一次性删除：一个 200 万成员的 zset 设置 1 小时过期，到期时会阻塞所有请求，而且不会出现在慢查询中。",
     },
     fix: Text {
         en: "reduce its size first: split it, or delete it in steps (HSCAN and HDEL, SSCAN and SREM, ZREMRANGEBYRANK, \
@@ -37,7 +37,7 @@ static META: RuleMeta = RuleMeta {
     params: &[ParamSpec {
         name: "elements",
         what: Text {
-            en: "collections with more elements than this are big", zh: "超过该元素个数的集合视为大 key"
+            en: "collections with more elements than this are big", zh: "元素超过此数的集合类型视为大 key"
         },
         default: ParamDefault::Int(5_000),
     }],

@@ -12,16 +12,16 @@ use crate::record::Kind;
 static META: RuleMeta = RuleMeta {
     id: "big.hash-fields",
     severity: Severity::Should,
-    problem: Text { en: "hash of more than {max} fields", zh: "Hash 字段超过 {max} 个" },
-    what: Text { en: "no hash has more than {max} fields", zh: "Hash 字段数不超过 {max}" },
+    problem: Text { en: "hash of more than {max} fields", zh: "hash 字段超过 {max} 个" },
+    what: Text { en: "no hash has more than {max} fields", zh: "hash 字段不超过 {max} 个" },
     why: Text {
         en: "Applications often read whole hashes with HGETALL, whose time grows with the number of fields; hashes with few \
              fields also keep the compact encoding.",
-        zh: "应用常用 HGETALL 读取整个 Hash，耗时随字段数增长；字段少的 Hash 还能保持紧凑编码。",
+        zh: "应用常用 HGETALL 读取整个 hash，耗时随字段数增长；字段少的 hash 还能保持紧凑编码。",
     },
     fix: Text {
         en: "split it by field prefix into several hashes, or use one hash per object; read single fields with HMGET",
-        zh: "按字段前缀拆成多个 Hash，或每个对象单独一个 Hash；用 HMGET 只读需要的字段",
+        zh: "按字段前缀拆成多个 hash，或每个对象单独一个 hash；用 HMGET 只读需要的字段",
     },
     params: &[ParamSpec {
         name: "max",

@@ -13,16 +13,16 @@ use crate::record::Kind;
 static META: RuleMeta = RuleMeta {
     id: "big.string",
     severity: Severity::Must,
-    problem: Text { en: "string longer than {max}", zh: "字符串超过 {max}" },
-    what: Text { en: "no string is longer than {max}", zh: "字符串不超过 {max}" },
+    problem: Text { en: "string longer than {max}", zh: "string 超过 {max}" },
+    what: Text { en: "no string is longer than {max}", zh: "string 不超过 {max}" },
     why: Text {
         en: "Frequent reads and writes of long strings can saturate the network and delay all other commands of the \
              single-threaded server.",
-        zh: "频繁读写长字符串容易打满网卡，并让单线程的服务器上其他命令排队等待。",
+        zh: "频繁读写很长的 string 容易打满网卡，并让单线程的服务器上其他命令排队等待。",
     },
     fix: Text {
         en: "split the value, store the object as a hash and read single fields, or compress it in the client",
-        zh: "拆分；改用 Hash 并按字段读取；或在客户端压缩",
+        zh: "拆分；改用 hash 并按字段读取；或在客户端压缩",
     },
     params: &[ParamSpec {
         name: "max",

@@ -21,7 +21,7 @@ static META: RuleMeta = RuleMeta {
     why: Text {
         en: "A collection of few long elements can be as heavy as one with many: reading it can saturate the network, freeing \
              it blocks the server, and it makes one node of a cluster heavier than the others.",
-        zh: "元素不多但很长的集合同样沉重：读取时容易打满网卡，释放时阻塞服务器，并使集群中某个节点明显偏重。",
+        zh: "元素不多但单个元素很长的集合类型同样是大 key：读取时容易打满网卡，释放时阻塞服务器，并使集群中某个节点的内存明显偏多。",
     },
     fix: Text {
         en: "split it by field prefix, id or time; compress long texts; delete it with UNLINK (before 4.0 in \
@@ -39,12 +39,12 @@ static META: RuleMeta = RuleMeta {
         },
         ParamSpec {
             name: "strings",
-            what: Text { en: "true if strings count, too", zh: "为 true 时也包括 String" },
+            what: Text { en: "true if strings count, too", zh: "为 true 时也包括 string" },
             default: ParamDefault::Flag(true),
         },
         ParamSpec {
             name: "streams",
-            what: Text { en: "true if streams count, too", zh: "为 true 时也包括 Stream" },
+            what: Text { en: "true if streams count, too", zh: "为 true 时也包括 stream" },
             default: ParamDefault::Flag(true),
         },
     ],

@@ -17,7 +17,7 @@ static META: RuleMeta = RuleMeta {
     why: Text {
         en: "Every name is kept in memory along with its value and sent with every command; with millions of keys, names \
           alone can take more memory than values.",
-        zh: "每个 key 名都与值一起常驻内存，并随每条命令传输；key 的数量达到百万级时，仅 key 名就可能比值更占内存。",
+        zh: "每个 key 名都与 value 一起常驻内存，并随每条命令传输；key 的数量达到百万级时，仅 key 名就可能比 value 更占内存。",
     },
     fix: Text {
         en: "shorten the fixed segments (`user:{uid}:friends:messages:{mid}` to `u:{uid}:fr:m:{mid}`), and hash \

@@ -47,14 +47,14 @@ static META: RuleMeta = RuleMeta {
     why: Text {
         en: "Every name is kept in memory along with its value. If values are numbers or flags, names take most of the \
              memory, and each byte of a fixed segment is repeated for every key.",
-        zh: "每个 key 名都与值一起常驻内存。当值只是数字或标志时，占内存的主要是 key 名，固定段的每个字节都按 key 数重复。",
+        zh: "每个 key 名都与 value 一起常驻内存。当 value 只是数字或标志时，占内存的主要是 key 名，固定段的每个字节都按 key 数重复。",
     },
     fix: Text {
         en: "abbreviate long words after the business prefix (`user:{uid}:friends:messages:{mid}` to \
              `user:{uid}:friends:msgs:{mid}`) as far as names stay readable and distinct, or put small values into hashes \
              that share a name",
         zh: "在可读、不重名的前提下，业务前缀之后的长单词改用常见缩写（`user:{uid}:friends:messages:{mid}` 简化为 \
-             `user:{uid}:friends:msgs:{mid}`），或将小值合并到 Hash 中共用一个 key 名",
+             `user:{uid}:friends:msgs:{mid}`），或将小 value 合并到 hash 中共用一个 key 名",
     },
     params: &[
         ParamSpec {

@@ -29,25 +29,27 @@ static META: RuleMeta = RuleMeta {
     severity: Severity::Must,
     problem: Text {
         en: "more than `max` of the memory lacks a TTL under maxmemory-policy volatile-*",
-        zh: "使用 volatile-* 淘汰策略，但缺少 TTL 的内存超过 max",
+        zh: "使用 volatile-* 淘汰策略，但未设置过期时间的 key 占用内存超过 max",
     },
     what: Text {
         en: "at most `max` of the memory lacks a TTL under maxmemory-policy volatile-*",
-        zh: "使用 volatile-* 淘汰策略时，缺少 TTL 的内存不超过 max",
+        zh: "使用 volatile-* 淘汰策略时，未设置过期时间的 key 占用内存不超过 max",
     },
     why: Text {
         en: "Under volatile-* a server evicts only keys with a TTL. Keys without one stay forever; once they fill the memory, \
              everything else has been evicted and writes fail. Keys that `ttl.missing` allows to live forever do not count; \
              hashes whose fields expire, but not the key, do.",
-        zh: "volatile-* 策略只淘汰设置了 TTL 的 key，无 TTL 的数据会成为“永久数据”，永远不被回收；它们占满内存后，其他数据都已被淘汰，写入也会失败（OOM）。按 `ttl.missing` 可以永久保存的 key 不计；只有字段设置了过期时间、key 本身没有的 hash 也计入。",
+        zh: "volatile-* 策略只淘汰设置了过期时间的 key，未设置过期时间的数据会成为“永久数据”，永远不被回收；它们占满内存后，其他数据都已被淘汰，写入也会失败（OOM）。按 `ttl.missing` 可以永久保存的 key 不计；只有字段设置了过期时间、key 本身没有的 hash 也计入。",
     },
     fix: Text {
         en: "set a TTL on cached data, move permanent data to a separate instance, or use an allkeys-* policy",
-        zh: "为缓存数据设置 TTL，把需要长期保留的数据放到单独的实例，或改用 allkeys-* 策略",
+        zh: "为缓存数据设置过期时间，把需要长期保留的数据放到单独的实例，或改用 allkeys-* 策略",
     },
     params: &[ParamSpec {
         name: "max",
-        what: Text { en: "maximum share of the memory without TTL", zh: "允许无 TTL 的内存比例" },
+        what: Text {
+            en: "maximum share of the memory without TTL", zh: "未设置过期时间的 key 允许占用的内存比例"
+        },
         default: ParamDefault::Share(100),
     }],
     unit: Some(Unit::Permille),

@@ -25,9 +25,9 @@ use crate::units::Bytes;
 static META: RuleMeta = RuleMeta {
     id: "slot.skew",
     severity: Severity::Must,
-    problem: Text { en: "hash slot or shard much heavier than the others", zh: "哈希槽或分片明显偏重" },
+    problem: Text { en: "hash slot or shard much heavier than the others", zh: "内存倾斜的哈希槽或分片" },
     what: Text {
-        en: "no hash slot or shard is much heavier than the others", zh: "没有明显偏重的哈希槽或分片"
+        en: "no hash slot or shard is much heavier than the others", zh: "没有内存倾斜的哈希槽或分片"
     },
     why: Text {
         en: "A slot is the smallest unit that a cluster can move. Data concentrated in one slot, by a hash tag or a big key, \
@@ -36,7 +36,7 @@ static META: RuleMeta = RuleMeta {
     },
     fix: Text {
         en: "use the part that varies most as hash tag (`{user:1001}`, not `{user}`); split big keys; move slots off heavy shards",
-        zh: "用区分度最高的部分作哈希标签（如 `{user:1001}` 而不是 `{user}`）；拆分大 key；把槽从偏重的分片迁走",
+        zh: "用区分度最高的部分作哈希标签（如 `{user:1001}` 而不是 `{user}`）；拆分大 key；把槽从内存偏多的分片迁走",
     },
     params: &[
         ParamSpec {

@@ -15,11 +15,11 @@ static META: RuleMeta = RuleMeta {
     severity: Severity::Hint,
     problem: Text {
         en: "cold key with an expiry: unused for longer than {max}",
-        zh: "设有过期时间的冷数据：空闲超过 {max}",
+        zh: "设置了过期时间的冷数据：空闲超过 {max}",
     },
     what: Text {
         en: "no key with an expiry is unused for longer than {max}",
-        zh: "设有过期时间的 key，空闲时间不超过 {max}",
+        zh: "设置了过期时间的 key，空闲时间不超过 {max}",
     },
     why: Text {
         en: "Data that is hardly ever read does not belong in memory, which is expensive, even if it expires one day. An expiry \

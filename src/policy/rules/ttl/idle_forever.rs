@@ -17,16 +17,16 @@ static META: RuleMeta = RuleMeta {
     severity: Severity::Should,
     problem: Text {
         en: "key without expiry out of use: idle for longer than {max}, or an LFU counter of [at most ]{freq}",
-        zh: "未设过期时间的 key 已无人使用：空闲超过 {max}，或 LFU 计数不大于 {freq}",
+        zh: "未设置过期时间的 key 已无人使用：空闲超过 {max}，或 LFU 计数不大于 {freq}",
     },
     what: Text {
         en: "no key without expiry is idle for longer than {max}, or has an LFU counter of [at most ]{freq}",
-        zh: "未设过期时间的 key，空闲时间不超过 {max}，LFU 计数大于 {freq}",
+        zh: "未设置过期时间的 key，空闲时间不超过 {max}，LFU 计数大于 {freq}",
     },
     why: Text {
         en: "A key that never expires and is never read wastes its memory permanently; among keys without expiry, these are \
              the first to review.",
-        zh: "既不过期又无人访问的 key 会永久占用内存；在没有过期时间的 key 中，应首先检查空闲时间长的。",
+        zh: "既不过期又无人访问的 key 会永久占用内存；在未设置过期时间的 key 中，应首先检查空闲时间长的。",
     },
     fix: Text {
         en: "delete what is not needed, move cold data to a database, and set an expiry on the rest",

@@ -21,7 +21,7 @@ static META: RuleMeta = RuleMeta {
     why: Text {
         en: "If a client crashes while it holds a lock without expiry, the lock is never released, and all waiting clients \
              wait forever.",
-        zh: "持有锁的客户端一旦崩溃，没有过期时间的锁就永远不会释放，所有等待者都会一直等下去。",
+        zh: "持有锁的客户端一旦崩溃，未设置过期时间的锁就永远不会释放，所有等待者都会一直等下去。",
     },
     fix: Text {
         en: "acquire the lock and set its expiry in one command: SET lock:… token NX EX 30",

@@ -23,12 +23,12 @@ static META: RuleMeta = RuleMeta {
         en: "Each structure has commands of its own: a queue in a string is read and written as a whole, a ranking in a list is \
              sorted by the client. Another type under an agreed prefix is also a sign of two applications that share it, \
              and their commands fail with WRONGTYPE.",
-        zh: "每种结构都有对应的命令：用 String 存队列只能整体读写，用 List 存排行榜只能在客户端排序。约定前缀下出现其他类型，往往还说明两个应用共用了这个前缀，命令会报 WRONGTYPE。",
+        zh: "每种结构都有对应的命令：用 string 存队列只能整体读写，用 list 存排行榜只能在客户端排序。约定前缀下出现其他类型，往往还说明两个应用共用了这个前缀，命令会报 WRONGTYPE。",
     },
     fix: Text {
         en: "use a type that is agreed for the prefix, such as a list, a stream or a sorted set for a queue; rename keys of another \
              purpose, or add an [[expected]] entry for their pattern",
-        zh: "改用该前缀约定的类型，例如队列用 List、Stream 或 ZSet；用途不同的 key 应改名，或为其模式添加 [[expected]] 条目",
+        zh: "改用该前缀约定的类型，例如队列用 list、stream 或 zset；用途不同的 key 应改名，或为其模式添加 [[expected]] 条目",
     },
     params: &[],
     unit: None,

@@ -24,17 +24,17 @@ static META: RuleMeta = RuleMeta {
     },
     what: Text {
         en: "no JSON object[ longer than {max}] is stored as a string",
-        zh: "不用 JSON 字符串存储[超过 {max} 的]对象",
+        zh: "不用 string 存储[超过 {max} 的] JSON 对象",
     },
     why: Text {
         en: "To change one field, a client reads the whole text, parses it, serializes it and writes it back, and two clients \
              doing so at the same time overwrite each other. Hashes allow access to single fields and, within the limits \
              of the compact encoding, take less memory.",
-        zh: "修改一个字段要读出整段文本、解析、重新序列化再写回，两个客户端同时修改还会互相覆盖。Hash 支持字段级读写，在紧凑编码范围内也更省内存。",
+        zh: "修改一个字段要读出整段文本、解析、重新序列化再写回，两个客户端同时修改还会互相覆盖。hash 支持字段级读写，在紧凑编码范围内也更省内存。",
     },
     fix: Text {
         en: "store the object as a hash (HSET key field value ...); use JSON only for data that is always read and written as a whole",
-        zh: "改用 Hash 存储对象（HSET key field value …）；只有总是整体读写的数据才用 JSON",
+        zh: "改用 hash 存储对象（HSET key field value …）；只有总是整体读写的数据才用 JSON",
     },
     params: &[ParamSpec {
         name: "max",

@@ -19,22 +19,22 @@ static META: RuleMeta = RuleMeta {
     severity: Severity::Hint,
     problem: Text {
         en: "collection just above the limit of its compact encoding (up to `factor` times)",
-        zh: "集合类元素个数略微超出紧凑编码上限（factor 倍以内）",
+        zh: "集合类型的元素个数略微超出紧凑编码上限（factor 倍以内）",
     },
     what: Text {
         en: "no collection is just above the limit of its compact encoding (up to `factor` times)",
-        zh: "集合类元素个数不应略微超出紧凑编码上限（factor 倍以内）",
+        zh: "集合类型的元素个数不应略微超出紧凑编码上限（factor 倍以内）",
     },
     why: Text {
         en: "Servers store small collections in one block of memory (listpack, ziplist, intset). Above the configured limit, \
              every element has its own allocations and pointers, which take several times the memory.",
-        zh: "服务器把小集合存放在一块连续内存中（listpack、ziplist、intset）。元素个数一旦超过配置上限，每个元素都要单独分配内存和指针，占用增至数倍。",
+        zh: "服务器把元素少的集合类型存放在一块连续内存中（listpack、ziplist、intset）。元素个数一旦超过配置上限，每个元素都要单独分配内存和指针，占用增至数倍。",
     },
     fix: Text {
         en: "raise hash-max-listpack-entries, zset-max-listpack-entries (before 7.0: -ziplist-) or set-max-intset-entries \
              slightly, for sets of texts set-max-listpack-entries (only from 7.2 on), and watch the CPU usage, or split the \
              collections",
-        zh: "适当调高 hash-max-listpack-entries、zset-max-listpack-entries（7.0 之前为 -ziplist-）或 set-max-intset-entries，元素不全为整数的 Set 调高 set-max-listpack-entries（7.2 起才有），并观察 CPU 开销，或拆分集合",
+        zh: "适当调高 hash-max-listpack-entries、zset-max-listpack-entries（7.0 之前为 -ziplist-）或 set-max-intset-entries，元素不全为整数的 set 调高 set-max-listpack-entries（7.2 起才有），并观察 CPU 开销，或拆分 key",
     },
     params: &[ParamSpec {
         name: "factor",

@@ -47,11 +47,11 @@ static META: RuleMeta = RuleMeta {
     why: Text {
         en: "Each key has its own name, dictionary entry and object header, often several times the size of the value. One \
              hash per object stores its fields compactly and is read, expired and deleted with one command.",
-        zh: "每个 key 都有自己的 key 名、字典项和对象头，开销常是值的数倍。每个对象用一个 Hash，字段紧凑存放，读取、过期、删除都只需一条命令。",
+        zh: "每个 key 都有自己的 key 名、字典项和对象头，开销常是 value 的数倍。每个对象用一个 hash，字段紧凑存放，读取、过期、删除都只需一条命令。",
     },
     fix: Text {
         en: "store each object as one hash (HSET user:1 name tom age 19 favor football)",
-        zh: "每个对象存为一个 Hash（HSET user:1 name tom age 19 favor football）",
+        zh: "每个对象存为一个 hash（HSET user:1 name tom age 19 favor football）",
     },
     params: &[
         ParamSpec {

@@ -30,7 +30,7 @@ static META: RuleMeta = RuleMeta {
     why: Text {
         en: "In memory and on the network a string takes its full length; only the dump is compressed. Text such as HTML, \
              JSON or logs compresses to a fraction of its size at little CPU cost for the clients.",
-        zh: "字符串在内存和网络中按原始长度占用，只有 RDB 文件是压缩的。HTML、JSON、日志等文本可压缩到几分之一，客户端只需少量 CPU。",
+        zh: "string 在内存和网络中按原始长度占用，只在快照中压缩存储。HTML、JSON、日志等文本可压缩到几分之一，客户端只需少量 CPU。",
     },
     fix: Text {
         en: "compress these values in the client (gzip, zstd, LZ4) and mark them so that old values remain readable",
@@ -39,7 +39,7 @@ static META: RuleMeta = RuleMeta {
     params: &[
         ParamSpec {
             name: "min",
-            what: Text { en: "shorter strings are not checked", zh: "更短的字符串不检查" },
+            what: Text { en: "shorter strings are not checked", zh: "更短的 string 不检查" },
             default: ParamDefault::Bytes(1024),
         },
         ParamSpec {

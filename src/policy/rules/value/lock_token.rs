@@ -116,8 +116,8 @@ pub struct LockToken {
 }
 
 const NO_TOKEN: DetailField = DetailField::new("without_token", "without a token", "无令牌");
-const SHARED: DetailField = DetailField::new("shared", "sharing a value", "与其他锁的值相同");
-const COMPARED: DetailField = DetailField::new("compared", "values compared", "已比对的值");
+const SHARED: DetailField = DetailField::new("shared", "sharing a value", "与其他锁的 value 相同");
+const COMPARED: DetailField = DetailField::new("compared", "values compared", "已比对的 value");
 
 impl PatternRule for LockToken {
     fn judge(&self, forest: &Forest<'_>, _: &Context) -> Vec<Breach> {

@@ -42,7 +42,7 @@ static META: RuleMeta = RuleMeta {
     why: Text {
         en: "Anyone with access to the server, a replica, a backup or a dump can read them, and key names also appear in \
           logs and monitoring. Redis does not encrypt data at rest.",
-        zh: "能访问服务器、副本、备份或 RDB 文件的人都能读到这些内容，key 名还会出现在日志和监控里。Redis 不对落盘数据加密。",
+        zh: "能访问服务器、副本、备份或快照的人都能读到这些内容，key 名还会出现在日志和监控里。Redis 不对落盘数据加密。",
     },
     fix: Text {
         en: "store a salted hash if the value is only compared, encrypt it in the application if it must be read back, use \

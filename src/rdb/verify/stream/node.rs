@@ -31,7 +31,7 @@ impl Node<'_> {
         if self.counts == Counts::All && (live <= 0 || self.odd) {
             return Err(self.wrong(wording!(
                 "stream node has no number of live entries above 0",
-                "stream 节点的有效条目数不是大于 0 的整数"
+                "stream 节点的有效消息数不是大于 0 的整数"
             )));
         }
         let deleted = self.number()?;
@@ -52,7 +52,7 @@ impl Node<'_> {
         if self.counts != Counts::Entries && marked != deleted {
             return Err(self.wrong(wording!(
                 "stream node has {marked} entries marked as deleted, but declares {deleted}",
-                "stream 节点有 {marked} 个条目标记为已删除，却声明有 {deleted} 个"
+                "stream 节点有 {marked} 条消息标记为已删除，却声明有 {deleted} 条"
             )));
         }
         match self.elements.next() {
@@ -60,7 +60,7 @@ impl Node<'_> {
             Some(Err(error)) => Err(error),
             Some(Ok(_)) => Err(self.wrong(wording!(
                 "stream node has more entries than the {live} live and {deleted} deleted ones that it declares",
-                "stream 节点的条目多于其声明的 {live} 个有效条目和 {deleted} 个已删除条目"
+                "stream 节点的消息多于其声明的 {live} 条有效消息和 {deleted} 条已删除消息"
             ))),
         }
     }
@@ -87,7 +87,7 @@ impl Node<'_> {
         }
         Err(self.wrong(wording!(
             "stream entry of {elements} elements declares {told}",
-            "stream 条目有 {elements} 个元素，却声明有 {told} 个"
+            "stream 消息有 {elements} 个元素，却声明有 {told} 个"
         )))
     }
 
@@ -103,7 +103,7 @@ impl Node<'_> {
         self.seen += 1;
         match self.elements.next() {
             Some(element) => element,
-            None => Err(self.wrong(wording!("stream node ends inside an entry", "stream 节点在条目中间结束"))),
+            None => Err(self.wrong(wording!("stream node ends inside an entry", "stream 节点在消息中间结束"))),
         }
     }
 

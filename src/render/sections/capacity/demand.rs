@@ -142,14 +142,14 @@ pub(super) fn growth(plan: &Capacity, lang: Lang) -> Option<Section> {
         Some([least, most]) => say!(
             lang,
             "{grown} a day over {span}, with 95 % between {} and {} if growth is steady.",
-            "{span}内每天 {grown}；若增长平稳，95 % 置信区间为 {} 至 {}。",
+            "按 {span}内的变化，每天 {grown}；若增长平稳，95 % 置信区间为 {} 至 {}。",
             human::signed(least),
             human::signed(most)
         ),
         None => say!(
             lang,
             "{grown} a day over {span}. A confidence range needs at least three snapshots (--earlier).",
-            "{span}内每天 {grown}。置信区间至少需要三个时间点的快照（--earlier）。"
+            "按 {span}内的变化，每天 {grown}。置信区间至少需要三个时间点的快照（--earlier）。"
         ),
     };
     Some(Section::new("growth", lang.of("Growth", "增长")).lead(lead).with(table))

@@ -35,7 +35,7 @@ pub(super) fn section(plan: &Capacity, lang: Lang) -> Option<Section> {
         .column(Column::text(heads::RANGES).spare(1), |(_, node)| Cell::from(ranges(&node.ranges, lang)))
         .build()
         .in_order();
-    let heavy = Table::of(lang.of("Heavy slots", "偏重的槽"), &slots.heavy_slots, usize::MAX)
+    let heavy = Table::of(lang.of("Heavy slots", "内存偏多的槽"), &slots.heavy_slots, usize::MAX)
         .column(Column::number(heads::SLOT), |row| Cell::Id(row.slot.into()))
         .column(Column::number(heads::KEYS), |row| row.keys)
         .column(Column::number(heads::MEMORY), |row| row.memory)
@@ -43,7 +43,7 @@ pub(super) fn section(plan: &Capacity, lang: Lang) -> Option<Section> {
         .column(Column::text(heads::HEAVIEST_KEY).shrink(20), |row| row.example.as_ref())
         .tones(|row| if row.fits { Tone::Plain } else { Tone::Alarm })
         .build();
-    let title = lang.of("Slots by bytes", "按字节分配槽位");
+    let title = lang.of("Slots by bytes", "按字节分配槽");
     let mut section = Section::new("slot-plan", title).lead(evenness(slots, lang));
     if slots.owners_guessed {
         section = section.lead(lang.of(
@@ -103,19 +103,19 @@ fn evenness(slots: &SlotPlan, lang: Lang) -> String {
         Some(now) if slots.moves.is_empty() => say!(
             lang,
             "The heaviest of {nodes} has {now:.2} × the mean; no move makes it more even.",
-            "{nodes}中最重的为平均值的 {now:.2} 倍；迁移槽位不会更均衡。"
+            "{nodes}中内存最多的为平均值的 {now:.2} 倍；迁移槽不会更均衡。"
         ),
         Some(now) => say!(
             lang,
             "The heaviest node has {now:.2} × the mean today, and {planned:.2} × over {nodes} after {} and {}.",
-            "当前最重的节点为平均值的 {now:.2} 倍；调整为 {nodes}后为 {planned:.2} 倍，需{}，共 {}。",
+            "当前内存最多的节点为平均值的 {now:.2} 倍；调整为 {nodes}后为 {planned:.2} 倍，需{}，共 {}。",
             moved(slots.moved_slots, lang),
             human::bytes(slots.moved_memory.0)
         ),
         None => say!(
             lang,
             "A new cluster of {nodes}: the heaviest has {planned:.2} × the mean.",
-            "新建 {nodes}的集群：最重的节点为平均值的 {planned:.2} 倍。"
+            "新建 {nodes}的集群：内存最多的节点为平均值的 {planned:.2} 倍。"
         ),
     }
 }
@@ -141,7 +141,7 @@ pub(super) fn moves(plan: &Capacity, lang: Lang) -> Option<Section> {
             "Run the commands in this order: each takes the lowest slots that its node still has.",
             "请按顺序执行：每条命令迁出该节点当前编号最小的槽。",
         ),
-        SlotLayout::New => lang.of("Give each node of the new cluster its slots:", "为新集群的各节点分配槽位："),
+        SlotLayout::New => lang.of("Give each node of the new cluster its slots:", "为新集群的各节点分配槽："),
     };
     let mut section = Section::new("moves", lang.of("Moves", "迁移步骤")).lead(order);
     if !out_of_order(plan, lang).is_empty() {

@@ -114,7 +114,7 @@ fn tiles(comparison: &Comparison, ends: [Weight; 2], lang: Lang) -> Vec<Tile> {
     }
     if let Some(findings) = &comparison.findings {
         let (new, worse) = (findings.new.len() as u64, findings.worse.len());
-        let note = say!(lang, "{worse} worse", "{worse} 项加重");
+        let note = say!(lang, "{worse} worse", "{worse} 项恶化");
         tiles.push(tile("findings", lang.of("New findings", "新增违规"), new.into(), note, Bytes(0)));
     }
     tiles

@@ -102,7 +102,7 @@ fn templates(change: &TemplateChange, scope: &Scope) -> Section {
     ];
     let signed = |number: i64| Cell::words(&format!("{number:+}"));
     let bytes = |bytes: i64| Cell::Difference { bytes, of: None };
-    let title = lang.of("Hash templates", "Hash 模板");
+    let title = lang.of("Hash templates", "hash 模板");
     let table = Table::of(title, &lines, usize::MAX)
         .tones(|line| if matches!(line, Difference(_)) { Tone::Strong } else { Tone::Plain })
         .column(Column::text(heads::NONE), |line| match line {

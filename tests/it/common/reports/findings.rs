@@ -45,7 +45,7 @@ pub fn findings() -> Findings {
             NotEvaluated {
                 rule: "memory.growth".into(),
                 severity: Severity::Must,
-                reason: Wording { en: "there is no earlier report".into(), zh: "没有早期报告".into() },
+                reason: Wording { en: "there is no earlier report".into(), zh: "没有此前的报告".into() },
                 remedy: Wording { en: "give --baseline".into(), zh: "用 --baseline 给出".into() },
                 flag: Some("--baseline".into()),
                 applies: true,
@@ -132,7 +132,7 @@ fn list() -> Vec<Finding> {
             ..finding(
                 "big.elements",
                 Severity::Must,
-                ["no collection of more than 5,000 elements", "集合元素不超过 5,000 个"],
+                ["no collection of more than 5,000 elements", "集合类型的元素不超过 5,000 个"],
                 ["split it over several keys, by id or by time", "按 id 或时间拆分成多个 key"],
             )
         },
@@ -154,7 +154,7 @@ fn list() -> Vec<Finding> {
                     "no space, control, quote or backslash; valid UTF-8",
                     "不含空格、控制字符、引号和反斜杠；为合法的 UTF-8",
                 ],
-                ["use a plain string serialiser for names", "键名使用普通的字符串序列化器"],
+                ["use a plain string serialiser for names", "key 名使用普通的字符串序列化器"],
             )
         },
         Finding {

@@ -341,7 +341,7 @@ fn naming() -> Naming {
             rule(
                 "key.prefix",
                 Severity::Must,
-                ["the key starts with a business segment", "键名以业务段开头"],
+                ["the key starts with a business segment", "key 名以业务段开头"],
                 4_000,
                 MIB,
                 vec![weight("{int}", 3_999, MIB - 100, b"12345"), weight("counter", 1, 100, b"counter")],
