@@ -8,6 +8,7 @@ use crate::cli::temporary::TemporaryFolder;
 use crate::error::Result;
 use crate::input::archive::{Unpacked, is_archive, unpack};
 use crate::input::nights::matching;
+use crate::input::resolve::globs::Matches;
 use crate::input::shown_path;
 
 /// Inputs without archives.
@@ -23,11 +24,13 @@ pub fn unpacked(arguments: &[PathBuf], plan: &mut ReadPlan, quiet: bool) -> Resu
     let (mut inputs, mut folders) = (Vec::new(), Vec::new());
     let mut budget = plan.open.budget;
     for argument in arguments {
-        let paths = matching(argument)?;
+        let Matches { mut paths, unreadable } = matching(argument);
         if !paths.iter().any(|path| is_archive(path) && path.is_file()) {
             inputs.push(argument.clone());
             continue;
         }
+        // They are refused when they are read.
+        paths.extend(unreadable.into_iter().map(|(path, _)| path));
         for path in paths {
             if !is_archive(&path) || path.is_dir() {
                 inputs.push(path);

@@ -2,11 +2,12 @@
 
 use std::collections::HashSet;
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use super::resolve::globs::{LOST_AND_FOUND, Matches};
 use super::resolve::multi_part::{base_of, manifests};
-use super::resolve::{ENDINGS, Inputs, entries, has_ending, is_glob, resolve_each};
+use super::resolve::{ENDINGS, Inputs, SpecialFile, entries, has_ending, is_glob, resolve_each};
 use super::{FileId, Input, Location, shown_path};
 use crate::error::{Error, ErrorKind, Result};
 use crate::wording::wording;
@@ -19,9 +20,6 @@ const REPORT_HEAD: u64 = 512;
 
 /// Endings of the files that a manifest names.
 const PARTS: [&str; 3] = [".base.rdb", ".base.aof", ".incr.aof"];
-
-/// Directory that `fsck` makes and only the administrator may read: no backup puts a night there.
-const LOST_AND_FOUND: &str = "lost+found";
 
 /// A file of a night.
 #[derive(Debug)]
@@ -62,7 +60,8 @@ pub fn files<P: AsRef<Path>>(arguments: &[P]) -> Result<Vec<NightFile>> {
     // Used only for membership tests, so hash order does not matter.
     let mut visited = HashSet::new();
     for (argument, path) in arguments.iter().enumerate() {
-        for path in matching(path.as_ref())? {
+        let Matches { paths, unreadable } = matching(path.as_ref());
+        for path in paths {
             let before = found.len();
             if path.is_dir() {
                 let folder = path.clone();
@@ -87,6 +86,10 @@ pub fn files<P: AsRef<Path>>(arguments: &[P]) -> Result<Vec<NightFile>> {
                 }));
             }
         }
+        found.extend(unreadable.into_iter().map(|(path, error)| {
+            let Found { path, dump, error } = Found::unreadable(&path, error);
+            NightFile { error, ..alone(dump, path, argument) }
+        }));
     }
     let mut seen = HashSet::new();
     // A link such as `latest` names a file once more.
@@ -99,17 +102,19 @@ fn alone(dump: Option<Input>, path: PathBuf, argument: usize) -> NightFile {
     NightFile { dump, path, error: None, argument, inside, in_folder: false }
 }
 
-/// Returns what a glob matches, sorted, or the argument itself.
-pub fn matching(argument: &Path) -> Result<Vec<PathBuf>> {
+/// Returns what a glob matches, without special files and links that lead nowhere, or the argument itself.
+pub fn matching(argument: &Path) -> Matches {
+    let itself = || Matches { paths: vec![argument.to_owned()], ..Matches::default() };
     let pattern = argument.to_str().filter(|text| is_glob(text) && !argument.exists());
-    let Some(paths) = pattern.and_then(|pattern| glob::glob(pattern).ok()) else {
-        return Ok(vec![argument.to_owned()]);
-    };
-    let mut paths: Vec<PathBuf> = paths.filter_map(std::result::Result::ok).collect();
-    paths.retain(|path| path.is_file() || path.is_dir());
-    paths.sort();
-    // Resolving a glob that matches nothing says so.
-    Ok(if paths.is_empty() { vec![argument.to_owned()] } else { paths })
+    // Resolving a glob that is not valid or matches nothing says so.
+    let Some(mut found) = pattern.and_then(|pattern| Matches::of(pattern).ok()) else { return itself() };
+    found.paths.retain(|path| SpecialFile::at(path).is_none() && is_there(path));
+    if found.paths.is_empty() && found.unreadable.is_empty() { itself() } else { found }
+}
+
+/// Returns whether there is something at a path, even if it cannot be looked at.
+fn is_there(path: &Path) -> bool {
+    fs::metadata(path).map_or_else(|error| error.kind() != io::ErrorKind::NotFound, |_| true)
 }
 
 /// Returns the path that stands for an input on a command line.

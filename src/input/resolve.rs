@@ -3,6 +3,7 @@
 //! Inputs keep the order of the arguments; files of a glob or directory are sorted by name, so the order is stable. A file
 //! named twice is read once. Temporary files of an interrupted save (`temp-…`) in a directory are skipped.
 
+pub mod globs;
 pub mod multi_part;
 pub mod shards;
 
@@ -12,6 +13,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+pub use self::globs::{glob_paths, is_glob};
 use self::multi_part::{base_of, push_manifests};
 use self::shards::shards_of;
 use super::object::{Address, StoreSettings, Stores, as_address};
@@ -64,7 +66,7 @@ pub enum SpecialFile {
 impl SpecialFile {
     /// Returns the kind of special file at `path`; `None` if it is none.
     #[cfg(unix)]
-    fn at(path: &Path) -> Option<SpecialFile> {
+    pub(super) fn at(path: &Path) -> Option<SpecialFile> {
         use std::os::unix::fs::FileTypeExt;
         let kind = fs::metadata(path).ok()?.file_type();
         if kind.is_fifo() {
@@ -77,7 +79,7 @@ impl SpecialFile {
     }
 
     #[cfg(not(unix))]
-    fn at(_: &Path) -> Option<SpecialFile> {
+    pub(super) fn at(_: &Path) -> Option<SpecialFile> {
         None
     }
 }
@@ -244,32 +246,10 @@ fn near_files(path: &Path) -> Vec<String> {
     near.into_iter().map(|near| shown_path(&path.with_file_name(near))).collect()
 }
 
-/// Returns whether a text may be a glob.
-pub fn is_glob(text: &str) -> bool {
-    text.contains(['*', '?', '['])
-}
-
 fn resolve_glob(pattern: &str, inputs: &mut Inputs) -> Result<()> {
     let mut paths = glob_paths(pattern)?;
     paths.retain(|path| !inputs.passes_over(path));
     paths.iter().try_for_each(|path| resolve_path(path, inputs).map_err(|error| error.in_file(&shown_path(path))))
-}
-
-/// Returns what a glob matches, sorted by name; fails if that is nothing.
-pub fn glob_paths(pattern: &str) -> Result<Vec<PathBuf>> {
-    let invalid =
-        |error| Error::new(ErrorKind::Unreadable(wording!("not a valid glob: {error}", "通配符有误：{error}")));
-    let paths = glob::glob(pattern).map_err(invalid)?;
-    let mut paths = paths
-        .collect::<std::result::Result<Vec<_>, _>>()
-        .map_err(|error| Error::from(io::Error::new(error.error().kind(), error.to_string())))?;
-    if paths.is_empty() {
-        let nothing = ErrorKind::Unreadable(wording!("no matching file", "没有匹配的文件"));
-        return Err(Error::new(nothing)
-            .with_remedy(wording!("check the directory part of the glob", "请检查通配符中的目录部分")));
-    }
-    paths.sort();
-    Ok(paths)
 }
 
 /// Resolves an existing path.

@@ -256,6 +256,40 @@ fn a_folder_that_cannot_be_read_is_a_night_that_cannot_be_read() {
     mode("nights/lost+found", 0o755);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_glob_does_not_pass_over_what_cannot_be_read() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let root = tempfile::tempdir().unwrap();
+    nights(root.path(), in_folders);
+    fs::create_dir(root.path().join("nights/lost+found")).unwrap();
+    let mode = |path: &str, mode: u32| {
+        fs::set_permissions(root.path().join(path), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let closed = "nights/2026-11-19";
+    mode("nights/lost+found", 0);
+    mode(closed, 0);
+    for (glob, named) in [
+        ("nights/*/*.rdb", closed),
+        ("nights/**/*.rdb", closed),
+        ("nights/*/shard-1.rdb", "nights/2026-11-19/shard-1.rdb"),
+    ] {
+        let output = run_as_stranger(root.path(), &["compare", glob, "--format", "json"]);
+        let comparison: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", text(&output)));
+        assert_eq!((keys(&comparison).len(), names(&comparison, "left_out")), (4, vec![named]), "{glob}");
+        assert_eq!(comparison["left_out"][0]["reason"]["kind"], "night-unreadable", "{glob}");
+        let refused = run_as_stranger(root.path(), &["analyze", "--allow-same", glob]);
+        let said = text(&refused).to_lowercase();
+        assert_eq!(refused.status.code(), Some(3), "{said}");
+        assert!(said.contains(&format!("{named}: permission denied")), "{said}");
+    }
+    mode(closed, 0o755);
+    let output = run_as_stranger(root.path(), &["analyze", "--allow-same", "nights/*/shard-1.rdb", "--quiet"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    mode("nights/lost+found", 0o755);
+}
+
 #[test]
 fn an_append_only_night_that_lacks_a_part_is_left_out() {
     let root = tempfile::tempdir().unwrap();
