@@ -114,6 +114,9 @@ pub const MAX_PARTIAL_BYTES: u64 = 1 << 30;
 /// Maximum size of a stored report: one of which every list has ten thousand rows with long names stays below it.
 pub const MAX_REPORT_BYTES: u64 = 1 << 30;
 
+/// Maximum size of a policy, a key and other files written by hand.
+pub const MAX_TEXT_BYTES: u64 = 16 << 20;
+
 /// Maximum number of objects in the list of a prefix in an object store.
 #[cfg(feature = "remote")]
 pub const MAX_LISTED: usize = 1_000_000;

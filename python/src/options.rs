@@ -1,6 +1,6 @@
 //! Options of Python's functions, as the library takes them.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
@@ -9,9 +9,6 @@ use rdblens::{
     Allocator, AtDamage, Bytes, Error, Glob, InputCheck, Kind, MaskKey, Millis, NamedReport, Plan, PolicySource,
     ReadPlan, Result, Secret, Server, WhatIf, parse_regex,
 };
-
-/// Maximum size of a policy file.
-const LARGEST_POLICY: u64 = 16 << 20;
 
 /// Options of all functions, by name. Python's half gives each of them a value; `None` stands for the default.
 #[derive(Debug, Clone, FromPyObject)]
@@ -99,7 +96,7 @@ impl Options {
             rows: self.top.unwrap_or(usual.rows),
             depth: self.depth.unwrap_or(usual.depth),
             min_share: self.min_share.unwrap_or(usual.min_share),
-            policy: policy(self.policy.as_deref().unwrap_or("default"))?,
+            policy: PolicySource::open(self.policy.as_deref().unwrap_or("default"))?,
             mask: self.mask_key(),
             inspect_values: self.inspect_values,
             now: self.now(),
@@ -125,7 +122,7 @@ impl Options {
             }),
         };
         let usual = if asks { "default" } else { "none" };
-        let policy = policy(self.policy.as_deref().unwrap_or(usual))?;
+        let policy = PolicySource::open(self.policy.as_deref().unwrap_or(usual))?;
         let plan = Plan { policy, mask: self.mask_key(), inspect_values: self.inspect_values, ..Plan::new(read) };
         Ok((plan, conditions))
     }
@@ -143,12 +140,7 @@ impl Options {
 
     /// Reads the earlier report.
     pub fn baseline(&self) -> Result<Option<NamedReport>> {
-        let read = |path: &PathBuf| {
-            let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-            let json = std::fs::read(path).map_err(|error| Error::from(error).in_file(&name))?;
-            NamedReport::read(&json, &name)
-        };
-        self.baseline.as_ref().map(read).transpose()
+        self.baseline.as_ref().map(NamedReport::open).transpose()
     }
 
     /// Returns the levels of the prefix tree and the least share of a prefix, where they are given.
@@ -168,20 +160,4 @@ fn kind(name: &str) -> Result<Kind> {
     let names = KINDS.map(Kind::name).join(", ");
     let known = KINDS.into_iter().find(|kind| kind.name().eq_ignore_ascii_case(name));
     known.ok_or_else(|| Error::usage(format!("no type \"{name}\"")).with_hint(format!("the types are {names}")))
-}
-
-/// Returns the policy of a preset's name, or of a file that ends in `.toml`.
-fn policy(policy: &str) -> Result<PolicySource> {
-    let path = Path::new(policy);
-    if !path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml")) {
-        return Ok(PolicySource::Preset(policy.to_owned()));
-    }
-    let read = || {
-        if std::fs::metadata(path)?.len() > LARGEST_POLICY {
-            return Err(Error::usage(format!("larger than {} MiB", LARGEST_POLICY >> 20)));
-        }
-        Ok(std::fs::read_to_string(path)?)
-    };
-    let text = read().map_err(|error| error.in_file(policy))?;
-    Ok(PolicySource::File { name: policy.to_owned(), text })
 }

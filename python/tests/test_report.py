@@ -48,6 +48,16 @@ def test_options_are_those_of_the_command_line(tmp_path: Path) -> None:
     assert report.to_json() == stored.stdout.decode()
 
 
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no device without an end")
+def test_policies_are_read_up_to_a_limit(tmp_path: Path) -> None:
+    policy = tmp_path / "team.toml"
+    policy.symlink_to("/dev/zero")
+    with pytest.raises(rdblens.ReadError, match="larger than 16 MiB"):
+        rdblens.analyze(SHOP, policy)
+    with pytest.raises(rdblens.UsageError, match="not from stores"):
+        rdblens.analyze(SHOP, "s3://bucket/team.toml")
+
+
 def test_fields_are_attributes() -> None:
     report = rdblens.analyze(SHOP)
     assert report.totals.keys == 5257

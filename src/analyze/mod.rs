@@ -13,6 +13,7 @@
 pub mod aggregates;
 mod assemble;
 pub mod check;
+pub mod files;
 mod findings;
 pub mod first_pass;
 pub mod fleet;

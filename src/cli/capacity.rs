@@ -13,6 +13,7 @@ use super::message::notice;
 use super::output::{Outlet, Output};
 use super::sources::{Reads, names_stdout};
 use super::{ExitStatus, plan, print_passed_over, written};
+use crate::analyze::files::short_text;
 use crate::analyze::nights::{keep_whole, leave_out_present};
 use crate::analyze::one_snapshot::stored::check_stored;
 use crate::analyze::{InputCheck, Plan, SlotCounts, one_snapshot};
@@ -204,7 +205,7 @@ fn drop_details(report: &mut Report) {
 
 fn cluster_nodes(path: &Path) -> Result<ClusterNodes> {
     let name = shown_path(path);
-    let text = plan::short_text(path).map_err(|error| {
+    let text = short_text(path).map_err(|error| {
         Error::usage(format!("--cluster-nodes {name}: {error}"))
             .with_hint("write it with `redis-cli CLUSTER NODES`, or give the nodes.conf of a node")
     })?;

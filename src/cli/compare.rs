@@ -96,7 +96,7 @@ fn gate_fails(rows: &[GateRow], strict: bool) -> bool {
 pub(super) fn snapshot(input: &Path, plan: &Plan, quiet: bool) -> Result<NamedReport> {
     let name = shown_path(input);
     if is_report(input) {
-        return plan::named_report(input, &name);
+        return NamedReport::open_as(input, &name);
     }
     let report = analyze::analyze(&[input], plan, &ProgressLine::new(quiet))?;
     print_damage(&report);

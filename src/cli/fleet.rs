@@ -18,8 +18,8 @@ use crate::input::shown_path;
 use crate::limits::MAX_PARTIAL_BYTES;
 use crate::render::gate::Escapes;
 use crate::render::json::write_pretty;
-use crate::report::Prefixes;
 use crate::report::fleet::FleetPlan;
+use crate::report::{NamedReport, Prefixes};
 
 /// Maximum size of a plan: millions of files.
 const LARGEST_PLAN: u64 = 1 << 30;
@@ -105,7 +105,7 @@ pub fn merge(args: &MergeArgs) -> Result<ExitStatus> {
     let choices = MergeChoices {
         mask: plan::mask(&args.mask)?,
         baseline: plan::baseline(args.baseline.as_deref())?,
-        earlier: args.earlier.iter().map(|path| plan::earlier(path)).collect::<Result<_>>()?,
+        earlier: args.earlier.iter().map(NamedReport::open).collect::<Result<_>>()?,
         files: plan::files(args.baseline.as_deref(), &args.earlier),
         now: args.now.as_deref().map(|text| plan::time("--now", text)).transpose()?,
         depth: usize::from(args.depth),

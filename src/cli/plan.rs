@@ -1,7 +1,6 @@
 //! Conversion of command-line flags into a plan.
 
 use std::ffi::{OsStr, OsString};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,13 +9,13 @@ use super::args::{
     RowArgs, ServerArgs, ShowArgs,
 };
 use super::system;
+use crate::analyze::files::short_text;
 use crate::analyze::row_filter::{PolicyConditions, RowConditions};
 use crate::analyze::select::{Glob, Selection, parse_regex};
 use crate::analyze::{AtDamage, BigLimits, InputCheck, MaskKey, Plan, PolicySource, ReadPlan, SlotCounts};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::input::limited::read_at_most;
-use crate::input::resolve::missing;
-use crate::input::{as_address, shown_path};
+use crate::input::shown_path;
 use crate::limits;
 use crate::mask::Secret;
 use crate::memory::{Server, ServerConfig, WhatIf};
@@ -192,7 +191,7 @@ pub fn policy(plan: Plan, args: &PolicyArgs) -> Result<Plan> {
     plan.now = args.now.as_deref().map(|text| time("--now", text)).transpose()?;
     plan.baseline = baseline(args.baseline.as_deref())?;
     for path in &args.earlier {
-        plan.earlier.push(Arc::new(earlier(path)?.without_lists()));
+        plan.earlier.push(Arc::new(NamedReport::open(path)?.without_lists()));
     }
     plan.files = files(args.baseline.as_deref(), &args.earlier);
     if let Some(limit) = args.maxmemory {
@@ -212,15 +211,7 @@ pub(super) fn files(baseline: Option<&Path>, earlier: &[PathBuf]) -> Vec<String>
 }
 
 pub(super) fn baseline(path: Option<&Path>) -> Result<Option<Arc<NamedReport>>> {
-    Ok(path.map(earlier).transpose()?.map(Arc::new))
-}
-
-/// Loads an earlier report, which goes by the last part of its name.
-pub(super) fn earlier(path: &Path) -> Result<NamedReport> {
-    // The last part of an address may hold a signature.
-    let whole = shown_path(path);
-    let name = Path::new(&whole).file_name().map_or_else(|| whole.clone(), |name| shown_path(Path::new(name)));
-    named_report(path, &name)
+    Ok(path.map(NamedReport::open).transpose()?.map(Arc::new))
 }
 
 /// Returns the key for masking names, or `None` without `--mask`.
@@ -229,7 +220,7 @@ pub fn mask(args: &MaskArgs) -> Result<Option<MaskKey>> {
         return Ok(None);
     }
     let Some(path) = &args.mask_key else { return Ok(Some(MaskKey::OfSnapshot)) };
-    let bytes = read_at_most(path, LARGEST_TEXT).map_err(|error| {
+    let bytes = read_at_most(path, limits::MAX_TEXT_BYTES).map_err(|error| {
         Error::usage(format!("--mask-key {}: {error}", shown_path(path))).with_hint("give a file with secret bytes")
     })?;
     if bytes.is_empty() {
@@ -239,52 +230,16 @@ pub fn mask(args: &MaskArgs) -> Result<Option<MaskKey>> {
     Ok(Some(MaskKey::Own(Secret::from_bytes(&bytes))))
 }
 
-/// Loads a stored report; `name` identifies it in other reports.
-pub fn named_report(path: &Path, name: &str) -> Result<NamedReport> {
-    let shown = shown_path(path);
-    let json = read_at_most(path, limits::MAX_REPORT_BYTES).map_err(|error| unreadable_report(path, &shown, error))?;
-    Ok(NamedReport { name: name.to_owned(), ..NamedReport::read(&json, &shown)? })
-}
-
-/// Builds the error for a report that cannot be read, with "did you mean" suggestions.
-pub(super) fn unreadable_report(path: &Path, name: &str, error: io::Error) -> Error {
-    if as_address(path).is_some() {
-        return of_store(name, "stored reports");
-    }
-    match error.kind() {
-        io::ErrorKind::NotFound => missing(path, error).in_file(name),
-        _ => Error::from(error).in_file(name).with_hint("give a report written by `rdblens analyze --format json`"),
-    }
-}
-
-/// Returns the error for an address where only a file of this kind is read.
-pub(super) fn of_store(name: &str, what: &str) -> Error {
-    Error::usage(format!("{name}: {what} are read from files, not from stores")).with_hint("copy it to a file first")
-}
-
-/// Returns the policy source: the name of a preset, or the contents of a file.
+/// Returns the policy that a flag names.
 pub(super) fn policy_source(policy: &OsStr) -> Result<PolicySource> {
-    let (policy, name) = (Path::new(policy), shown_path(Path::new(policy)));
-    if as_address(policy).is_some() {
-        return Err(of_store(&name, "policies"));
-    }
-    if !policy.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml")) {
-        return Ok(PolicySource::Preset(name));
-    }
-    let text = short_text(policy).map_err(|error| {
-        Error::usage(format!("cannot read policy file \"{name}\": {error}"))
-            .with_hint("give a TOML file in UTF-8, or a preset such as default")
-    })?;
-    Ok(PolicySource::File { name, text })
-}
-
-/// Maximum size of a policy, a key and other files written by hand.
-const LARGEST_TEXT: u64 = 16 << 20;
-
-/// Reads a file written by hand.
-pub(super) fn short_text(path: &Path) -> io::Result<String> {
-    let text = String::from_utf8(read_at_most(path, LARGEST_TEXT)?);
-    text.map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "stream did not contain valid UTF-8"))
+    PolicySource::open(policy).map_err(|error| match error.kind() {
+        ErrorKind::Io(reason) => {
+            let name = shown_path(Path::new(policy));
+            Error::usage(format!("cannot read policy file \"{name}\": {reason}"))
+                .with_hint("give a TOML file in UTF-8, or a preset such as default")
+        }
+        _ => error,
+    })
 }
 
 /// Applies server settings in the order given; each is `KEY=VALUE` or the path of a configuration file.

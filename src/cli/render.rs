@@ -9,6 +9,7 @@ use super::gate::Gate;
 use super::output::Outlet;
 use super::sources::Reads;
 use super::{ExitStatus, plan, written};
+use crate::analyze::files::unreadable_report;
 use crate::error::Result;
 use crate::input::limited::{read_at_most, read_to_end_at_most};
 use crate::input::shown_path;
@@ -32,6 +33,6 @@ fn read(path: &Path) -> Result<Report> {
     } else {
         (shown_path(path), read_at_most(path, MAX_REPORT_BYTES))
     };
-    let json = json.map_err(|error| plan::unreadable_report(path, &name, error))?;
+    let json = json.map_err(|error| unreadable_report(path, &name, error))?;
     Report::read(&json, &name)
 }

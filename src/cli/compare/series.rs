@@ -13,9 +13,9 @@ use crate::cli::analyze::print_damage;
 use crate::cli::archives::unpacked;
 use crate::cli::args::CompareArgs;
 use crate::cli::given::{GivenFlags, READING};
+use crate::cli::hints;
 use crate::cli::message::notice;
 use crate::cli::progress::ProgressLine;
-use crate::cli::{hints, plan};
 use crate::error::{Error, ErrorKind, Result};
 use crate::report::diff::nights::{NightPart, NightParts};
 use crate::report::diff::{ComparePlan, Comparer, LeftOut};
@@ -187,7 +187,7 @@ impl Series {
     /// Loads the report of a night, or makes it.
     fn read(&self, night: &Night, quiet: bool) -> Result<NamedReport> {
         if let ([report], true) = (night.inputs.as_slice(), night.stored) {
-            return plan::named_report(report, &night.name);
+            return NamedReport::open_as(report, &night.name);
         }
         let mut plan = self.plan.clone();
         if night.grouped && plan.read.inputs == InputCheck::Shards {
