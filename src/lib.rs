@@ -44,6 +44,7 @@
 //! wording    texts in English and Chinese
 //! error      absolute offset, what was being read, what was wrong
 //! near       "did you mean" suggestions
+//! words      lines divided as servers do
 //! sorting    lists of a report, in little code
 //! input      files, pipes, object stores, compression, containers
 //! rdb        record boundaries and a walk over values
@@ -98,6 +99,7 @@ mod show;
 mod sorting;
 mod units;
 mod wording;
+mod words;
 
 /// Reports over many files, computed in parts by several processes.
 ///

@@ -12,6 +12,7 @@
 
 use crate::error::{Error, Reading, Result, Within};
 use crate::wording::{Wording, wording};
+use crate::words::{self, Unbalanced};
 
 /// Files that make up the current state.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -51,7 +52,10 @@ impl Manifest {
         if line.starts_with(b"#") || line.trim_ascii().is_empty() {
             return Ok(());
         }
-        let entry = ManifestEntry::parse(&words(line)?)?;
+        let entry = ManifestEntry::parse(&words::split(line).map_err(|error| match error {
+            Unbalanced::Open => wording!("an open quote", "引号未闭合"),
+            Unbalanced::Inside => wording!("a closing quote inside a word", "单词中间出现右引号"),
+        })?)?;
         match entry.kind {
             FileKind::Base if self.base.is_some() => return Err(wording!("a second base file", "出现第二个基础文件")),
             FileKind::Base => self.base = Some(entry.file),
@@ -119,70 +123,6 @@ fn plain_name(name: &[u8]) -> std::result::Result<String, Wording> {
         return Err(wording!("\"{}\" is not a plain file name", "\"{}\" 不是单纯的文件名", name.escape_ascii()));
     }
     Ok(text.to_owned())
-}
-
-/// Splits a line at blanks; words may be quoted.
-fn words(line: &[u8]) -> std::result::Result<Vec<Vec<u8>>, Wording> {
-    let (mut words, mut rest) = (Vec::new(), line.trim_ascii_start());
-    while let Some(&first) = rest.first() {
-        let (word, behind) = match first {
-            b'"' | b'\'' => quoted(&rest[1..], first)?,
-            _ => {
-                let end = rest.iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len());
-                (rest[..end].to_vec(), &rest[end..])
-            }
-        };
-        if behind.first().is_some_and(|byte| !byte.is_ascii_whitespace()) {
-            return Err(wording!("a closing quote inside a word", "单词中间出现右引号"));
-        }
-        words.push(word);
-        rest = behind.trim_ascii_start();
-    }
-    Ok(words)
-}
-
-/// Parses a quoted word and returns it with the rest of the text. Double quotes allow all escapes, single quotes only `\'`.
-fn quoted(text: &[u8], quote: u8) -> std::result::Result<(Vec<u8>, &[u8]), Wording> {
-    let (mut word, mut rest) = (Vec::new(), text);
-    loop {
-        rest = match rest {
-            [] => return Err(wording!("an open quote", "引号未闭合")),
-            [end, behind @ ..] if *end == quote => return Ok((word, behind)),
-            [b'\\', b'x', high, low, behind @ ..]
-                if quote == b'"' && high.is_ascii_hexdigit() && low.is_ascii_hexdigit() =>
-            {
-                word.push(nibble(*high) << 4 | nibble(*low));
-                behind
-            }
-            [b'\\', escaped, behind @ ..] if quote == b'"' || *escaped == quote => {
-                word.push(unescape(*escaped));
-                behind
-            }
-            [byte, behind @ ..] => {
-                word.push(*byte);
-                behind
-            }
-        };
-    }
-}
-
-fn unescape(escaped: u8) -> u8 {
-    match escaped {
-        b'n' => b'\n',
-        b'r' => b'\r',
-        b't' => b'\t',
-        b'b' => 8,
-        b'a' => 7,
-        other => other,
-    }
-}
-
-/// Returns the value of a hexadecimal digit, which the caller has checked.
-fn nibble(digit: u8) -> u8 {
-    match digit {
-        b'0'..=b'9' => digit - b'0',
-        _ => (digit | 0x20).wrapping_sub(b'a').wrapping_add(10),
-    }
 }
 
 #[cfg(test)]

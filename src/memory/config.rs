@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::error::{Error, Result};
 use crate::near;
 use crate::units::Bytes;
+use crate::words::{self, Unbalanced};
 
 /// Settings of a server. The defaults are the servers' own, which are the same in all versions.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -160,11 +161,16 @@ impl ServerConfig {
     pub fn read_conf(&mut self, text: &str) -> Result<()> {
         for (number, line) in text.lines().enumerate() {
             let at_line = |error: &Error| Error::usage(format!("line {}: {}", number + 1, error.message()));
-            let words = words(line).map_err(|error| at_line(&error))?;
+            let line = line.trim();
+            if line.starts_with('#') {
+                continue;
+            }
+            let words = words::split(line.as_bytes()).map_err(|error| at_line(&unbalanced(error)))?;
             let [name, value] = words.as_slice() else { continue };
-            let name = name.to_ascii_lowercase();
+            // Names and values of settings that count are ASCII: replaced bytes are in none of them.
+            let [name, value] = [name, value].map(|word| String::from_utf8_lossy(word));
             if ServerConfig::knows(&name) {
-                self.set(&name, value).map_err(|error| at_line(&error))?;
+                self.set(&name, &value).map_err(|error| at_line(&error))?;
             }
         }
         Ok(())
@@ -275,6 +281,13 @@ impl ServerConfig {
     }
 }
 
+fn unbalanced(error: Unbalanced) -> Error {
+    Error::usage(match error {
+        Unbalanced::Open => "a quote that is not closed",
+        Unbalanced::Inside => "a closing quote inside a word",
+    })
+}
+
 fn canonical(name: &str) -> Option<&'static str> {
     NAMES.iter().find(|names| names.iter().any(|known| known.eq_ignore_ascii_case(name))).map(|names| names[0])
 }
@@ -327,39 +340,6 @@ fn list_size(name: &str, value: &str) -> Result<i64> {
     }
 }
 
-/// Splits a line into words, as `sdssplitargs` (`sds.c`) does: quoted words may contain blanks.
-fn words(line: &str) -> Result<Vec<String>> {
-    let line = line.trim();
-    let mut words = Vec::new();
-    if line.starts_with('#') {
-        return Ok(words);
-    }
-    let mut rest = line.chars().peekable();
-    while let Some(&first) = rest.peek() {
-        if first.is_whitespace() {
-            rest.next();
-            continue;
-        }
-        let quote = matches!(first, '"' | '\'').then_some(first);
-        if quote.is_some() {
-            rest.next();
-        }
-        let mut word = String::new();
-        loop {
-            match (rest.next(), quote) {
-                (None, None) => break,
-                (None, Some(_)) => return Err(Error::usage("a quote that is not closed")),
-                (Some(c), Some(quote)) if c == quote => break,
-                (Some('\\'), Some('"')) => word.extend(rest.next()),
-                (Some(c), None) if c.is_whitespace() => break,
-                (Some(c), _) => word.push(c),
-            }
-        }
-        words.push(word);
-    }
-    Ok(words)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -410,5 +390,14 @@ mod tests {
         let error = config.read_conf("port 1\nzset-max-ziplist-value x\n").unwrap_err();
         assert!(error.to_string().starts_with("line 2: "), "{error}");
         assert!(config.read_conf("a \"b").is_err());
+    }
+
+    #[test]
+    fn quotes_of_a_conf_file_are_those_of_servers() {
+        let mut config = ServerConfig::default();
+        config.read_conf("hash-max-listpack-entries \"12\\x38\"\n").unwrap();
+        assert_eq!(config.changed(), ["hash-max-listpack-entries 128"]);
+        let error = config.read_conf("hash-max-listpack-entries \"6\"4\n").unwrap_err();
+        assert_eq!(error.to_string(), "line 1: a closing quote inside a word");
     }
 }

@@ -3,6 +3,7 @@
 use super::header::Family;
 use crate::error::{Error, Result};
 use crate::wording::{Wording, wording};
+use crate::words;
 
 /// Returns the name in the first line; fails where servers do on load (`functionExtractLibMetaData` in `functions.c`). The code
 /// behind it is not compiled.
@@ -15,7 +16,7 @@ pub fn name(code: &[u8], family: Family, offset: u64) -> Result<Vec<u8>> {
     let Some(line) = line.and_then(|end| code.get(..end)).filter(|line| line.starts_with(b"#!")) else {
         return wrong(no_head());
     };
-    let Some(words) = words(line) else { return wrong(no_head()) };
+    let Ok(words) = words::split(line) else { return wrong(no_head()) };
     let (engine, words) = words.split_first().map_or((&[][..], &[][..]), |(first, rest)| (first.as_slice(), rest));
     let engine = engine.get(2..).unwrap_or_default();
     if family == Family::Redis && !engine.eq_ignore_ascii_case(b"lua") {
@@ -39,70 +40,6 @@ pub fn name(code: &[u8], family: Family, offset: u64) -> Result<Vec<u8>> {
         )),
         None => wrong(no_head()),
     }
-}
-
-/// Divides a line into words at blanks, as servers do (`sdssplitargs`): quotes keep blanks together, anywhere in a word, and escapes
-/// count within double ones. Returns `None` if quotes do not end, or a word goes on behind them.
-fn words(line: &[u8]) -> Option<Vec<Vec<u8>>> {
-    let mut words = Vec::new();
-    let mut rest = line;
-    loop {
-        rest = &rest[rest.iter().take_while(|byte| is_space(**byte)).count()..];
-        if rest.is_empty() {
-            return Some(words);
-        }
-        let mut word = Vec::new();
-        while let [byte, behind @ ..] = rest {
-            rest = behind;
-            match byte {
-                b' ' | b'\n' | b'\r' | b'\t' | 0 => break,
-                b'"' | b'\'' => {
-                    rest = quoted(*byte, rest, &mut word)?;
-                    break;
-                }
-                byte => word.push(*byte),
-            }
-        }
-        words.push(word);
-    }
-}
-
-/// Reads a quoted text behind its first quote, and returns what follows, which is nothing or begins with a blank.
-fn quoted<'a>(quote: u8, mut rest: &'a [u8], word: &mut Vec<u8>) -> Option<&'a [u8]> {
-    loop {
-        let hex = |digits: &[u8]| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok();
-        let (byte, behind) = match rest {
-            [b'\\', b'x', high, low, behind @ ..]
-                if quote == b'"' && high.is_ascii_hexdigit() && low.is_ascii_hexdigit() =>
-            {
-                (hex(&[*high, *low])?, behind)
-            }
-            [b'\\', escaped, behind @ ..] if quote == b'"' => {
-                let byte = match escaped {
-                    b'n' => b'\n',
-                    b'r' => b'\r',
-                    b't' => b'\t',
-                    b'b' => 8,
-                    b'a' => 7,
-                    other => *other,
-                };
-                (byte, behind)
-            }
-            [b'\\', b'\'', behind @ ..] if quote == b'\'' => (b'\'', behind),
-            [byte, behind @ ..] if *byte == quote => {
-                return behind.first().is_none_or(|byte| is_space(*byte)).then_some(behind);
-            }
-            [byte, behind @ ..] => (*byte, behind),
-            [] => return None,
-        };
-        word.push(byte);
-        rest = behind;
-    }
-}
-
-/// Returns whether a byte is a blank to `isspace` of C.
-fn is_space(byte: u8) -> bool {
-    byte.is_ascii_whitespace() || byte == 0x0b
 }
 
 fn no_head() -> Wording {
