@@ -28,7 +28,7 @@ impl UseCounters {
 
     /// Returns the report's section, or `None` if no key records a counter.
     pub fn finish(self) -> Option<report::Freq> {
-        let keys = self.classes.iter().map(|tally| tally.keys).sum();
+        let keys = Weight::sum(&self.classes).keys;
         let ends = FREQ_FROM.iter().skip(1).map(|next| next - 1).chain([u8::MAX]);
         let sums = self.classes.iter().zip(&self.unknown);
         let class = |((&from, to), (tally, unknown)): ((&u8, u8), (&Weight, &Unknown))| FreqClass {
@@ -83,6 +83,14 @@ mod tests {
             let spanning = classes.iter().filter(|class| class.from <= counter && counter <= class.to);
             assert_eq!(spanning.map(|class| class.keys).collect::<Vec<_>>(), [1], "counter {counter}");
         }
+    }
+
+    #[test]
+    fn sums_of_merged_partial_reports_saturate() {
+        let mut merged = UseCounters::default();
+        merged.classes[0].keys = u64::MAX;
+        merged.classes[1].keys = 1;
+        assert_eq!(merged.finish().unwrap().keys, u64::MAX);
     }
 
     proptest::proptest! {

@@ -42,7 +42,7 @@ impl IdleTimes {
 
     /// Returns the report's section, or `None` if no key records an idle time.
     pub fn finish(self) -> Option<report::Idle> {
-        let keys = self.classes.iter().map(|tally| tally.keys).sum();
+        let keys = Weight::sum(&self.classes).keys;
         let names = IDLE_BELOW.into_iter().map(|(idle, below)| (idle, Some(below))).chain([(IDLE_OPEN, None)]);
         let class = |(((idle, below_s), tally), unknown): (((&'static str, Option<u64>), &Weight), &Unknown)| {
             IdleClass { idle: idle.into(), below_s, keys: tally.keys, memory: tally.memory, unknown: *unknown }
@@ -92,6 +92,14 @@ mod tests {
         let filled: Vec<_> = idle.classes.iter().filter(|c| c.keys > 0).map(|c| (&*c.idle, c.keys)).collect();
         assert_eq!(filled, [("< 1 min", 2), ("< 10 min", 1), ("< 1 year", 1), ("> 1 year", 2)]);
         assert_eq!(idle.keys, 6);
+    }
+
+    #[test]
+    fn sums_of_merged_partial_reports_saturate() {
+        let mut merged = IdleTimes::default();
+        merged.classes[0].keys = u64::MAX;
+        merged.classes[1].keys = 1;
+        assert_eq!(merged.finish().unwrap().keys, u64::MAX);
     }
 
     proptest::proptest! {

@@ -35,6 +35,13 @@ impl Weight {
         self.memory += other.memory;
     }
 
+    /// Returns the sum of several.
+    pub(crate) fn sum(weights: &[Weight]) -> Weight {
+        let mut sum = Weight::default();
+        weights.iter().for_each(|weight| sum.merge(*weight));
+        sum
+    }
+
     /// Returns whether no key was counted.
     pub fn is_none(&self) -> bool {
         self.keys == 0

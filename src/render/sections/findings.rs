@@ -126,7 +126,8 @@ fn headline(report: &Report, lang: Lang) -> String {
 
 /// Says how many findings there are, unless each is of a rule of its own: a rule with several limits may have several.
 fn number_of_findings(findings: &Findings, lang: Lang) -> String {
-    let all: u64 = findings.severities.iter().map(|row| row.findings).sum();
+    // Of a stored report, which may name any number.
+    let all = findings.severities.iter().fold(0u64, |sum, row| sum.saturating_add(row.findings));
     match all == violated(findings) {
         true => String::new(),
         false => say!(lang, "{} findings: ", "共 {} 项违规：", human::count(all)),
@@ -319,7 +320,7 @@ fn part_text(part: &DetailPart, lang: Lang) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::Wording;
+    use crate::report::{Severity, SeverityRow, Wording};
     use crate::units::Millis;
     use serde_json::json;
 
@@ -352,6 +353,14 @@ mod tests {
         let read = |json| detail_text("size_before", &Detail::from(json), Lang::Zh);
         assert_eq!(read(json!({ "type": "new", "value": { "a": 1 } })).as_deref(), Some("size before {\"a\":1}"));
         assert_eq!(read(json!("as it is")).as_deref(), Some("size before as it is"));
+    }
+
+    #[test]
+    fn numbers_of_findings_do_not_overflow() {
+        let mut findings = Findings::default();
+        let row = |findings| SeverityRow { severity: Severity::Must, findings, keys: 0, memory: Bytes(0) };
+        findings.severities = [u64::MAX, 1].map(row).to_vec();
+        assert_eq!(number_of_findings(&findings, Lang::En), "18,446,744,073,709,551,615 findings: ");
     }
 
     #[test]
