@@ -1,6 +1,7 @@
 //! Reports of snapshots that another report has already: a copy, compressed or not, or a dump beside its own report. Added up, they
 //! would double a night.
 
+use std::borrow::Borrow;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -12,10 +13,10 @@ use crate::units::Bytes;
 /// `servers`, or another of `earlier`, those of several snapshots before others.
 ///
 /// Snapshots without keys or a time are not told apart.
-pub fn copies(servers: &[NamedReport], earlier: &[NamedReport]) -> Vec<Option<String>> {
+pub fn copies<E: Borrow<NamedReport>>(servers: &[NamedReport], earlier: &[E]) -> Vec<Option<String>> {
     let mut known = KnownSnapshots::default();
     servers.iter().for_each(|server| known.add(server));
-    let mut order: Vec<(usize, &NamedReport)> = (0..).zip(earlier).collect();
+    let mut order: Vec<(usize, &NamedReport)> = (0..).zip(earlier.iter().map(Borrow::borrow)).collect();
     order.compact_sort_by_key(|(_, named)| Reverse(named.report.source.files.len()));
     let mut copies = vec![None; earlier.len()];
     for (at, named) in order {

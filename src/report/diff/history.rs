@@ -73,7 +73,7 @@ impl NamedReport {
 /// are very many. Shards of one night are added up.
 ///
 /// What of `earlier` does not count is named, and why.
-pub(crate) fn history(
+pub fn history(
     earlier: &[Arc<NamedReport>],
     baseline: Option<&NamedReport>,
     now: &Report,
@@ -84,7 +84,7 @@ pub(crate) fn history(
     for (named, has_notes) in all {
         match objection(named, now) {
             None => {
-                counted.push(named.without_lists());
+                counted.push(named);
                 noted.push(has_notes);
             }
             Some(kind) => notes.extend(has_notes.then(|| Warning::about(&named.name, kind))),
@@ -101,9 +101,10 @@ pub(crate) fn history(
     if !earlier.is_empty() {
         notes.extend(circumstances(&counted, now));
     }
-    let parts = NightParts::new(counted.iter().filter_map(NightPart::of).collect());
+    let parts = NightParts::new(counted.iter().copied().filter_map(NightPart::of).collect());
     let nights = parts.nights();
-    let reports = |night: &[usize]| night.iter().filter_map(|at| counted.get(*at)).collect::<Vec<&NamedReport>>();
+    let reports =
+        |night: &[usize]| night.iter().filter_map(|at| counted.get(*at).copied()).collect::<Vec<&NamedReport>>();
     let mut files: Vec<Vec<String>> =
         nights.iter().map(|night| files_of(reports(night).into_iter().map(|named| &named.report))).collect();
     files.push(files_of([now]));
@@ -158,7 +159,7 @@ fn objection(NamedReport { report, .. }: &NamedReport, now: &Report) -> Option<W
 }
 
 /// Notes what makes the figures of counted reports differ by itself.
-fn circumstances(counted: &[NamedReport], now: &Report) -> Vec<Warning> {
+fn circumstances(counted: &[&NamedReport], now: &Report) -> Vec<Warning> {
     let mut notes = Vec::new();
     for NamedReport { name, report } in counted.iter().filter(|named| !named.report.totals.unknown.is_none()) {
         let Unknown { keys, stored_bytes } = report.totals.unknown;
