@@ -279,7 +279,7 @@ impl<'w> Balance<'w> {
             }
             self.moved.fill(false);
             self.settle(&mut moves, 1);
-            if self.heaviest() + self.tolerance() > heaviest {
+            if self.heaviest().saturating_add(self.tolerance()) > heaviest {
                 (self.held, self.load, moves) = before;
                 break;
             }
@@ -343,7 +343,8 @@ impl<'w> Balance<'w> {
         let Some(&from) = self.heaviest_first().first() else { return false };
         let Some(&slot) = self.held[from].iter().min() else { return false };
         let Some(to) = self.taker_of_heavy(from, slot) else { return false };
-        let pays = self.share.max(total(self.weights, [slot])) + self.tolerance() < self.load[from];
+        let least = self.share.max(total(self.weights, [slot]));
+        let pays = least.saturating_add(self.tolerance()) < self.load[from];
         if pays {
             self.swap(slot, from, to, moves);
         }

@@ -424,3 +424,21 @@ proptest! {
         prop_assert!(plan.max_to_mean < 1.05, "{}", plan.max_to_mean);
     }
 }
+
+#[test]
+fn loads_that_are_too_large_to_count_are_planned() {
+    const HUGE: u64 = u64::MAX / 10 * 9;
+    let node = |name: &str, slots: std::ops::Range<u16>| {
+        let mut named = node(name, []);
+        let weights = &mut named.report.slots.as_mut().unwrap().weights;
+        slots.for_each(|slot| weights[usize::from(slot)] = Weight { keys: 1, memory: Bytes(HUGE) });
+        named
+    };
+    for slots in 1..6 {
+        let servers = [node("a", 0..slots), node("b", slots..2 * slots), node("c", 2 * slots..3 * slots)];
+        for nodes in 1..6 {
+            let plan = CapacityPlan { nodes: Some(nodes), ..asked() };
+            assert_eq!(planned(&servers, &[], plan).slots.unwrap().target_nodes, nodes);
+        }
+    }
+}
