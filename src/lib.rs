@@ -156,6 +156,12 @@ pub mod internals {
     #[cfg(feature = "cli")]
     expose!(cli render show);
 
+    /// Readers of stored reports that commands reach with files only.
+    pub mod stored {
+        pub use crate::report::diff::baseline::against;
+        pub use crate::report::diff::history::history;
+    }
+
     /// Modules of `rdb`, whose own façade is public.
     pub mod rdb {
         expose!(rdb: batch boundary content crc64 cursor file_info header kind lzf opcode packed payload peek resync salvage scan string template value_type verify walk writer);
