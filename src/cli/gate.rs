@@ -1,5 +1,7 @@
 //! The gate of `--fail-on`: exit status by findings, and by rules that were not evaluated.
 
+use std::collections::BTreeMap;
+
 use super::ExitStatus;
 use super::message::notice;
 use crate::render::Lang;
@@ -62,11 +64,13 @@ fn listed(rules: &[String]) -> String {
 /// new or worse.
 fn failing(report: &Report, least: Severity) -> Vec<String> {
     let mut rules: Vec<(&str, u64)> = Vec::new();
+    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
     let mut add = |rule, severity: Severity, keys: u64| {
         if severity < least {
             return;
         }
-        match rules.iter_mut().find(|(known, _)| *known == rule) {
+        let place = *places.entry(rule).or_insert(rules.len());
+        match rules.get_mut(place) {
             Some((_, sum)) => *sum = sum.saturating_add(keys),
             None => rules.push((rule, keys)),
         }

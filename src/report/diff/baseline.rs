@@ -5,7 +5,7 @@
 //! grown or is new; where rows are inconclusive, the totals of the whole finding decide, which are exact. Patterns that only one
 //! report has collapsed to `{*}` are compared with the sum of those of the other report that they stand for.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 #[cfg(feature = "internals")]
 use schemars::JsonSchema;
@@ -143,16 +143,26 @@ pub fn warnings(earlier: &NamedReport, report: &Report) -> Vec<Warning> {
 pub fn against(earlier: &NamedReport, report: &Report) -> Baseline {
     let Findings { list: old, not_evaluated, .. } = &earlier.report.findings;
     let now = &report.findings;
+    let not_evaluated: BTreeSet<&str> = not_evaluated.iter().map(|other| &*other.rule).collect();
+    let old_by_rule = by_rule(old);
     let matching = RowMatching::of(&earlier.report, report);
     let mut baseline = Baseline { report: earlier.name.clone(), ..Baseline::default() };
     let (open, judged): (Vec<&Finding>, Vec<&Finding>) =
-        now.list.iter().partition(|finding| not_evaluated.iter().any(|other| other.rule == finding.rule));
+        now.list.iter().partition(|finding| not_evaluated.contains(&*finding.rule));
     baseline.first_evaluated = open.into_iter().flat_map(rows).collect();
     for finding in judged {
+        let old = old_by_rule.get(&*finding.rule).map_or(&[][..], Vec::as_slice);
         baseline.add(finding, old, &matching);
     }
     baseline.fixed = fixed(old, now, &matching);
     baseline
+}
+
+/// Puts findings together by rule: stored reports may have very many.
+fn by_rule(findings: &[Finding]) -> BTreeMap<&str, Vec<&Finding>> {
+    let mut by_rule: BTreeMap<&str, Vec<&Finding>> = BTreeMap::new();
+    findings.iter().for_each(|finding| by_rule.entry(&finding.rule).or_default().push(finding));
+    by_rule
 }
 
 /// Compares the findings of two reports of which one may have been checked against another policy.
@@ -184,8 +194,9 @@ struct EarlierRows<'a> {
 }
 
 impl<'a> EarlierRows<'a> {
-    fn of(finding: &Finding, old: &'a [Finding]) -> EarlierRows<'a> {
-        let of_rule = old.iter().filter(|other| other.rule == finding.rule && other.severity >= finding.severity);
+    /// Returns the rows for a finding, of the earlier findings of its rule.
+    fn of(finding: &Finding, old: &[&'a Finding]) -> EarlierRows<'a> {
+        let of_rule = old.iter().copied().filter(|other| other.severity >= finding.severity);
         let (mut of_rule, graver): (Vec<&Finding>, Vec<&Finding>) =
             of_rule.partition(|other| other.severity == finding.severity);
         of_rule.extend(graver);
@@ -203,8 +214,9 @@ impl<'a> EarlierRows<'a> {
 }
 
 impl Baseline {
-    /// Adds the rows of a finding that are new or worse; the whole finding if no row is conclusive but its totals are.
-    fn add(&mut self, finding: &Finding, old: &[Finding], matching: &RowMatching) {
+    /// Adds the rows of a finding that are new or worse; the whole finding if no row is conclusive but its totals are. `old` has the
+    /// earlier findings of its rule.
+    fn add(&mut self, finding: &Finding, old: &[&Finding], matching: &RowMatching) {
         let so_far = self.new.len() + self.worse.len();
         let mut undecided = is_cut(finding) || finding.patterns.is_empty();
         let before = EarlierRows::of(finding, old);
@@ -285,8 +297,8 @@ impl Baseline {
         false
     }
 
-    fn add_whole(&mut self, finding: &Finding, old: &[Finding]) {
-        match old.iter().find(|other| other.rule == finding.rule && other.severity == finding.severity) {
+    fn add_whole(&mut self, finding: &Finding, old: &[&Finding]) {
+        match old.iter().find(|other| other.severity == finding.severity) {
             None => self.new.push(BaselineRow::of_whole(finding, None)),
             Some(before) if finding.keys > before.keys || finding.memory > before.memory => {
                 self.worse.push(BaselineRow::of_whole(finding, Some(before)));
@@ -311,18 +323,20 @@ fn grew(now: &FindingPattern, before: &FindingPattern) -> bool {
 /// Returns earlier rows that are gone, of rules that are still checked and whose list was not cut now.
 fn fixed(old: &[Finding], now: &Findings, matching: &RowMatching) -> Vec<BaselineRow> {
     let cut: HashSet<&str> = now.list.iter().filter(|finding| is_cut(finding)).map(|finding| &*finding.rule).collect();
-    let judged = |finding: &&Finding| now.checked.contains(&finding.rule) && !cut.contains(&*finding.rule);
+    let checked: HashSet<&str> = now.checked.iter().map(|rule| &**rule).collect();
+    let judged = |finding: &&Finding| checked.contains(&*finding.rule) && !cut.contains(&*finding.rule);
     let rows = old.iter().filter(judged).flat_map(|finding| finding.patterns.iter().map(move |row| (finding, row)));
     let rows: Vec<(&Finding, &FindingPattern)> = rows.collect();
     let mut of_rules: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (at, (finding, _)) in rows.iter().enumerate() {
         of_rules.entry(&finding.rule).or_default().push(at);
     }
+    let now_by_rule = by_rule(&now.list);
     let mut gone = Vec::new();
     for (rule, places) in of_rules {
         let before: Vec<&FindingPattern> = places.iter().filter_map(|at| Some(rows.get(*at)?.1)).collect();
         let broken: Vec<&FindingPattern> =
-            now.list.iter().filter(|finding| finding.rule == *rule).flat_map(|finding| &finding.patterns).collect();
+            now_by_rule.get(rule).into_iter().flatten().flat_map(|finding| &finding.patterns).collect();
         let groups = matching.groups([&before, &broken]).into_iter().filter(|group| group.members[1].is_empty());
         gone.extend(groups.flat_map(|group| group.members[0].clone()).filter_map(|at| places.get(at).copied()));
     }

@@ -195,3 +195,22 @@ fn a_collapsed_pattern_may_have_been_below_the_end_of_a_list_that_was_cut() {
     assert_eq!(told(&compared(cut(), vec![other(15, 150)])).1, Vec::<&str>::new());
     assert_eq!(told(&compared(cut(), vec![other(16, 150)])).1, ["x:{*}"]);
 }
+
+#[test]
+fn very_many_findings_are_compared_at_once() {
+    let start = std::time::Instant::now();
+    let rule = |at: usize| format!("team.rule-{at}");
+    let many = |from: usize| -> Vec<Finding> {
+        let of = |at| Finding { rule: rule(at).into(), ..finding(Severity::Must, 1, &[("a:{n}", 1, 1, 20)]) };
+        (from..from + 60_000).map(of).collect()
+    };
+    let old = earlier(many(0));
+    let now = Findings {
+        checked: (0..70_000).map(|at| rule(at).into()).collect(),
+        list: many(10_000),
+        ..Findings::default()
+    };
+    let Baseline { new, worse, fixed, .. } = against(&old, &report(now));
+    assert_eq!((new.len(), worse.len(), fixed.len()), (10_000, 0, 10_000));
+    assert!(start.elapsed().as_secs() < 15, "{:?}", start.elapsed());
+}

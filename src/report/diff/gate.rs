@@ -1,5 +1,6 @@
 //! Conditions of `compare --fail-on`: growth that a cron job has to report, and findings that are new or worse.
 
+use std::collections::BTreeSet;
 use std::str::FromStr;
 
 #[cfg(feature = "internals")]
@@ -289,13 +290,8 @@ fn gap_of_findings(
 
 /// Returns the rules of some rows, each once.
 fn rules_of<'r>(rows: impl IntoIterator<Item = &'r BaselineRow>) -> Vec<String> {
-    let mut rules: Vec<String> = Vec::new();
-    for row in rows {
-        if !rules.contains(&row.rule) {
-            rules.push(row.rule.clone());
-        }
-    }
-    rules
+    let mut seen = BTreeSet::new();
+    rows.into_iter().filter(|row| seen.insert(&row.rule)).map(|row| row.rule.clone()).collect()
 }
 
 fn shares(of: Measure, allowed: f64, days: Option<f64>, comparison: &Comparison, reports: [&Report; 2]) -> Judged {
