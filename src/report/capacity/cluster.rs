@@ -1,6 +1,6 @@
 //! The nodes of a cluster, from the output of `CLUSTER NODES` or a node's `nodes.conf`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 #[cfg(feature = "internals")]
@@ -217,10 +217,9 @@ impl ClusterNodes {
         let without = SlotSpan::of(without);
         let slots = without.iter().map(|span| u64::from(span.last - span.first) + 1).sum();
         let open: BTreeSet<&OpenSlot> = self.0.iter().flat_map(|node| &node.open).collect();
-        let name = |id: &String| {
-            let known = self.0.iter().find(|node| node.id == *id);
-            known.map_or_else(|| id.clone(), |node| node.name().to_owned())
-        };
+        // The first of nodes with one id counts.
+        let names: BTreeMap<&str, &str> = self.0.iter().rev().map(|node| (node.id.as_str(), node.name())).collect();
+        let name = |id: &'_ str| names.get(id).map_or_else(|| id.to_owned(), |name| (*name).to_owned());
         let open = open.into_iter().map(|it| format!("{} ({} → {})", it.slot, name(&it.from), name(&it.to)));
         let (holding, empty, open) = (named(holding), named(empty), open.collect::<Vec<_>>());
         let kinds = [
@@ -327,6 +326,21 @@ vars currentEpoch 6 lastVoteEpoch 0
             let error = ClusterNodes::parse(&lines, "n").unwrap_err().to_string();
             assert!(error.starts_with("n: line 2:") && error.contains("is no slot on the move"), "{error}");
         }
+    }
+
+    #[test]
+    fn very_many_slots_on_the_move_are_named_at_once() {
+        let start = std::time::Instant::now();
+        let line = |id: &str, slots: &str| format!("{id} h:1@2 master - 0 0 1 connected {slots}\n");
+        let open: Vec<String> = (0..100_000).map(|at| format!("[{}->-n{}]", at % 16_384, at % 8_000)).collect();
+        let mut lines = line("n0", &format!("0-16383 {}", open.join(" ")));
+        (1..8_000).for_each(|at| lines += &line(&format!("n{at}"), ""));
+        let nodes = ClusterNodes::parse(&lines, "n").unwrap();
+        let [Warning { kind: WarningKind::ClusterSlotsOpen { slots }, .. }] = &nodes.warnings()[..] else {
+            panic!("{:?}", nodes.warnings())
+        };
+        assert_eq!((slots.len(), slots[0].as_str()), (100_000, "0 (h:1 → h:1)"));
+        assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
     }
 
     #[test]
