@@ -4,12 +4,11 @@ use std::collections::BTreeSet;
 
 use super::snapshot::FileFacts;
 use crate::error::{Error, ErrorKind};
+use crate::input::resolve::shards::{SUMMARY, shard_number};
 use crate::rdb::file_info::FileInfo;
 use crate::rdb::header::Family;
 use crate::wording::wording;
 
-/// Ending of the name of a summary.
-const SUMMARY: &str = "-summary.dfs";
 /// Missing shards that a message lists.
 const LISTED: usize = 8;
 
@@ -54,7 +53,7 @@ fn missing_of(summary: &FileFacts, files: &[FileFacts]) -> Option<FileFacts> {
 /// Returns the number of a shard of the snapshot of `summary`, by its own field, else by its name.
 fn number_of(file: &FileFacts, stem: &str, summary: &FileInfo) -> Option<u64> {
     const ID: &str = "snapshot-id";
-    let by_name = || file.name.strip_prefix(stem)?.strip_prefix('-')?.strip_suffix(".dfs")?.parse().ok();
+    let by_name = || shard_number(&file.name, stem)?.parse().ok();
     let Some(about) = preamble(file) else { return by_name() };
     if about.field(ID) != summary.field(ID) || about.field("shard-count").is_some() {
         return None;
@@ -64,4 +63,23 @@ fn number_of(file: &FileFacts, stem: &str, summary: &FileInfo) -> Option<u64> {
 
 fn preamble(file: &FileFacts) -> Option<&FileInfo> {
     file.opened.as_ref().ok().map(|opened| &opened.preamble)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rdb::header::RdbHeader;
+
+    #[test]
+    fn shards_are_numbered_by_digits_alone() {
+        let summary = FileInfo::new(RdbHeader { family: Family::Dragonfly, version: 9 });
+        let number = |name: &str| {
+            let file = FileFacts { name: name.to_owned(), opened: Err(Error::usage("not read")) };
+            number_of(&file, "dump", &summary)
+        };
+        assert_eq!(number("dump-0005.dfs"), Some(5));
+        for other in ["dump-+5.dfs", "dump-.dfs", "dump-5.rdb", "other-0005.dfs", "dump-99999999999999999999.dfs"] {
+            assert_eq!(number(other), None, "{other}");
+        }
+    }
 }
