@@ -71,73 +71,119 @@ impl Default for ServerConfig {
     }
 }
 
-/// Names of one setting: the current one first, then those of older servers.
-type SettingNames = &'static [&'static str];
+/// Setting of a server, by its names.
+struct Setting {
+    /// The current name first, then those of older servers.
+    names: &'static [&'static str],
+    /// Sets it to a value; takes the current name for messages.
+    set: fn(&mut ServerConfig, &str, &str) -> Result<()>,
+    /// Returns its value as a configuration has it.
+    text: fn(&ServerConfig) -> String,
+}
 
-const NAMES: [SettingNames; 20] = [
-    &["activerehashing"],
-    &["cluster-enabled"],
-    &["hash-max-listpack-entries", "hash-max-ziplist-entries", "hash-max-zipmap-entries"],
-    &["hash-max-listpack-value", "hash-max-ziplist-value", "hash-max-zipmap-value"],
-    &["hash-max-template-entries"],
-    &["hash-min-template-entries"],
-    &["hash-rdb-load-max-template-entries"],
-    &["hash-rdb-load-min-template-entries"],
-    &["hash-rdb-load-template-disassembly-threshold"],
-    &["list-compress-depth"],
-    &["list-max-listpack-size", "list-max-ziplist-size"],
-    &["list-max-ziplist-entries"],
-    &["list-max-ziplist-value"],
-    &["maxmemory"],
-    &["maxmemory-policy"],
-    &["set-max-intset-entries"],
-    &["set-max-listpack-entries"],
-    &["set-max-listpack-value"],
-    &["zset-max-listpack-entries", "zset-max-ziplist-entries"],
-    &["zset-max-listpack-value", "zset-max-ziplist-value"],
+/// Returns the setting of a field that is a number.
+macro_rules! number {
+    ($field:ident, $($name:literal),+) => {
+        Setting {
+            names: &[$($name),+],
+            set: |config, name, value| {
+                config.$field = amount(name, value)?;
+                Ok(())
+            },
+            text: |config| config.$field.to_string(),
+        }
+    };
+}
+
+/// Supported settings, sorted by current name.
+const SETTINGS: [Setting; 20] = [
+    Setting {
+        names: &["activerehashing"],
+        set: |config, name, value| {
+            config.active_rehashing = yes_or_no(name, value)?;
+            Ok(())
+        },
+        text: |config| as_yes_or_no(config.active_rehashing),
+    },
+    Setting {
+        names: &["cluster-enabled"],
+        set: |config, name, value| {
+            config.cluster = Some(yes_or_no(name, value)?);
+            Ok(())
+        },
+        text: |config| as_yes_or_no(config.in_cluster()),
+    },
+    number!(hash_entries, "hash-max-listpack-entries", "hash-max-ziplist-entries", "hash-max-zipmap-entries"),
+    number!(hash_value, "hash-max-listpack-value", "hash-max-ziplist-value", "hash-max-zipmap-value"),
+    number!(hash_template_max, "hash-max-template-entries"),
+    number!(hash_template_min, "hash-min-template-entries"),
+    number!(hash_rdb_load_max, "hash-rdb-load-max-template-entries"),
+    number!(hash_rdb_load_min, "hash-rdb-load-min-template-entries"),
+    number!(hash_rdb_load_threshold, "hash-rdb-load-template-disassembly-threshold"),
+    number!(list_depth, "list-compress-depth"),
+    Setting {
+        names: &["list-max-listpack-size", "list-max-ziplist-size"],
+        set: |config, name, value| {
+            config.list_size = list_size(name, value)?;
+            Ok(())
+        },
+        text: |config| config.list_size.to_string(),
+    },
+    number!(list_entries, "list-max-ziplist-entries"),
+    number!(list_value, "list-max-ziplist-value"),
+    Setting {
+        names: &["maxmemory"],
+        set: |config, name, value| {
+            config.maxmemory = Some(amount(name, value)?);
+            Ok(())
+        },
+        text: |config| config.maxmemory.unwrap_or_default().to_string(),
+    },
+    Setting {
+        names: &["maxmemory-policy"],
+        set: |config, name, value| {
+            config.maxmemory_policy = Some(policy(name, value)?);
+            Ok(())
+        },
+        text: |config| config.maxmemory_policy.clone().unwrap_or_else(|| "noeviction".to_owned()),
+    },
+    number!(set_intset_entries, "set-max-intset-entries"),
+    number!(set_entries, "set-max-listpack-entries"),
+    number!(set_value, "set-max-listpack-value"),
+    number!(zset_entries, "zset-max-listpack-entries", "zset-max-ziplist-entries"),
+    number!(zset_value, "zset-max-listpack-value", "zset-max-ziplist-value"),
 ];
+
+impl Setting {
+    /// Returns the setting of a name, current or old.
+    fn of(name: &str) -> Option<&'static Setting> {
+        SETTINGS.iter().find(|setting| setting.names.iter().any(|known| known.eq_ignore_ascii_case(name)))
+    }
+
+    fn name(&self) -> &'static str {
+        self.names[0]
+    }
+}
 
 impl ServerConfig {
     /// Returns the current names of all supported settings, sorted.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        NAMES.iter().map(|names| names[0])
+        SETTINGS.iter().map(Setting::name)
     }
 
     /// Returns whether `name`, current or old, is a supported setting.
     pub fn knows(name: &str) -> bool {
-        canonical(name).is_some()
+        Setting::of(name).is_some()
     }
 
     /// Sets one setting by its current or old name.
     pub fn set(&mut self, name: &str, value: &str) -> Result<()> {
-        let Some(name) = canonical(name) else {
+        let Some(setting) = Setting::of(name) else {
             let near = near::did_you_mean(&near::names(name, ServerConfig::names()));
             return Err(Error::usage(format!("unknown setting {name:?}, or one that does not affect memory"))
                 .with_hint(format!("{near}known settings: {}", ServerConfig::names().collect::<Vec<_>>().join(", "))));
         };
-        match name {
-            "activerehashing" => self.active_rehashing = yes_or_no(name, value)?,
-            "cluster-enabled" => self.cluster = Some(yes_or_no(name, value)?),
-            "hash-max-listpack-entries" => self.hash_entries = amount(name, value)?,
-            "hash-max-listpack-value" => self.hash_value = amount(name, value)?,
-            "hash-max-template-entries" => self.hash_template_max = amount(name, value)?,
-            "hash-min-template-entries" => self.hash_template_min = amount(name, value)?,
-            "hash-rdb-load-max-template-entries" => self.hash_rdb_load_max = amount(name, value)?,
-            "hash-rdb-load-min-template-entries" => self.hash_rdb_load_min = amount(name, value)?,
-            "hash-rdb-load-template-disassembly-threshold" => self.hash_rdb_load_threshold = amount(name, value)?,
-            "list-compress-depth" => self.list_depth = amount(name, value)?,
-            "list-max-listpack-size" => self.list_size = list_size(name, value)?,
-            "list-max-ziplist-entries" => self.list_entries = amount(name, value)?,
-            "list-max-ziplist-value" => self.list_value = amount(name, value)?,
-            "maxmemory" => self.maxmemory = Some(amount(name, value)?),
-            "maxmemory-policy" => self.maxmemory_policy = Some(policy(name, value)?),
-            "set-max-intset-entries" => self.set_intset_entries = amount(name, value)?,
-            "set-max-listpack-entries" => self.set_entries = amount(name, value)?,
-            "set-max-listpack-value" => self.set_value = amount(name, value)?,
-            "zset-max-listpack-entries" => self.zset_entries = amount(name, value)?,
-            _ => self.zset_value = amount(name, value)?,
-        }
-        Ok(())
+        (setting.set)(self, setting.name(), value)
     }
 
     /// Returns whether the server is a cluster node.
@@ -235,49 +281,19 @@ impl ServerConfig {
     /// Returns `name value` for each setting that differs from the default, sorted by name.
     pub fn changed(&self) -> Vec<String> {
         let default = ServerConfig::default();
-        let texts = self.texts().into_iter().zip(default.texts());
-        texts
-            .zip(ServerConfig::names())
-            .filter(|((own, default), _)| own != default)
-            .map(|((own, _), name)| format!("{name} {own}"))
-            .collect()
+        let is_changed = |setting: &&Setting| (setting.text)(self) != (setting.text)(&default);
+        let changed = SETTINGS.iter().filter(is_changed);
+        changed.map(|setting| format!("{} {}", setting.name(), (setting.text)(self))).collect()
     }
 
     /// Returns the settings that make the defaults into these, by name.
     pub fn given(&self) -> BTreeMap<String, String> {
         let default = ServerConfig::default();
-        let texts = ServerConfig::names().zip(self.texts().into_iter().zip(default.texts()));
         // "No cluster node" differs from "unknown".
-        let is_given = |name: &str| name == "cluster-enabled" && self.cluster.is_some();
-        let given = texts.filter(|(name, (own, default))| own != default || is_given(name));
-        given.map(|(name, (own, _))| (name.to_owned(), own)).collect()
-    }
-
-    /// Returns the values in the order of [`NAMES`].
-    fn texts(&self) -> [String; 20] {
-        let yes_or_no = |is: bool| if is { "yes" } else { "no" }.to_owned();
-        [
-            yes_or_no(self.active_rehashing),
-            yes_or_no(self.in_cluster()),
-            self.hash_entries.to_string(),
-            self.hash_value.to_string(),
-            self.hash_template_max.to_string(),
-            self.hash_template_min.to_string(),
-            self.hash_rdb_load_max.to_string(),
-            self.hash_rdb_load_min.to_string(),
-            self.hash_rdb_load_threshold.to_string(),
-            self.list_depth.to_string(),
-            self.list_size.to_string(),
-            self.list_entries.to_string(),
-            self.list_value.to_string(),
-            self.maxmemory.unwrap_or_default().to_string(),
-            self.maxmemory_policy.clone().unwrap_or_else(|| "noeviction".to_owned()),
-            self.set_intset_entries.to_string(),
-            self.set_entries.to_string(),
-            self.set_value.to_string(),
-            self.zset_entries.to_string(),
-            self.zset_value.to_string(),
-        ]
+        let is_given = |setting: &Setting| setting.name() == "cluster-enabled" && self.cluster.is_some();
+        let is_needed = |setting: &&Setting| (setting.text)(self) != (setting.text)(&default) || is_given(setting);
+        let needed = SETTINGS.iter().filter(is_needed);
+        needed.map(|setting| (setting.name().to_owned(), (setting.text)(self))).collect()
     }
 }
 
@@ -288,16 +304,16 @@ fn unbalanced(error: Unbalanced) -> Error {
     })
 }
 
-fn canonical(name: &str) -> Option<&'static str> {
-    NAMES.iter().find(|names| names.iter().any(|known| known.eq_ignore_ascii_case(name))).map(|names| names[0])
-}
-
 fn yes_or_no(name: &str, value: &str) -> Result<bool> {
     match value.to_ascii_lowercase().as_str() {
         "yes" => Ok(true),
         "no" => Ok(false),
         _ => Err(Error::usage(format!("{name} is yes or no, not {value:?}"))),
     }
+}
+
+fn as_yes_or_no(is: bool) -> String {
+    if is { "yes" } else { "no" }.to_owned()
 }
 
 /// Parses `maxmemory-policy`.
