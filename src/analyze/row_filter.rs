@@ -336,7 +336,8 @@ impl PatternCondition {
         let collapsed: HashSet<&str> =
             asked.iter().map(String::as_str).filter(|text| text.contains(COLLAPSED)).collect();
         if let Some(tree) = tree.filter(|_| !collapsed.is_empty()) {
-            let nodes = tree.forest().nodes.into_iter().zip(tree.places());
+            let (forest, places) = tree.forest_with_places();
+            let nodes = forest.nodes.into_iter().zip(places);
             let found = nodes.filter(|(node, _)| node.facts.is_some() && collapsed.contains(node.text.as_str()));
             condition.places.extend(found.map(|(_, place)| place));
         }

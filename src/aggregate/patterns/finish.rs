@@ -185,48 +185,43 @@ fn pattern_findings(plan: &PatternsPlan, row: ListedPattern<'_>) -> PatternFindi
     PatternFindings { pattern: row.text, owner: None, keys, memory, rules: rules.into_iter().map(rule).collect() }
 }
 
-/// Returns all places of the tree as a flat list.
-pub(super) fn forest(tree: &PatternTree<PatternFacts>) -> Forest<'_> {
-    let mut forest = Forest { nodes: Vec::new(), strict: tree.is_strict() };
-    plant(tree.root(), None, &mut String::new(), &mut forest);
-    forest
+/// Returns all nodes of the tree as a flat list, and the place of each.
+pub(super) fn forest(tree: &PatternTree<PatternFacts>) -> (Forest<'_>, Vec<PlaceId>) {
+    let mut planted = Planted { nodes: Vec::new(), places: Vec::new() };
+    planted.plant(tree.root(), None, &mut String::new());
+    (Forest { nodes: planted.nodes, strict: tree.is_strict() }, planted.places)
 }
 
-/// Adds a place and everything below it. Recurses as deep as the tree, whose depth is limited.
-fn plant<'a>(node: TreeNode<'a, PatternFacts>, above: Option<usize>, path: &mut String, forest: &mut Forest<'a>) {
-    for child in children(node) {
-        let whole = path.len();
-        path.push_str(child.name());
-        path.push_str(child.separator());
-        let at = forest.nodes.len();
-        forest.nodes.push(PatternNode {
-            text: path.clone(),
-            segment: child.name(),
-            varies: child.varies(),
-            parent: above,
-            facts: child.payload().map(sums),
-            expiries: child.payload().and_then(PatternFacts::expiries),
-            ids: child.payload().and_then(PatternFacts::ids),
-            secrets: child.payload().and_then(PatternFacts::secrets),
-            tokens: child.payload().and_then(PatternFacts::tokens),
-        });
-        plant(child, Some(at), path, forest);
-        path.truncate(whole);
-    }
+/// Nodes of a tree as a flat list.
+struct Planted<'a> {
+    nodes: Vec<PatternNode<'a>>,
+    /// Place of each of the nodes.
+    places: Vec<PlaceId>,
 }
 
-/// Returns the places of the nodes that [`forest`] returns.
-pub(super) fn places(tree: &PatternTree<PatternFacts>) -> Vec<PlaceId> {
-    let mut places = Vec::new();
-    add_places(tree.root(), &mut places);
-    places
-}
-
-/// Adds everything below a place. Recurses as deep as the tree, whose depth is limited.
-fn add_places(node: TreeNode<'_, PatternFacts>, places: &mut Vec<PlaceId>) {
-    for child in children(node) {
-        places.push(child.place());
-        add_places(child, places);
+impl<'a> Planted<'a> {
+    /// Adds everything below a node. Recurses as deep as the tree, whose depth is limited.
+    fn plant(&mut self, node: TreeNode<'a, PatternFacts>, above: Option<usize>, path: &mut String) {
+        for child in children(node) {
+            let whole = path.len();
+            path.push_str(child.name());
+            path.push_str(child.separator());
+            let at = self.nodes.len();
+            self.places.push(child.place());
+            self.nodes.push(PatternNode {
+                text: path.clone(),
+                segment: child.name(),
+                varies: child.varies(),
+                parent: above,
+                facts: child.payload().map(sums),
+                expiries: child.payload().and_then(PatternFacts::expiries),
+                ids: child.payload().and_then(PatternFacts::ids),
+                secrets: child.payload().and_then(PatternFacts::secrets),
+                tokens: child.payload().and_then(PatternFacts::tokens),
+            });
+            self.plant(child, Some(at), path);
+            path.truncate(whole);
+        }
     }
 }
 

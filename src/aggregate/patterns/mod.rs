@@ -417,12 +417,12 @@ impl PatternStats {
 
     /// Returns all patterns as a flat list, for rules about patterns.
     pub fn forest(&self) -> Forest<'_> {
-        finish::forest(&self.tree)
+        self.forest_with_places().0
     }
 
-    /// Returns the place of each node of [`PatternStats::forest`], in the same order.
-    pub fn places(&self) -> Vec<PlaceId> {
-        finish::places(&self.tree)
+    /// Returns [`PatternStats::forest`], and the place of each of its nodes.
+    pub fn forest_with_places(&self) -> (Forest<'_>, Vec<PlaceId>) {
+        finish::forest(&self.tree)
     }
 
     /// Returns the place of the pattern that a name was counted under.

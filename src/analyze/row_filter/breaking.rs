@@ -87,7 +87,7 @@ impl BreakingCondition {
             condition.keys |= u64::from(wanted) << bit;
         }
         if let Some(tree) = tree.filter(|_| checks.patterns.iter().any(|check| is_named(check.meta.id))) {
-            let (forest, places) = (tree.forest(), tree.places());
+            let (forest, places) = tree.forest_with_places();
             let nodes = ForestIndex::new(&forest, &places);
             for (check, breaches) in pattern_breaches(checks, classifier, &forest) {
                 let counted = breaches.iter().filter(|_| counts(check.severity, check.meta.id));
