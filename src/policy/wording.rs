@@ -7,19 +7,29 @@ use super::params::{ParamDefault, ParamSpec, ParamValue, Params};
 use super::rule::RuleMeta;
 use super::settings::RuleSetting;
 use crate::report::{Text, Wording};
-use crate::wording::singular;
+use crate::wording::{grouped, singular};
 
 /// Fills the values of parameters into a text.
 pub fn filled(text: Text, specs: &[ParamSpec], params: &Params) -> Wording {
-    filled_in(text.en.to_owned(), text.zh.to_owned(), specs, params)
+    filled_in(text.into(), specs, params, BareNames::Replaced)
 }
 
-fn filled_in(mut en: String, mut zh: String, specs: &[ParamSpec], params: &Params) -> Wording {
+/// Treatment of names of parameters in Chinese texts without braces or backticks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum BareNames {
+    /// The text is ours: they are replaced.
+    Replaced,
+    /// The text is of a policy: `max` may be a word of it.
+    Kept,
+}
+
+fn filled_in(text: Wording, specs: &[ParamSpec], params: &Params, names: BareNames) -> Wording {
+    let Wording { mut en, mut zh } = text;
     for spec in specs {
         let Some((_, value)) = params.iter().find(|(name, _)| *name == spec.name) else { continue };
         let [in_en, in_zh] = words(spec.default, value);
-        en = fill(&en, spec.name, &in_en, " bytes", false);
-        zh = fill(&zh, spec.name, &in_zh, " 字节", true);
+        en = fill(&en, spec.name, &in_en, " bytes", BareNames::Kept);
+        zh = fill(&zh, spec.name, &in_zh, " 字节", names);
     }
     Wording { en, zh }
 }
@@ -51,23 +61,13 @@ impl RuleWording {
         let meta = setting.rule.meta;
         let texts = RuleWording::of(meta, &setting.params);
         match &setting.fix {
-            Some(fix) => RuleWording { fix: filled_fix(fix, meta.params, &setting.params), ..texts },
+            Some(fix) => {
+                let fix = filled_in(fix.clone(), meta.params, &setting.params, BareNames::Kept);
+                RuleWording { fix, ..texts }
+            }
             None => texts,
         }
     }
-}
-
-/// Fills the values of parameters in braces or backticks into a remedy that a policy gives.
-fn filled_fix(fix: &Wording, specs: &[ParamSpec], params: &Params) -> Wording {
-    let Wording { mut en, mut zh } = fix.clone();
-    for spec in specs {
-        let Some((_, value)) = params.iter().find(|(name, _)| *name == spec.name) else { continue };
-        let [in_en, in_zh] = words(spec.default, value);
-        // Bare names stay: the text is not ours, and `max` may be a word of it.
-        en = fill(&en, spec.name, &in_en, " bytes", false);
-        zh = fill(&zh, spec.name, &in_zh, " 字节", false);
-    }
-    Wording { en, zh }
 }
 
 /// Adapts a headline or demand to limits of zero and one.
@@ -75,7 +75,7 @@ fn short(text: Text, specs: &[ParamSpec], params: &Params) -> Wording {
     let without_limit = params.iter().any(|(_, value)| *value == ParamValue::Number(0));
     // First, as values may have brackets, too.
     let (en, zh) = (optional(text.en, without_limit), optional(text.zh, without_limit));
-    let Wording { en, zh } = filled_in(en, zh, specs, params);
+    let Wording { en, zh } = filled_in(Wording { en, zh }, specs, params, BareNames::Replaced);
     Wording { en: one(&en), zh }
 }
 
@@ -100,12 +100,12 @@ fn one(text: &str) -> String {
 }
 
 /// Replaces the name of a parameter by `value`; drops `unit` after it if the value has a unit of its own.
-fn fill(text: &str, name: &str, value: &str, unit: &str, bare: bool) -> String {
+fn fill(text: &str, name: &str, value: &str, unit: &str, names: BareNames) -> String {
     let mut filled = text.to_owned();
     for mark in [format!("`{name}`"), format!("{{{name}}}")] {
         filled = filled.replace(&format!("{mark}{unit}"), &with_unit(value, unit)).replace(&mark, value);
     }
-    if !bare {
+    if names == BareNames::Kept {
         return filled;
     }
     let (mut done, mut rest) = (String::new(), filled.as_str());
@@ -225,12 +225,6 @@ fn percent(permille: u64, sign: &str) -> String {
         0 => format!("{}{sign}", permille / 10),
         tenth => format!("{}.{tenth}{sign}", permille / 10),
     }
-}
-
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let groups = digits.as_bytes().rchunks(3).rev().map(|group| String::from_utf8_lossy(group).into_owned());
-    groups.collect::<Vec<_>>().join(",")
 }
 
 #[cfg(test)]
