@@ -5,6 +5,8 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+use data_encoding::HEXLOWER;
+
 use super::plan::ReadPlan;
 use super::read::snapshot::writer;
 use super::verdict::{container_of, file_server};
@@ -108,7 +110,8 @@ impl ExaminedFile {
         let len = difference.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
         let Some(old) = self.map.bytes.get(at..at + len) else { return Ok(()) };
         let new: Vec<u8> = old.iter().zip(difference).map(|(old, change)| old ^ change).collect();
-        let restored = RestoredBytes { offset: at as u64, found: hex(old), restored: hex(&new) };
+        let restored =
+            RestoredBytes { offset: at as u64, found: HEXLOWER.encode(old), restored: HEXLOWER.encode(&new) };
         if at >= covered.end {
             if self.survey.is_sound() {
                 (self.restored, self.checksum) = (Some(restored), ChecksumState::Right);
@@ -198,10 +201,6 @@ impl ExaminedFile {
 /// Returns the number of keys that the file announces, if it does for all databases. Each number may be any of 64 bits.
 fn announced(databases: &[DatabaseSurvey]) -> Option<u64> {
     databases.iter().try_fold(0_u64, |sum, database| Some(sum.saturating_add(database.announced?)))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn damaged_range(gap: &Gap) -> DamagedRange {
