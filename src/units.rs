@@ -9,6 +9,22 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// Milliseconds of a second.
+pub const SECOND: i64 = 1_000;
+/// Milliseconds of a minute.
+pub const MINUTE: i64 = 60 * SECOND;
+/// Milliseconds of an hour.
+pub const HOUR: i64 = 60 * MINUTE;
+/// Milliseconds of a day.
+pub const DAY: i64 = 24 * HOUR;
+
+/// Seconds of a minute.
+pub const MINUTE_SECONDS: u64 = 60;
+/// Seconds of an hour.
+pub const HOUR_SECONDS: u64 = 60 * MINUTE_SECONDS;
+/// Seconds of a day.
+pub const DAY_SECONDS: u64 = 24 * HOUR_SECONDS;
+
 /// A number of bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "internals", derive(JsonSchema))]

@@ -74,9 +74,9 @@ impl ByRun for ExpiryStats {
 mod tests {
     use super::super::runs::Runs;
     use super::super::testing::{NOW, OwnedRecord, check_laws, observe_all, samples};
-    use super::super::time_left::{DAY, MINUTE};
     use super::*;
     use crate::units::ReferenceTimes;
+    use crate::units::{DAY, MINUTE};
 
     fn expiry(reference: Option<Millis>) -> Runs<ExpiryStats> {
         Runs::new(reference, false, ExpiryStats::new(reference))

@@ -5,10 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Aggregate;
 use crate::record::Record;
 use crate::report::{self, IdleClass, Unknown, Weight};
-
-const MINUTE: u64 = 60;
-const HOUR: u64 = 60 * MINUTE;
-const DAY: u64 = 24 * HOUR;
+use crate::units::{DAY_SECONDS as DAY, HOUR_SECONDS as HOUR, MINUTE_SECONDS as MINUTE};
 
 /// Classes of idle time with an upper end, each with its limit in seconds (exclusive).
 const IDLE_BELOW: [(&str, u64); 9] = [

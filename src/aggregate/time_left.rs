@@ -1,11 +1,7 @@
 //! Counts of keys by the time left until they expire.
 
 use crate::report::{Unknown, Weight};
-use crate::units::{Bytes, Millis};
-
-pub(super) const MINUTE: i64 = 60_000;
-const HOUR: i64 = 60 * MINUTE;
-pub(super) const DAY: i64 = 24 * HOUR;
+use crate::units::{Bytes, DAY, HOUR, MINUTE, Millis};
 
 /// Classes with an upper end, in order of time, each with its limit in milliseconds (exclusive).
 pub(super) const BELOW: [(&str, i64); 10] = [

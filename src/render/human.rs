@@ -7,7 +7,7 @@ use super::Lang;
 use super::words::nouns::{self, Noun};
 use super::words::say;
 use crate::report::Unit;
-use crate::units::Millis;
+use crate::units::{self, Millis};
 use crate::wording::grouped;
 
 /// Text for a figure that does not exist.
@@ -16,10 +16,10 @@ pub const ABSENT: &str = "–";
 /// Names of the binary units; the n-th is 1024ⁿ bytes.
 const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 
-const SECOND: u64 = 1_000;
-const MINUTE: u64 = 60 * SECOND;
-const HOUR: u64 = 60 * MINUTE;
-const DAY: u64 = 24 * HOUR;
+const SECOND: u64 = units::SECOND.unsigned_abs();
+const MINUTE: u64 = units::MINUTE.unsigned_abs();
+const HOUR: u64 = units::HOUR.unsigned_abs();
+const DAY: u64 = units::DAY.unsigned_abs();
 const YEAR: u64 = 365 * DAY;
 
 /// Units of time, the longest first.

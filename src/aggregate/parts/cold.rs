@@ -4,8 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::record::Record;
 use crate::report::{COLD_DAYS, ColdStep, Weight};
-
-const DAY_SECONDS: u64 = 86_400;
+use crate::units::DAY_SECONDS;
 
 /// Keys that were not accessed for each of [`COLD_DAYS`]; a key that counts for 30 days counts for 7, too.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

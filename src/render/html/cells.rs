@@ -1,7 +1,7 @@
 //! Cells of the page, formatted for the templates.
 
 use super::prose::{HtmlName, LONGEST};
-use super::view::tenths;
+use super::view::permille;
 use crate::render::document::{Cell, Form, Name, Range, Table, TableRow, Tone};
 use crate::render::key_text::fit;
 use crate::render::words::known;
@@ -40,7 +40,7 @@ pub struct ChangeBar {
     /// Begin of its bar: the middle, or before it.
     pub from: u64,
     /// Length of its bar.
-    pub tenths: u64,
+    pub permille: u64,
     /// Set if it is a decrease.
     pub less: bool,
 }
@@ -48,8 +48,8 @@ pub struct ChangeBar {
 impl ChangeBar {
     /// Returns a change whose bar fills half of the cell if `part` is all of `whole`.
     fn new(shown: String, part: u64, whole: u64, less: bool) -> ChangeBar {
-        let half = tenths(part, whole) / 2;
-        ChangeBar { shown, from: if less { 500 - half } else { 500 }, tenths: half, less }
+        let half = permille(part, whole) / 2;
+        ChangeBar { shown, from: if less { 500 - half } else { 500 }, permille: half, less }
     }
 }
 
@@ -79,12 +79,12 @@ impl RangeBar {
 /// Returns a cell of a table as it stands on the page.
 pub(super) fn cell(table: &Table, row: &TableRow, at: usize, lang: Lang) -> HtmlCell {
     let depth = if at == 0 { row.depth } else { 0 };
-    let share = |text: String, tenths: u64| {
+    let share = |text: String, permille: u64| {
         if table.columns[at].bars.has(Form::Html) {
             // The longest bar fills its cell: shares of a few per cent could not be told apart otherwise.
-            HtmlCell::Share(text, tenths.saturating_mul(1000) / largest_share(table, at))
+            HtmlCell::Share(text, permille.saturating_mul(1000) / largest_share(table, at))
         } else {
-            HtmlCell::Number(text, tenths)
+            HtmlCell::Number(text, permille)
         }
     };
     match &row.cells[at] {
@@ -100,8 +100,8 @@ pub(super) fn cell(table: &Table, row: &TableRow, at: usize, lang: Lang) -> Html
         Cell::Count(n) => HtmlCell::Number(human::count(*n), *n),
         Cell::Id(n) => HtmlCell::Number(n.to_string(), *n),
         Cell::Bytes(bytes) => HtmlCell::Number(human::bytes(bytes.0), bytes.0),
-        Cell::Share(fraction) => share(human::share(*fraction), thousandths(*fraction)),
-        Cell::ShareOf(part, whole) => share(human::share_of(*part, *whole), tenths(*part, *whole)),
+        Cell::Share(fraction) => share(human::share(*fraction), permille_of(*fraction)),
+        Cell::ShareOf(part, whole) => share(human::share_of(*part, *whole), permille(*part, *whole)),
         Cell::Change { from, to } => {
             HtmlCell::Change(ChangeBar::new(human::change(*from, *to), from.abs_diff(*to), *from, to < from))
         }
@@ -127,13 +127,13 @@ pub(super) fn cell(table: &Table, row: &TableRow, at: usize, lang: Lang) -> Html
             HtmlCell::Number(human::left(*at, *now, lang), at.map_or(u64::MAX, |at| u64::try_from(at.0).unwrap_or(0)))
         }
         Cell::Range(range) => HtmlCell::Range(RangeBar::of(range)),
-        Cell::Bar(part, most) => share(String::new(), tenths(*part, *most)),
+        Cell::Bar(part, most) => share(String::new(), permille(*part, *most)),
     }
 }
 
 /// Returns a fraction in thousandths, at least one unless it is zero.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped; NaN becomes 0")]
-fn thousandths(fraction: f64) -> u64 {
+fn permille_of(fraction: f64) -> u64 {
     let whole = (fraction.clamp(0.0, 1.0) * 1000.0) as u64;
     if fraction > 0.0 { whole.max(1) } else { whole }
 }
@@ -141,8 +141,8 @@ fn thousandths(fraction: f64) -> u64 {
 /// Returns the largest share of a column in thousandths, at least one.
 fn largest_share(table: &Table, at: usize) -> u64 {
     let share = |row: &TableRow| match row.cells.get(at) {
-        Some(Cell::Share(fraction)) => thousandths(*fraction),
-        Some(Cell::ShareOf(part, whole) | Cell::Bar(part, whole)) => tenths(*part, *whole),
+        Some(Cell::Share(fraction)) => permille_of(*fraction),
+        Some(Cell::ShareOf(part, whole) | Cell::Bar(part, whole)) => permille(*part, *whole),
         _ => 0,
     };
     table.rows.iter().map(share).max().unwrap_or_default().max(1)
@@ -192,7 +192,7 @@ mod tests {
             .column(Column::number(heads::CHANGE), |bytes| Cell::Difference { bytes: *bytes, of: None })
             .build();
         let bars = [0, 1].map(|row: usize| match cell(&table, &table.rows[row], 0, Lang::En) {
-            HtmlCell::Change(change) => (change.from, change.tenths, change.less),
+            HtmlCell::Change(change) => (change.from, change.permille, change.less),
             other => panic!("{other:?}"),
         });
         assert_eq!(bars, [(0, 500, true), (500, 250, false)]);

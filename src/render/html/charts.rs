@@ -1,7 +1,7 @@
 //! Charts of classes and parts, with lengths in thousandths. A table with the same figures accompanies each.
 
 use super::prose::HtmlProse;
-use super::view::tenths;
+use super::view::permille;
 use crate::render::document::{ClassBar, Classes, Split, Strip, StripRange};
 use crate::render::words::{heads, nouns, say};
 use crate::render::{Lang, human};
@@ -46,7 +46,7 @@ impl SplitBar {
 }
 
 fn place(sum: Bytes, whole: Bytes) -> u64 {
-    if sum == Bytes(0) { 0 } else { tenths(sum.0, whole.0) }
+    if sum == Bytes(0) { 0 } else { permille(sum.0, whole.0) }
 }
 
 /// Columns over classes.
@@ -85,8 +85,8 @@ impl ClassColumns {
         let column = |class: &ClassBar| ClassColumn {
             name: class.name.clone(),
             figure: human::count(class.keys),
-            first: tenths(class.keys, most_keys),
-            second: tenths(class.memory.0, most_memory),
+            first: permille(class.keys, most_keys),
+            second: permille(class.memory.0, most_memory),
             marked: class.marked,
         };
         ClassColumns {

@@ -2,7 +2,7 @@
 
 use super::cells::{HtmlCell, cell};
 use super::prose::HtmlProse;
-use super::view::{TableView, tenths};
+use super::view::{TableView, permille};
 use crate::render::document::{Cell, Column, FindingBlock, Table};
 use crate::render::words::{heads, known, nouns};
 use crate::render::{Lang, human};
@@ -42,7 +42,7 @@ pub struct FindingView {
     /// Share of all memory in words.
     pub share: String,
     /// Share of all memory in thousandths.
-    pub tenths: u64,
+    pub permille: u64,
     /// Further figures, each with its name.
     pub figures: Vec<(&'static str, String)>,
     /// Keys for the order.
@@ -72,7 +72,7 @@ impl FindingView {
             keys_in_words: finding.keys.map(|keys| human::counted(keys, nouns::KEY, lang)),
             memory: finding.memory.map(|memory| human::bytes(memory.0)),
             share: human::share_of(memory.0, finding.whole.0),
-            tenths: tenths(memory.0, finding.whole.0),
+            permille: permille(memory.0, finding.whole.0),
             figures: figures.collect(),
             raw_keys: finding.keys.unwrap_or(0),
             raw_memory: memory.0,

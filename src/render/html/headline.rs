@@ -4,7 +4,7 @@ use super::PageNames;
 use super::findings::text;
 use super::prose::{HtmlName, HtmlProse};
 use super::trend::TrendView;
-use super::view::{SectionView, percent, tenths};
+use super::view::{SectionView, percent, permille};
 use crate::render::document::{Headline, Name, Prose, inline, inline_visible};
 use crate::render::{Lang, key_text};
 
@@ -83,7 +83,7 @@ impl HeadView {
                     label: tile.label,
                     figure: text(&tile.figure, lang),
                     note: (&tile.note).into(),
-                    gauge: percent(tenths(tile.memory.0.0, tile.memory.1.0)),
+                    gauge: percent(permille(tile.memory.0.0, tile.memory.1.0)),
                     section: link(tile.section),
                 })
                 .collect(),

@@ -5,7 +5,7 @@
 
 use super::prose::HtmlName;
 use super::squarify::{Rect, squarify};
-use super::view::tenths;
+use super::view::permille;
 use crate::render::document::{Tree, inline_visible};
 use crate::render::words::{nouns, say};
 use crate::render::{Lang, human};
@@ -241,7 +241,7 @@ fn rest(whole: Weight, shown: &[&PrefixNode]) -> Weight {
 
 /// Returns the class of a colour that says how much of the memory never expires.
 fn shade(node: &PrefixNode) -> &'static str {
-    match tenths(node.without_ttl.memory.0, node.memory.0) {
+    match permille(node.without_ttl.memory.0, node.memory.0) {
         0 => "s0",
         1..=333 => "s1",
         334..=666 => "s2",

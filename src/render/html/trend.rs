@@ -7,9 +7,9 @@ use super::view::percent;
 use crate::render::document::TrendChart;
 use crate::render::words::say;
 use crate::render::{Lang, human};
-use crate::units::{Bytes, Millis};
+use crate::units::{self, Bytes, Millis};
 
-const DAY: i128 = 86_400_000;
+const DAY: i128 = units::DAY as i128;
 /// Thousandths of the width before the first and behind the last time.
 const MARGIN: i128 = 12;
 /// A limit more than this many times as high as all else is not drawn: the rest would be a line at the bottom.
@@ -119,13 +119,13 @@ impl TrendView {
             corners.map(|(at, size)| place(at, size)).join(" ")
         });
         let dots = chart.points.iter().map(|&(at, size)| Dot {
-            x: percent(thousandths(axes.x(at.0.into()))),
-            y: percent(thousandths(axes.y(size.0.into()))),
+            x: percent(permille(axes.x(at.0.into()))),
+            y: percent(permille(axes.y(size.0.into()))),
             title: format!("{}: {}", human::time(at.0), human::bytes(size.0)),
         });
         let figure = |at: i128, size: i128| Figure {
-            x: percent(thousandths(axes.x(at))),
-            y: percent(thousandths(axes.y(size))),
+            x: percent(permille(axes.x(at))),
+            y: percent(permille(axes.y(size))),
             dy: if axes.y(size) < 350 { 18 } else { -9 },
             text: human::bytes(u64::try_from(size).unwrap_or(u64::MAX)),
         };
@@ -135,9 +135,9 @@ impl TrendView {
         let with_time = horizon - first < FEWEST_DAYS * DAY;
         let labels = [day(&from, "", with_time), day(&now, &from, with_time), day(&to, &now, with_time)];
         let [from, now, to] = labels;
-        let at = |at: i128| percent(thousandths(axes.x(at)));
+        let at = |at: i128| percent(permille(axes.x(at)));
         let named = |(limit, name): (Bytes, &str)| {
-            (thousandths(axes.y(limit.0.into())), say!(lang, "{name} {}", "{name} {}", human::bytes(limit.0)))
+            (permille(axes.y(limit.0.into())), say!(lang, "{name} {}", "{name} {}", human::bytes(limit.0)))
         };
         Some(TrendView {
             said: (&chart.said).into(),
@@ -167,7 +167,7 @@ fn day(time: &str, before: &str, with_time: bool) -> String {
     }
 }
 
-fn thousandths(place: i128) -> u64 {
+fn permille(place: i128) -> u64 {
     u64::try_from(place.clamp(0, 1000)).unwrap_or(0)
 }
 

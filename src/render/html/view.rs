@@ -211,20 +211,20 @@ impl ColumnView {
 }
 
 /// Returns a part in thousandths of the whole: at most a thousand, and at least one unless it is zero.
-pub fn tenths(part: u64, whole: u64) -> u64 {
+pub fn permille(part: u64, whole: u64) -> u64 {
     if whole == 0 || part == 0 {
         return 0;
     }
-    let thousandths = u128::from(part.min(whole)) * 1000 / u128::from(whole);
-    u64::try_from(thousandths).unwrap_or(1000).max(1)
+    let permille = u128::from(part.min(whole)) * 1000 / u128::from(whole);
+    u64::try_from(permille).unwrap_or(1000).max(1)
 }
 
 /// Returns thousandths as an SVG length: `43.2%`.
-pub fn percent(tenths: impl Borrow<u64>) -> String {
-    let tenths = tenths.borrow();
-    match tenths % 10 {
-        0 => format!("{}%", tenths / 10),
-        rest => format!("{}.{rest}%", tenths / 10),
+pub fn percent(permille: impl Borrow<u64>) -> String {
+    let permille = permille.borrow();
+    match permille % 10 {
+        0 => format!("{}%", permille / 10),
+        rest => format!("{}.{rest}%", permille / 10),
     }
 }
 
@@ -234,8 +234,8 @@ mod tests {
 
     #[test]
     fn parts_are_thousandths_and_never_vanish() {
-        assert_eq!((tenths(1, 1_000_000), tenths(0, 5), tenths(5, 0), tenths(7, 5)), (1, 0, 0, 1000));
-        assert_eq!(tenths(u64::MAX, u64::MAX), 1000);
+        assert_eq!((permille(1, 1_000_000), permille(0, 5), permille(5, 0), permille(7, 5)), (1, 0, 0, 1000));
+        assert_eq!(permille(u64::MAX, u64::MAX), 1000);
         assert_eq!((percent(432), percent(1000), percent(1)), ("43.2%".into(), "100%".into(), "0.1%".into()));
     }
 

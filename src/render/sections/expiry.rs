@@ -6,7 +6,7 @@ use crate::render::words::{heads, known, nouns, say};
 use crate::render::{Lang, human};
 use crate::report::Text;
 use crate::report::{DetailValue, FindingPattern, Report};
-use crate::units::Millis;
+use crate::units::{HOUR, Millis};
 
 /// Rule whose findings are storms: many keys of a pattern that expire within a short time.
 const STORM: &str = "ttl.storm";
@@ -120,7 +120,6 @@ fn storm_table(title: &str, storms: &[&FindingPattern], scope: &Scope) -> Table 
 
 /// Says how many keys expire soon, for the head of the document.
 pub(super) fn soon(report: &Report, lang: Lang) -> Option<String> {
-    const HOUR: i64 = 3_600_000;
     let classes = &report.expiry.classes;
     let soon = classes.iter().filter(|class| class.below_ms.is_some_and(|below| 0 < below && below <= HOUR));
     let keys = soon.fold(0u64, |sum, class| sum.saturating_add(class.keys));

@@ -12,7 +12,7 @@ use super::{CapacityPlan, Figure};
 use crate::pattern::joined::COLLAPSED;
 use crate::report::{COLD_DAYS, ColdDivision, ColdPart, ColdStep, Idle, NamedReport, Report, Weight};
 use crate::sorting::CompactSort;
-use crate::units::Bytes;
+use crate::units::{Bytes, DAY_SECONDS};
 
 /// Division of instances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -219,7 +219,6 @@ pub(super) fn cold(servers: &[NamedReport]) -> Vec<ColdStep> {
 
 /// Adds up the keys of one server that were not accessed for `days` days.
 fn unused_for(idle: &Idle, days: u64) -> Weight {
-    const DAY_SECONDS: u64 = 86_400;
     // A class lies beyond the limit if the one before it ends there or later.
     let begins = std::iter::once(Some(0)).chain(idle.classes.iter().map(|class| class.below_s));
     let is_beyond = |begin: Option<u64>| begin.is_some_and(|begin| begin >= days * DAY_SECONDS);

@@ -9,10 +9,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::compare::{Point, SnapshotRow};
-use crate::units::{Bytes, Millis};
+use crate::units::{self, Bytes, Millis};
 
 /// Milliseconds of a day.
-pub(in crate::report) const DAY: f64 = 86_400_000.0;
+pub(in crate::report) const DAY: f64 = units::DAY as f64;
 
 /// Quantiles of Student's distribution that leave 2.5 % above, for 1, 2, 3 … degrees of freedom.
 const STUDENT: [f64; 15] = [
