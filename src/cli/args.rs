@@ -20,6 +20,7 @@ pub use values::*;
 
 use super::lang::LangArgs;
 use super::screen::{ColorArgs, ScreenArgs};
+use crate::rdb::slot_info::SLOTS;
 use crate::render::csv::CapacityList;
 use crate::render::schema::Described;
 use crate::report::{Condition, Severity};
@@ -139,7 +140,7 @@ pub struct RenderArgs {
     #[command(flatten)]
     pub format: FormatArgs,
     /// Maximum rows per list in table, Markdown and HTML [default: the value the report was made with]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Output")]
+    #[arg(long, value_name = "N", value_parser = top(), help_heading = "Output")]
     pub top: Option<u32>,
     #[command(flatten)]
     pub lang: LangArgs,
@@ -250,7 +251,7 @@ pub struct CompareArgs {
     #[command(flatten)]
     pub format: ComparisonFormatArgs,
     /// Maximum rows per list [default: 20; the table shows 10]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Output")]
+    #[arg(long, value_name = "N", value_parser = top(), help_heading = "Output")]
     pub top: Option<u32>,
     /// Policy to check dumps against: a preset or a file that ends in .toml
     #[arg(long, value_name = "NAME|FILE.toml", default_value = "default", help_heading = "Policy")]
@@ -289,7 +290,7 @@ pub struct CapacityArgs {
     #[arg(long, value_name = "SHARE", value_parser = permille, default_value = "30%", help_heading = "Plan")]
     pub headroom: u64,
     /// Number of nodes to plan for [default: as many as are needed today]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=16_384), help_heading = "Plan")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=u64::from(SLOTS)), help_heading = "Plan")]
     pub nodes: Option<u64>,
     /// Last date to plan for, such as 2027-06-30; growth comes from --earlier, or from the history in stored reports
     #[arg(long, value_name = "DATE", help_heading = "Plan")]
@@ -337,7 +338,7 @@ pub struct CapacityArgs {
     #[arg(long = "label", value_parser = label, value_name = "NAME=VALUE", help_heading = "Output")]
     pub labels: Vec<(String, String)>,
     /// Maximum rows per list
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Output")]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = top(), help_heading = "Output")]
     pub top: u32,
     #[command(flatten)]
     pub lang: LangArgs,
@@ -356,7 +357,7 @@ pub struct DictionaryArgs {
     #[arg(long, value_name = "FILE.toml", help_heading = "Output")]
     pub policy: Option<OsString>,
     /// Maximum number of entries; the heaviest patterns come first
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Output")]
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = top(), help_heading = "Output")]
     pub top: u32,
     #[command(flatten)]
     pub lang: LangArgs,

@@ -13,8 +13,7 @@ use std::ops::Range;
 
 use super::block::each_block;
 
-/// Number of slots of a cluster, equal in every version of every server.
-pub const SLOTS: u16 = 16_384;
+pub use crate::rdb::slot_info::SLOTS;
 
 /// Longest key in which a bitmap can show the braces.
 const BITS: usize = u64::BITS as usize;

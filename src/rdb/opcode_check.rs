@@ -102,14 +102,14 @@ impl<'a> OpcodeCheck<'a> {
 
     /// Checks the number of a slot that is read at this place.
     pub fn slot(&mut self, slot: u64, offset: u64) {
-        if slot >= SLOTS {
+        if slot >= u64::from(SLOTS) {
             self.refuse(Fault::Slot(slot, offset));
         }
     }
 
     /// Checks the slots of an import, from one to another, that are read at this place.
     pub fn slot_range(&mut self, first: u64, last: u64, offset: u64) {
-        if first > last || last >= SLOTS {
+        if first > last || last >= u64::from(SLOTS) {
             self.refuse(Fault::SlotRange(first, last, offset));
         }
     }
@@ -189,7 +189,7 @@ impl<'a> OpcodeCheck<'a> {
             ),
             Fault::Slot(slot, offset) => (
                 offset,
-                wording!("there is no slot {slot}: the last is 16383", "不存在槽 {slot}：最大为 16383"),
+                wording!("there is no slot {slot}: the last is {}", "不存在槽 {slot}：最大为 {}", SLOTS - 1),
                 Reading::SlotNumber,
             ),
             Fault::SlotRange(first, last, offset) => (

@@ -3,8 +3,8 @@
 
 /// Name of the field.
 pub const NAME: &[u8] = b"slot-info";
-/// Slots of a cluster.
-pub const SLOTS: u64 = 1 << 14;
+/// Number of slots of a cluster, equal in every version of every server.
+pub const SLOTS: u16 = 16_384;
 /// Numbers that every server writes.
 const NUMBERS: usize = 3;
 /// Digits of the longest number of 64 bits.
@@ -32,7 +32,7 @@ pub fn is_written(text: &[u8]) -> bool {
     let is_number = |part: &[u8]| (1..=MOST_DIGITS).contains(&part.len()) && part.iter().all(u8::is_ascii_digit);
     let mut parts = text.split(|byte| *byte == b',');
     let slot = parts.next().and_then(|part| std::str::from_utf8(part).ok()?.parse::<u64>().ok());
-    slot.is_some_and(|slot| slot < SLOTS) && parts.clone().count() + 1 >= NUMBERS && parts.all(is_number)
+    slot.is_some_and(|slot| slot < u64::from(SLOTS)) && parts.clone().count() + 1 >= NUMBERS && parts.all(is_number)
 }
 
 #[cfg(test)]

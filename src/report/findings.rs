@@ -40,10 +40,18 @@ pub struct BigRules {
     pub memory: Option<Bytes>,
 }
 
+impl BigRules {
+    /// Default of `string_bytes`.
+    pub(crate) const STRING_BYTES: u64 = 10_240;
+
+    /// Default of `elements`.
+    pub(crate) const ELEMENTS: u64 = 5_000;
+}
+
 impl Default for BigRules {
     /// 10 KB and 5000 elements: the numbers that the published standards agree on.
     fn default() -> Self {
-        BigRules { string_bytes: 10_240, elements: 5_000, payload: None, memory: None }
+        BigRules { string_bytes: BigRules::STRING_BYTES, elements: BigRules::ELEMENTS, payload: None, memory: None }
     }
 }
 

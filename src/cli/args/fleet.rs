@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::groups::*;
-use super::values::{shard, shard_index, share, size};
+use super::values::{shard, shard_index, share, size, top};
 use crate::cli::lang::LangArgs;
 use crate::cli::screen::ScreenArgs;
 use crate::report::{Prefixes, Severity};
@@ -18,7 +18,7 @@ pub struct PlanArgs {
     #[command(flatten)]
     pub read: ReadArgs,
     /// Maximum rows per list [default: 20 in JSON and CSV, 10 in other formats]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Report")]
+    #[arg(long, value_name = "N", value_parser = top(), help_heading = "Report")]
     pub top: Option<u32>,
     #[command(flatten)]
     pub big: BigArgs,

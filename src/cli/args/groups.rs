@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args};
 
-use super::values::{ComparedList, ComparisonFormat, ReportFormat, compared_list, label, section, share, size};
+use super::values::{ComparedList, ComparisonFormat, ReportFormat, compared_list, label, section, share, size, top};
 use crate::memory::Allocator;
 use crate::record::Kind;
 use crate::render::extent::SectionName;
@@ -231,7 +231,7 @@ pub const ANY_RULE: &str = "any";
 #[command(next_help_heading = "Report")]
 pub struct ReportArgs {
     /// Maximum rows per list [default: 20 in JSON and CSV, 10 in other formats]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, value_name = "N", value_parser = top())]
     pub top: Option<u32>,
     #[command(flatten)]
     pub big: BigArgs,

@@ -4,7 +4,7 @@ use std::num::ParseFloatError;
 use std::path::Path;
 
 use clap::ValueEnum;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, RangedI64ValueParser, TypedValueParser};
 
 use crate::policy::params::bytes;
 use crate::render::Format;
@@ -12,6 +12,7 @@ use crate::render::csv::{CapacityList, ComparisonList, CsvSection, KeyComparison
 use crate::render::extent::SectionName;
 use crate::render::prometheus;
 use crate::render::schema::Described;
+use crate::report::Options;
 
 /// Format of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -191,6 +192,11 @@ pub(super) fn label(text: &str) -> Result<(String, String), String> {
                 .to_owned(),
         ),
     }
+}
+
+/// Returns the parser of `--top`.
+pub(super) fn top() -> RangedI64ValueParser<u32> {
+    clap::value_parser!(u32).range(1..=i64::from(Options::MOST_TOP))
 }
 
 /// Parses a number of bytes: `10240`, `10KB` (units of 1024), `1MiB`.

@@ -3,12 +3,13 @@
 use super::Prose;
 use crate::render::words::say;
 use crate::render::{Lang, human};
+use crate::report::Options;
 
 /// Values of `--top` that are suggested.
 const TOPS: [u64; 9] = [20, 50, 100, 200, 500, 1_000, 2_000, 5_000, MOST];
 
 /// Most rows that `--top` takes.
-const MOST: u64 = 10_000;
+const MOST: u64 = Options::MOST_TOP as u64;
 
 /// Flags that show the rows that a list leaves out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -8,13 +8,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::error::Error;
+pub(super) use crate::rdb::slot_info::SLOTS;
 use crate::report::{Warning, WarningKind};
 
-/// Number of slots of a cluster.
-pub(super) const SLOTS: u16 = 16_384;
-
 /// Most nodes that are read: a cluster has at most about a thousand.
-const MOST_NODES: usize = 16_384;
+const MOST_NODES: usize = SLOTS as usize;
 
 /// Primary nodes of a cluster, in the order of the file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -8,6 +8,7 @@ use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{BuiltRule, Rule, RuleMeta, Severity, Text, Unit};
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
+use crate::report::BigRules;
 
 /// Description of the rule.
 static META: RuleMeta = RuleMeta {
@@ -28,7 +29,7 @@ static META: RuleMeta = RuleMeta {
     params: &[ParamSpec {
         name: "max",
         what: Text { en: "maximum number of elements", zh: "允许的最大元素个数" },
-        default: ParamDefault::Int(5_000),
+        default: ParamDefault::Int(BigRules::ELEMENTS),
     }],
     unit: Some(Unit::Elements),
     passes: RuleSample::of(&[SampleKey::of("rank:daily:{i}", Kind::Zset, 5_000, 400_000)]),

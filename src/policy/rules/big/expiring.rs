@@ -10,6 +10,7 @@ use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{BuiltRule, KeyRule, Known, Need, Rule, RuleMeta, Severity, SizeTest, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
+use crate::report::BigRules;
 
 /// Description of the rule.
 static META: RuleMeta = RuleMeta {
@@ -39,7 +40,7 @@ static META: RuleMeta = RuleMeta {
         what: Text {
             en: "collections with more elements than this are big", zh: "元素超过此数的集合类型视为大 key"
         },
-        default: ParamDefault::Int(5_000),
+        default: ParamDefault::Int(BigRules::ELEMENTS),
     }],
     unit: Some(Unit::Elements),
     passes: RuleSample::of(&[

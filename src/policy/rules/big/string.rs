@@ -8,6 +8,7 @@ use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{BuiltRule, Rule, RuleMeta, Severity, Text, Unit};
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
+use crate::report::BigRules;
 
 /// Description of the rule.
 static META: RuleMeta = RuleMeta {
@@ -27,7 +28,7 @@ static META: RuleMeta = RuleMeta {
     params: &[ParamSpec {
         name: "max",
         what: Text { en: "maximum length of a string", zh: "允许的最大长度" },
-        default: ParamDefault::Bytes(10_240),
+        default: ParamDefault::Bytes(BigRules::STRING_BYTES),
     }],
     unit: Some(Unit::Bytes),
     passes: RuleSample::of(&[SampleKey::of("page:home:html", Kind::String, 10_240, 12_400)]),

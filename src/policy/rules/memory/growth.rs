@@ -15,7 +15,7 @@ use crate::policy::rule::{
 };
 use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
 use crate::record::Kind;
-use crate::report::{Details, Weight};
+use crate::report::{Details, LEAST_PATTERN_GROWTH, Weight};
 
 const BEFORE: SampleFacts =
     SampleFacts { before: &[SampleKey::of("cart:{i}", Kind::Hash, 50, 1 << 20).times(10, 0)], ..SampleFacts::NONE };
@@ -92,9 +92,6 @@ pub struct GrowthRule {
     pub share: u64,
 }
 
-/// Growth that is allowed on every instance, in bytes.
-const LEAST_GROWTH: u64 = 1 << 20;
-
 impl PatternRule for GrowthRule {
     fn judge(&self, forest: &Forest<'_>, context: &Context) -> Vec<Breach> {
         let Some(earlier) = &context.earlier else { return Vec::new() };
@@ -122,7 +119,7 @@ impl GrowthRule {
     /// Returns the growth that is ignored, given all earlier memory.
     fn ignored(&self, memory: u64) -> u64 {
         let share = u128::from(memory) * u128::from(self.share) / 1000;
-        u64::try_from(share).unwrap_or(u64::MAX).max(LEAST_GROWTH).min(self.least)
+        u64::try_from(share).unwrap_or(u64::MAX).max(LEAST_PATTERN_GROWTH).min(self.least)
     }
 
     fn grown(
