@@ -77,10 +77,7 @@ fn failing(report: &Report, least: Severity) -> Vec<String> {
     };
     match &report.findings.baseline {
         None => report.findings.list.iter().for_each(|it| add(&*it.rule, it.severity, it.keys)),
-        Some(baseline) => {
-            let rows = baseline.new.iter().chain(&baseline.worse).chain(&baseline.first_evaluated);
-            rows.for_each(|row| add(row.rule.as_str(), row.severity, row.keys));
-        }
+        Some(baseline) => baseline.failing().for_each(|row| add(row.rule.as_str(), row.severity, row.keys)),
     }
     let text = |(rule, keys): (&str, u64)| match keys {
         0 => rule.to_owned(),

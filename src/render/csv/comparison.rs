@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::rows::{baseline, growth, row};
+use super::rows::{BASELINE_COLUMNS, GROWTH_COLUMNS, baseline, growth, row};
 use super::sheet::{CsvRow, Sheet};
 use crate::report::{Comparison, SnapshotRow};
 
@@ -34,12 +34,9 @@ impl ComparisonList {
     /// Returns the names of its columns.
     pub fn columns(self) -> Vec<&'static str> {
         match self {
-            ComparisonList::Growth => "part name change before_keys before_memory keys memory",
+            ComparisonList::Growth => GROWTH_COLUMNS,
             ComparisonList::Snapshots => "name taken keys memory total complete",
-            ComparisonList::Findings => {
-                "change rule severity pattern keys memory measured allowed before_keys before_memory \
-                 before_measured before_allowed"
-            }
+            ComparisonList::Findings => BASELINE_COLUMNS,
         }
         .split(' ')
         .collect()

@@ -1,6 +1,7 @@
 //! Rows of each section, in the order of its columns.
 
 use super::sheet::CsvRow;
+use crate::report::diff::baseline::BaselineChange;
 use crate::report::*;
 
 pub(super) fn row() -> CsvRow {
@@ -89,6 +90,10 @@ pub(super) fn type_row(it: &TypeRow) -> CsvRow {
         .unknown(it.unknown)
 }
 
+/// Columns of [`key_row`].
+pub(super) const KEY_COLUMNS: &str =
+    "db key key_base64 type encoding length memory expires_at source longest_element mean_element";
+
 pub(super) fn key_row(it: &KeyRow) -> CsvRow {
     row()
         .number(it.db)
@@ -169,21 +174,19 @@ pub(super) fn finding_patterns(report: &Report) -> impl Iterator<Item = CsvRow> 
     report.findings.list.iter().flat_map(move |finding| finding.patterns.iter().map(move |row| of(finding, row)))
 }
 
+/// Columns of [`baseline`].
+pub(super) const BASELINE_COLUMNS: &str = "change rule severity pattern keys memory measured allowed before_keys before_memory \
+     before_measured before_allowed";
+
 pub(super) fn baseline(baseline: &Baseline) -> Vec<CsvRow> {
-    let lists = [
-        ("new", &baseline.new),
-        ("first-evaluated", &baseline.first_evaluated),
-        ("worse", &baseline.worse),
-        ("fixed", &baseline.fixed),
-        ("other-policy", &baseline.other_policy),
-    ];
-    let rows = lists.into_iter().flat_map(|(change, list)| list.iter().map(move |it| (change, it)));
+    let rows = baseline.lists().into_iter().flat_map(|(change, list)| list.iter().map(move |it| (change, it)));
     rows.map(|(change, it)| {
         let own = BeforeRow { keys: it.keys, memory: it.memory, measured: it.measured, allowed: it.allowed };
         // A row of a finding that is fixed has the earlier figures.
-        let (now, before) = if change == "fixed" { (BeforeRow::default(), Some(own)) } else { (own, it.before) };
+        let is_fixed = change == BaselineChange::Fixed;
+        let (now, before) = if is_fixed { (BeforeRow::default(), Some(own)) } else { (own, it.before) };
         row()
-            .text(change)
+            .text(change.name())
             .text(&it.rule)
             .text(it.severity.name())
             .maybe(it.pattern.as_deref())
@@ -197,6 +200,9 @@ pub(super) fn baseline(baseline: &Baseline) -> Vec<CsvRow> {
     })
     .collect()
 }
+
+/// Columns of [`growth`].
+pub(super) const GROWTH_COLUMNS: &str = "part name change before_keys before_memory keys memory";
 
 pub(super) fn growth(whole: [Weight; 2], types: &[TypeChange], patterns: &PatternChanges) -> Vec<CsvRow> {
     let part = |part: &str, name: Option<&str>, change: Option<&str>, before: Option<Weight>, after: Option<Weight>| {

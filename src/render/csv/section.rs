@@ -6,7 +6,7 @@ use crate::report::Report;
 
 /// Declares sections: name on the command line, description, columns, rows.
 macro_rules! sections {
-    ($report:ident; $default:ident; $($section:ident = $name:literal, $what:literal, $columns:literal, $rows:expr;)*) => {
+    ($report:ident; $default:ident; $($section:ident = $name:literal, $what:literal, $columns:expr, $rows:expr;)*) => {
         /// A list of the report.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum CsvSection {
@@ -82,16 +82,16 @@ sections! {
         "type encoding keys elements string_bytes memory share mean p50 p99 max unknown_keys unknown_bytes",
         report.types.iter().map(type_row);
     BigKeys = "big-keys", "Big keys.",
-        "db key key_base64 type encoding length memory expires_at source longest_element mean_element",
+        KEY_COLUMNS,
         report.big_keys.list.iter().map(key_row);
     Heaviest = "heaviest", "The heaviest keys.",
-        "db key key_base64 type encoding length memory expires_at source longest_element mean_element",
+        KEY_COLUMNS,
         report.top.by_memory.iter().map(key_row);
     Longest = "longest", "The longest collections.",
-        "db key key_base64 type encoding length memory expires_at source longest_element mean_element",
+        KEY_COLUMNS,
         report.top.by_length.iter().map(key_row);
     ByType = "by-type", "The heaviest keys of each type.",
-        "db key key_base64 type encoding length memory expires_at source longest_element mean_element",
+        KEY_COLUMNS,
         report.top.by_type.iter().flat_map(|of_type| &of_type.list).map(key_row);
     NoTtl = "no-ttl", "Patterns with keys that never expire.",
         "pattern keys memory example_db example_key example_key_base64 example_key_bytes example_memory",
@@ -114,11 +114,10 @@ sections! {
          example_key_base64 example_key_bytes example_memory",
         finding_patterns(report);
     Baseline = "baseline", "Changes of findings since the baseline report.",
-        "change rule severity pattern keys memory measured allowed before_keys before_memory \
-         before_measured before_allowed",
+        BASELINE_COLUMNS,
         report.findings.baseline.iter().flat_map(baseline);
     Growth = "growth", "Growth since the baseline report: in total, by type and by pattern.",
-        "part name change before_keys before_memory keys memory",
+        GROWTH_COLUMNS,
         report.growth.iter().flat_map(|it| growth([it.before, it.after], &it.types, &it.patterns));
     Owners = "owners", "Owners of the data dictionary.",
         "owner contact keys memory without_ttl_keys without_ttl_memory breaking_keys breaking_memory rules",

@@ -114,10 +114,8 @@ fn gate(rows: &[GateRow], to: &mut Exposition) {
 
 fn findings(comparison: &Comparison, to: &mut Exposition) {
     let Some(findings) = &comparison.findings else { return };
-    to.family("rdblens_compare_findings", "Changes of findings since the first snapshot.")
-        .sample(&[("change", "new")], findings.new.len() as u64)
-        .sample(&[("change", "first-evaluated")], findings.first_evaluated.len() as u64)
-        .sample(&[("change", "worse")], findings.worse.len() as u64)
-        .sample(&[("change", "fixed")], findings.fixed.len() as u64)
-        .sample(&[("change", "other-policy")], findings.other_policy.len() as u64);
+    let family = to.family("rdblens_compare_findings", "Changes of findings since the first snapshot.");
+    for (change, list) in findings.lists() {
+        family.sample(&[("change", change.name())], list.len() as u64);
+    }
 }

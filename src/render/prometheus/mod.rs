@@ -14,6 +14,7 @@ use std::io::{self, Write};
 
 use super::Renderer;
 use super::extent::SectionName;
+use crate::report::diff::baseline::BaselineChange;
 use crate::report::{BudgetRow, Checksum, Finding, Instance, PatternRow, Report, Tables, TypeRow, Word};
 use crate::units::Millis;
 pub use capacity::write_capacity;
@@ -286,11 +287,12 @@ fn findings(report: &Report, to: &mut Exposition) {
 
 fn baseline(report: &Report, to: &mut Exposition) {
     if let Some(baseline) = &report.findings.baseline {
-        to.family("rdblens_baseline_changes", "Changes of findings since the baseline report.")
-            .sample(&[("change", "new")], baseline.new.len() as u64)
-            .sample(&[("change", "first-evaluated")], baseline.first_evaluated.len() as u64)
-            .sample(&[("change", "worse")], baseline.worse.len() as u64)
-            .sample(&[("change", "fixed")], baseline.fixed.len() as u64);
+        let family = to.family("rdblens_baseline_changes", "Changes of findings since the baseline report.");
+        // Only a comparison has findings of other policies.
+        for (change, list) in baseline.lists().into_iter().filter(|(change, _)| *change != BaselineChange::OtherPolicy)
+        {
+            family.sample(&[("change", change.name())], list.len() as u64);
+        }
     }
 }
 

@@ -1,7 +1,9 @@
 //! Findings compared with those of an earlier report.
 
+use crate::render::Lang;
 use crate::render::document::{Cell, Column, Forms, Prose, Scope, Section, Table, Tone, inline};
 use crate::render::words::{heads, say};
+use crate::report::diff::baseline::BaselineChange;
 use crate::report::{Baseline, BaselineRow, Report, Weight};
 
 /// Builds the section: what `--fail-on` counts with `--baseline`.
@@ -19,21 +21,16 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
 /// Builds a section of what is new, worse and fixed.
 pub(super) fn changes(id: &'static str, title: Prose, findings: &Baseline, scope: &Scope) -> Section {
     let lang = scope.lang;
-    let lists = [
-        (lang.of("new", "新增"), false, &findings.new),
-        (lang.of("first evaluated", "首次评估"), false, &findings.first_evaluated),
-        (lang.of("worse", "恶化"), false, &findings.worse),
-        (lang.of("fixed", "已修复"), true, &findings.fixed),
-        (lang.of("other policy", "策略不同"), false, &findings.other_policy),
-    ];
-    if lists.iter().all(|(_, _, list)| list.is_empty()) {
+    let lists = findings.lists();
+    if lists.iter().all(|(_, list)| list.is_empty()) {
         return Section::new(id, title)
             .lead(lang.of("Nothing is new, worse or fixed.", "没有新增、恶化或已修复的违规。"));
     }
-    let all: usize = lists.iter().map(|(_, _, list)| list.len()).sum();
+    let all: usize = lists.iter().map(|(_, list)| list.len()).sum();
     let rows: Vec<FindingChange<'_>> = lists
         .into_iter()
-        .flat_map(|(what, fixed, list)| {
+        .flat_map(|(change, list)| {
+            let (what, fixed) = (in_words(change, lang), change == BaselineChange::Fixed);
             let tone = if fixed { Tone::Plain } else { Tone::Warning };
             scope.first(list).iter().map(move |row| FindingChange { what, tone, row, fixed })
         })
@@ -41,6 +38,16 @@ pub(super) fn changes(id: &'static str, title: Prose, findings: &Baseline, scope
     let mut table = table(&rows, scope);
     table.hidden = (all - rows.len()) as u64;
     Section::new(id, title).with(table)
+}
+
+fn in_words(change: BaselineChange, lang: Lang) -> &'static str {
+    match change {
+        BaselineChange::New => lang.of("new", "新增"),
+        BaselineChange::FirstEvaluated => lang.of("first evaluated", "首次评估"),
+        BaselineChange::Worse => lang.of("worse", "恶化"),
+        BaselineChange::Fixed => lang.of("fixed", "已修复"),
+        BaselineChange::OtherPolicy => lang.of("other policy", "策略不同"),
+    }
 }
 
 /// A finding that changed.

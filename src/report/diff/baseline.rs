@@ -39,6 +39,47 @@ pub struct Baseline {
     pub other_policy: Vec<BaselineRow>,
 }
 
+/// Change of a finding since the earlier report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BaselineChange {
+    New,
+    FirstEvaluated,
+    Worse,
+    Fixed,
+    OtherPolicy,
+}
+
+impl BaselineChange {
+    /// Returns the word in CSV and metrics.
+    pub const fn name(self) -> &'static str {
+        match self {
+            BaselineChange::New => "new",
+            BaselineChange::FirstEvaluated => "first-evaluated",
+            BaselineChange::Worse => "worse",
+            BaselineChange::Fixed => "fixed",
+            BaselineChange::OtherPolicy => "other-policy",
+        }
+    }
+}
+
+impl Baseline {
+    /// Returns all lists, each with the change of its findings.
+    pub(crate) fn lists(&self) -> [(BaselineChange, &[BaselineRow]); 5] {
+        [
+            (BaselineChange::New, &self.new),
+            (BaselineChange::FirstEvaluated, &self.first_evaluated),
+            (BaselineChange::Worse, &self.worse),
+            (BaselineChange::Fixed, &self.fixed),
+            (BaselineChange::OtherPolicy, &self.other_policy),
+        ]
+    }
+
+    /// Returns the findings that may be new or worse: those that a gate counts.
+    pub(crate) fn failing(&self) -> impl Iterator<Item = &BaselineRow> {
+        self.new.iter().chain(&self.worse).chain(&self.first_evaluated)
+    }
+}
+
 /// A part of a finding that changed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "internals", derive(JsonSchema))]
@@ -185,7 +226,7 @@ fn rows(finding: &Finding) -> Vec<BaselineRow> {
 /// Rows of an earlier report that one finding is compared with: those of its rule under the same or a higher severity, since a
 /// violation that became milder is not new.
 struct EarlierRows<'a> {
-    /// Those of the same severity first.
+    /// Rows of the same severity come first.
     list: Vec<&'a FindingPattern>,
     /// Memory of the lightest row of a list that was cut: a row that is not listed weighed at most this much.
     lightest: Option<Bytes>,

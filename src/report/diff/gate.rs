@@ -259,8 +259,7 @@ fn findings(least: Severity, comparison: &Comparison, last: &NamedReport) -> Jud
     if comparison.ends().is_some_and(|[first, _]| !first.complete) {
         return Judged::open(GateGap::Incomplete);
     }
-    let rows = baseline.new.iter().chain(&baseline.worse).chain(&baseline.first_evaluated);
-    let rows: Vec<_> = rows.filter(|row| row.severity >= least).collect();
+    let rows: Vec<_> = baseline.failing().filter(|row| row.severity >= least).collect();
     let by = rules_of(rows.iter().copied());
     let (gap, rules) = gap_of_findings(least, comparison, baseline, last).unzip();
     Judged { measured: Some(rows.len() as f64), broken: !by.is_empty(), by, gap, rules: rules.unwrap_or_default() }
