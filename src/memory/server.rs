@@ -85,6 +85,11 @@ impl Server {
         format!("{} {}", self.family.name(), self.version_text())
     }
 
+    /// Returns the value of `--server` that stands for it: `redis-7.2.6`.
+    pub(crate) fn flag(self) -> String {
+        format!("{}-{}", self.family.name(), self.version_text())
+    }
+
     /// Returns the version as text: `7.2.6`, or `7.2` if the patch number is unknown.
     pub fn version_text(&self) -> String {
         let (major, minor, patch) = self.version;

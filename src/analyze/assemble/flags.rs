@@ -1,7 +1,7 @@
 //! Flags of a run, so that commands that a report shows give the figures that it has.
 
 use crate::analyze::plan::{AtDamage, BigLimits, MaskKey, Plan, ReadPlan};
-use crate::memory::Allocator;
+use crate::memory::{Allocator, Server};
 use crate::report::Prefixes;
 
 /// Returns the flags that change figures, in words, but for those that a report names elsewhere: policy, selection, separators,
@@ -45,7 +45,7 @@ pub fn flags(plan: &Plan) -> Vec<String> {
     } = read;
     let mut flags = Vec::new();
     let mut add = |name: &str, value: Option<String>| flags.extend(value.map(|value| format!("--{name} {value}")));
-    add("server", server.map(|server| format!("{}-{}", server.family.name(), server.version_text())));
+    add("server", server.map(Server::flag));
     add("allocator", (*allocator != Allocator::default()).then(|| allocator.name().to_owned()));
     for ask in what_if.iter().filter(|ask| !ask.is_implied()) {
         add("what-if", Some(ask.text().to_owned()));

@@ -67,7 +67,7 @@ pub fn options_of(plan: &Plan) -> Result<FleetOptions> {
         regexes: regexes.iter().map(|regex| regex.as_str().to_owned()).collect(),
         no_expired: *no_expired,
         at: *at,
-        server: server.map(|server| format!("{}-{}", server.family.name(), server.version_text())),
+        server: server.map(Server::flag),
         allocator: allocator.name().to_owned(),
         server_config: config.given(),
         what_if: what_if.iter().map(|what_if| what_if.text().to_owned()).collect(),

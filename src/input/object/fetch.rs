@@ -15,14 +15,12 @@ use super::address::{Address, LONGEST_KEY, too_long as too_long_key, unusable};
 use super::failure::{Answer, broken, replaced};
 use super::reader::ObjectReader;
 use super::runtime::Runtime;
-use super::store::Store;
+use super::store::{PAUSES, Store};
 use crate::error::{Error, Result};
 use crate::wording::wording;
 
 /// Time after which a range is asked for anew, however slowly its bytes arrive.
 const SLOWEST: Duration = Duration::from_secs(600);
-/// First and longest pause before the rest of a range is asked for.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(10));
 
 /// Object in a store or on a web server, as it was when it was found.
 #[derive(Clone)]

@@ -21,7 +21,7 @@ use crate::wording::wording;
 /// Time to connect.
 const CONNECT: Duration = Duration::from_secs(10);
 /// First and longest pause before a request is repeated.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(10));
+pub(super) const PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(10));
 /// Time after which a request is not repeated any more.
 const PATIENCE: Duration = Duration::from_secs(120);
 
