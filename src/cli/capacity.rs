@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use super::archives::unpacked;
 use super::args::{CapacityArgs, CapacityFormat};
 use super::compare::snapshot;
-use super::delivery::{bom_without_csv, check_labels, in_folder, names_without_page, wrong_ending};
+use super::delivery::{
+    bom_without_csv, check_labels, in_folder, names_without_page, section_without_csv, wrong_ending,
+};
 use super::given::{GivenFlags, READING};
 use super::message::notice;
 use super::output::{Outlet, Output};
@@ -53,8 +55,7 @@ pub fn run(args: &CapacityArgs, given: &GivenFlags) -> Result<ExitStatus> {
     }
     if format(args) != CapacityFormat::Csv {
         if args.section.is_some() {
-            return Err(Error::usage("--section chooses the list of --format csv")
-                .with_hint("add --format csv, or remove --section"));
+            return Err(section_without_csv());
         }
         if args.csv.bom {
             return Err(bom_without_csv());

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::analyze::print_damage;
 use super::args::{CompareArgs, ComparedList};
-use super::delivery::ReportDelivery;
+use super::delivery::{ReportDelivery, section_without_csv};
 use super::given::GivenFlags;
 use super::message::notice;
 use super::output::{Outlet, Output};
@@ -18,11 +18,11 @@ use crate::error::{Error, Result};
 use crate::input::nights::is_report;
 use crate::input::shown_path;
 use crate::render::csv::ComparisonList;
-use crate::report::{GateRow, GateVerdict, NamedReport};
+use crate::report::{GateRow, GateVerdict, NamedReport, Options};
 use series::{Compared, series};
 
 /// Maximum number of patterns read from a dump; the heaviest are kept.
-const PATTERNS: usize = 10_000;
+const PATTERNS: usize = Options::MOST_TOP as usize;
 
 /// Flags that apply to snapshots only, besides those of reading.
 pub(super) const OF_SNAPSHOTS: [&str; 3] = ["allow_same", "separators", "policy"];
@@ -64,8 +64,7 @@ pub fn run(args: &CompareArgs, given: &GivenFlags) -> Result<ExitStatus> {
 /// Returns the list that CSV shall consist of.
 pub(super) fn chosen_list(args: &CompareArgs, delivery: &ReportDelivery) -> Result<Option<ComparedList>> {
     match args.format.section {
-        Some(_) if !delivery.writes_lists() => Err(Error::usage("--section chooses the list of --format csv")
-            .with_hint("add --format csv, or remove --section")),
+        Some(_) if !delivery.writes_lists() => Err(section_without_csv()),
         list => Ok(list),
     }
 }

@@ -6,11 +6,10 @@ use std::path::{Path, PathBuf};
 use super::args::{CompareArgs, ComparedList, ComparisonFormat, IgnoredFact, RowFormat as RowFormatArg};
 use super::compare::{chosen_list, no_such_list};
 use super::delivery::ReportDelivery;
-use super::message::notice;
 use super::output::{Outlet, Output};
 use super::progress::ProgressLine;
 use super::sources::{Reads, names_stdout};
-use super::{ExitStatus, plan, print_error, written};
+use super::{ExitStatus, plan, print_verdicts, written};
 use crate::analyze::Plan;
 use crate::analyze::key_diff::{KeyDiff, KeyDiffPlan, check_plan, compare_keys};
 use crate::error::{Error, Result};
@@ -78,13 +77,7 @@ pub fn run(args: &CompareArgs) -> Result<ExitStatus> {
     let sums = delivery.write_key_comparison(&comparison, list, rows, table);
     written(failed)?;
     written(sums)?;
-    if !args.read.input.quiet {
-        for verdict in &verdicts {
-            verdict.fault.iter().for_each(print_error);
-            verdict.damage.iter().for_each(print_error);
-            verdict.warnings.iter().for_each(|warning| notice!("{}", warning.wording.en));
-        }
-    }
+    print_verdicts(&verdicts, args.read.input.quiet);
     Ok(exit(&comparison, by_key.fail_on_difference))
 }
 
@@ -168,8 +161,7 @@ fn parquet(path: &Path, outlet: &Outlet) -> Result<DifferingRows<Output>> {
 
 #[cfg(not(feature = "parquet"))]
 fn parquet(path: &Path, _: &Outlet) -> Result<DifferingRows<Output>> {
-    Err(Error::usage(format!("--rows {}: rdblens was built without the feature `parquet`", shown_path(path)))
-        .with_hint("rebuild with the default features"))
+    Err(super::delivery::without_parquet(&format!("--rows {}", shown_path(path))))
 }
 
 fn opened(rows: io::Result<DifferingRows<Output>>) -> Result<DifferingRows<Output>> {

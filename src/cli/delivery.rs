@@ -277,6 +277,17 @@ fn check_sections(format: Format, sections: &[SectionName]) -> Result<()> {
     Ok(())
 }
 
+/// Builds the error for `--section` without CSV.
+pub(super) fn section_without_csv() -> Error {
+    Error::usage("--section chooses the list of --format csv").with_hint("add --format csv, or remove --section")
+}
+
+/// Builds the error for a flag that asks for Parquet where that is not compiled in.
+pub(super) fn without_parquet(flag: &str) -> Error {
+    Error::usage(format!("{flag}: rdblens was built without the feature `parquet`"))
+        .with_hint("rebuild with the default features")
+}
+
 /// Builds the error for `--bom` without CSV.
 pub(super) fn bom_without_csv() -> Error {
     Error::usage("--bom requires --format csv").with_hint("add --format csv, or remove --bom")

@@ -3,12 +3,12 @@
 use std::io::{self, IsTerminal, Write};
 
 use super::args::{KeysArgs, RowFormat as RowFormatArg};
-use super::delivery::{bom_without_csv, will_be};
+use super::delivery::{bom_without_csv, will_be, without_parquet};
 use super::message::notice;
 use super::output::{Outlet, Output};
 use super::progress::ProgressLine;
 use super::sources::{Reads, names_stdout};
-use super::{ExitStatus, hints, plan, print_error, written};
+use super::{ExitStatus, hints, plan, print_verdicts, written};
 use crate::analyze::first_pass::require_files;
 use crate::analyze::row_filter::NearPatterns;
 use crate::analyze::verdict::FileVerdict;
@@ -79,14 +79,7 @@ pub fn run(args: &KeysArgs) -> Result<ExitStatus> {
         return Ok(ExitStatus::Done);
     }
     let sound = read.verdicts.iter().all(FileVerdict::is_sound);
-    for verdict in &read.verdicts {
-        // Damage explains the exit status: it is said even with --quiet.
-        verdict.fault.iter().for_each(print_error);
-        verdict.damage.iter().for_each(print_error);
-        if !args.read.input.quiet {
-            verdict.warnings.iter().for_each(|warning| notice!("{}", warning.wording.en));
-        }
-    }
+    print_verdicts(&read.verdicts, args.read.input.quiet);
     Ok(if sound { ExitStatus::Done } else { ExitStatus::Incomplete })
 }
 
@@ -135,8 +128,7 @@ fn check_format(args: &KeysArgs, format: RowFormatArg) -> Result<()> {
         return Ok(());
     }
     if cfg!(not(feature = "parquet")) {
-        return Err(Error::usage("--format parquet: rdblens was built without the feature `parquet`")
-            .with_hint("rebuild with the default features"));
+        return Err(without_parquet("--format parquet"));
     }
     let to_stdout = args.output.output.as_deref().is_none_or(names_stdout);
     if to_stdout && io::stdout().is_terminal() {

@@ -49,6 +49,7 @@ pub use args::Cli;
 pub use exit::ExitStatus;
 
 use crate::analyze::read::snapshot::passed_over;
+use crate::analyze::verdict::FileVerdict;
 use crate::error::{Error, ErrorKind, Result};
 use args::{Command, InputArgs};
 use given::GivenFlags;
@@ -136,6 +137,17 @@ fn failed(error: &Error) -> ExitStatus {
 /// Prints an error to standard error.
 fn print_error(error: &Error) {
     notice!("{error}");
+}
+
+/// Prints what is wrong with the files that rows came from. Damage explains the exit status, so it is said even if `quiet`.
+fn print_verdicts(verdicts: &[FileVerdict], quiet: bool) {
+    for verdict in verdicts {
+        verdict.fault.iter().for_each(print_error);
+        verdict.damage.iter().for_each(print_error);
+        if !quiet {
+            verdict.warnings.iter().for_each(|warning| notice!("{}", warning.wording.en));
+        }
+    }
 }
 
 /// Returns whether standard output was closed early: outputs with a name have other errors.
