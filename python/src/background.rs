@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
@@ -38,9 +38,16 @@ pub fn run<T: Send + 'static>(
     work: impl FnOnce(&Cancel) -> rdblens::Result<T> + Send + 'static,
 ) -> PyResult<T> {
     let cancel = Cancel::default();
-    let (sender, mut receiver) = channel();
+    let (sender, receiver) = channel();
     let cancelled = cancel.clone();
     thread::Builder::new().name("rdblens".to_owned()).spawn(move || sender.send(work(&cancelled)))?;
+    let result = wait(py, receiver).inspect_err(|_| cancel.cancel())?;
+    result.map_err(|error| raised(py, &error))
+}
+
+/// Waits for a message without the interpreter's lock, and looks for signals. Raises what a handler of a signal raises, and an exception
+/// if the thread that was to send ended.
+pub fn wait<T: Send>(py: Python<'_>, mut receiver: Receiver<T>) -> PyResult<T> {
     loop {
         let (back, received) = py.detach(move || {
             let received = receiver.recv_timeout(SIGNALS_EVERY);
@@ -48,14 +55,14 @@ pub fn run<T: Send + 'static>(
         });
         receiver = back;
         match received {
-            Ok(result) => return result.map_err(|error| raised(py, &error)),
-            Err(RecvTimeoutError::Timeout) => py.check_signals().inspect_err(|_| cancel.cancel())?,
+            Ok(message) => return Ok(message),
+            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
             Err(RecvTimeoutError::Disconnected) => return Err(panicked()),
         }
     }
 }
 
 /// Returns the exception for a thread that ended without a result.
-pub fn panicked() -> PyErr {
+fn panicked() -> PyErr {
     PyRuntimeError::new_err("rdblens has a bug: a thread panicked; its message is on standard error")
 }

@@ -155,9 +155,7 @@ impl Options {
 }
 
 fn kind(name: &str) -> Result<Kind> {
-    const KINDS: [Kind; 8] =
-        [Kind::String, Kind::List, Kind::Set, Kind::Zset, Kind::Hash, Kind::Stream, Kind::Array, Kind::Module];
-    let names = KINDS.map(Kind::name).join(", ");
-    let known = KINDS.into_iter().find(|kind| kind.name().eq_ignore_ascii_case(name));
+    let names = Kind::ALL.map(Kind::name).join(", ");
+    let known = Kind::ALL.into_iter().find(|kind| kind.name().eq_ignore_ascii_case(name));
     known.ok_or_else(|| Error::usage(format!("no type \"{name}\"")).with_hint(format!("the types are {names}")))
 }

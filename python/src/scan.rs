@@ -16,7 +16,7 @@ use pyo3::types::PyCapsule;
 use rdblens::Error;
 use rdblens::rows::{ColumnChoice, RowColumns, RowReader};
 
-use crate::background::{Cancel, SIGNALS_EVERY, panicked};
+use crate::background::{Cancel, SIGNALS_EVERY, wait};
 use crate::columns;
 use crate::errors::raised;
 use crate::options::Options;
@@ -91,19 +91,9 @@ impl Scan {
         let main = is_main_thread(py)?.then(|| thread::current().id());
         let schema = SchemaRef::clone(&self.schema);
         let batches = Batches { receiver: Some(receiver), thread: Some(thread), cancel, schema, main };
-        let mut waits = waits;
-        loop {
-            let (back, told) = py.detach(move || {
-                let told = waits.recv_timeout(SIGNALS_EVERY);
-                (waits, told)
-            });
-            waits = back;
-            match told {
-                Ok(None) => return Ok(batches),
-                Ok(Some(error)) => return Err(raised(py, &error)),
-                Err(RecvTimeoutError::Timeout) => py.check_signals()?,
-                Err(RecvTimeoutError::Disconnected) => return Err(panicked()),
-            }
+        match wait(py, waits)? {
+            None => Ok(batches),
+            Some(error) => Err(raised(py, &error)),
         }
     }
 }
@@ -117,7 +107,7 @@ fn is_main_thread(py: Python<'_>) -> PyResult<bool> {
 
 type Sent = Result<RecordBatch, ArrowError>;
 
-/// What the thread of a stream needs.
+/// Input of the thread of a stream.
 struct Job {
     paths: Vec<PathBuf>,
     options: Options,
