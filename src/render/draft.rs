@@ -40,7 +40,7 @@ pub enum Base<'a> {
 pub struct Draft<'a> {
     /// Reader of patterns.
     pub syntax: PatternSyntax<'a>,
-    /// What the draft is added to.
+    /// Dictionary that the draft is added to.
     pub base: Base<'a>,
     /// Maximum number of entries.
     pub most: usize,

@@ -1,7 +1,6 @@
 //! Checks that stages import earlier stages only, in the order that `src/lib.rs` documents.
 //!
-//! Every `crate::X` outside of tests is an import of the stage `X`, in `use` declarations and in paths alike, and so is
-//! a
+//! Every `crate::X` outside of tests is an import of the stage `X`, in `use` declarations and in paths alike, and so is a
 //! chain of `super` that reaches the crate's root. A total order of the stages excludes cycles between them.
 
 use std::collections::BTreeSet;

@@ -118,7 +118,7 @@ fn next_selected(pieces: &[Piece], in_order: &[bool]) -> Vec<Option<u64>> {
     selected
 }
 
-/// What the pieces before one tell about its database.
+/// Facts about the database of a piece, from the pieces before it.
 struct Inference<'a> {
     /// Number of keys that each database announced.
     announced: &'a BTreeMap<u64, u64>,

@@ -72,7 +72,7 @@ impl NamedReport {
 /// Returns the sizes of the snapshots before `now` that earlier reports tell of, oldest first, each once, and the latest of them if there
 /// are very many. Shards of one night are added up.
 ///
-/// What of `earlier` does not count is named, and why.
+/// Names the reports of `earlier` that do not count, and says why.
 pub fn history(
     earlier: &[Arc<NamedReport>],
     baseline: Option<&NamedReport>,

@@ -38,7 +38,7 @@ pub(crate) fn base_name(path: &str) -> String {
     without_date(path.rsplit(['/', '\\']).next().unwrap_or(path))
 }
 
-/// What tells which night a snapshot, or a report of several, is of.
+/// Facts that tell which night a snapshot, or a report of several, is of.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct NightPart {
     /// Time of the latest of its files.
@@ -170,7 +170,7 @@ impl NightParts {
     }
 }
 
-/// What a night has of the shards of the nights before it.
+/// Part of the shards of earlier nights that a night has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ShardsOfNight {
     /// All of them.
