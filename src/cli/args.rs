@@ -321,8 +321,8 @@ pub struct CapacityArgs {
     #[command(flatten)]
     pub output: OutputArgs,
     /// Output format [default: from the extension of --output, else table]
-    #[arg(long, value_enum, help_heading = "Output")]
-    pub format: Option<CapacityFormat>,
+    #[arg(long, value_parser = report_format("docs/capacity.md"), help_heading = "Output")]
+    pub format: Option<ReportFormat>,
     /// List to write as CSV [default: nodes]
     #[arg(long, value_name = "NAME", value_parser = capacity_list(), help_heading = "Output")]
     pub section: Option<CapacityList>,

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::archives::unpacked;
-use super::args::{CapacityArgs, CapacityFormat};
+use super::args::{CapacityArgs, ReportFormat};
 use super::compare::snapshot;
 use super::delivery::{
     bom_without_csv, check_labels, in_folder, names_without_page, section_without_csv, wrong_ending,
@@ -49,11 +49,11 @@ pub fn run(args: &CapacityArgs, given: &GivenFlags) -> Result<ExitStatus> {
             Error::usage("--node-memory leaves no room for data").with_hint("give the memory of a node, such as 16GB")
         );
     }
-    check_labels(&args.labels, format(args) == CapacityFormat::Prometheus)?;
-    if (args.title.is_some() || args.environment.is_some()) && format(args) != CapacityFormat::Html {
+    check_labels(&args.labels, format(args) == ReportFormat::Prometheus)?;
+    if (args.title.is_some() || args.environment.is_some()) && format(args) != ReportFormat::Html {
         return Err(names_without_page());
     }
-    if format(args) != CapacityFormat::Csv {
+    if format(args) != ReportFormat::Csv {
         if args.section.is_some() {
             return Err(section_without_csv());
         }
@@ -62,7 +62,7 @@ pub fn run(args: &CapacityArgs, given: &GivenFlags) -> Result<ExitStatus> {
         }
     }
     if let Some(path) = args.output.output.as_deref().filter(|path| !names_stdout(path) && !args.input.quiet)
-        && let Some(warning) = wrong_ending(path, format(args).as_of_report())
+        && let Some(warning) = wrong_ending(path, format(args).form())
     {
         notice!("{warning}");
     }
@@ -70,7 +70,7 @@ pub fn run(args: &CapacityArgs, given: &GivenFlags) -> Result<ExitStatus> {
         given.refuse_for_reports(OF_INPUTS, "the inputs")?;
     }
     let nodes = args.cluster_nodes.as_deref().map(cluster_nodes).transpose()?;
-    let output = args.output.output.as_deref().map(|path| in_folder(path, format(args).as_of_report(), false));
+    let output = args.output.output.as_deref().map(|path| in_folder(path, format(args).form(), false));
     let outlet = Outlet::new(&args.output, args.sources()).with_temporary(&analysis.read.open);
     let mut out = outlet.open(output.as_deref())?;
     print_passed_over(&args.input);
@@ -216,21 +216,21 @@ fn cluster_nodes(path: &Path) -> Result<ClusterNodes> {
 fn write(plan: &Capacity, args: &CapacityArgs, out: &mut Output) -> io::Result<()> {
     let lang = args.lang.lang();
     let form = match format(args) {
-        CapacityFormat::Json => {
+        ReportFormat::Json => {
             out.set_escapes(Escapes::Json);
             return json::write_pretty(plan, out);
         }
-        CapacityFormat::Table => DocumentForm::Terminal(args.screen.table(out, Some(plan.options.top), lang)),
-        CapacityFormat::Html => DocumentForm::Html,
-        CapacityFormat::Markdown => DocumentForm::Markdown,
-        CapacityFormat::Csv => {
+        ReportFormat::Table => DocumentForm::Terminal(args.screen.table(out, Some(plan.options.top), lang)),
+        ReportFormat::Html => DocumentForm::Html,
+        ReportFormat::Markdown => DocumentForm::Markdown,
+        ReportFormat::Csv => {
             out.set_escapes(Escapes::Text);
             if args.csv.bom {
                 out.write_bom()?;
             }
             return args.section.unwrap_or_default().write(plan, out);
         }
-        CapacityFormat::Prometheus => {
+        ReportFormat::Prometheus => {
             out.set_escapes(Escapes::Text);
             return prometheus::write_capacity(plan, args.labels.clone(), out);
         }
@@ -241,15 +241,15 @@ fn write(plan: &Capacity, args: &CapacityArgs, out: &mut Output) -> io::Result<(
 }
 
 /// Returns the format asked for, else that of the output's extension, else the table.
-fn format(args: &CapacityArgs) -> CapacityFormat {
+fn format(args: &CapacityArgs) -> ReportFormat {
     let extension = args.output.output.as_deref().and_then(Path::extension).and_then(OsStr::to_str);
     let of_name = || match extension.and_then(Format::from_extension) {
-        Some(Format::Json) => CapacityFormat::Json,
-        Some(Format::Html) => CapacityFormat::Html,
-        Some(Format::Markdown) => CapacityFormat::Markdown,
-        Some(Format::Csv(_)) => CapacityFormat::Csv,
-        Some(Format::Prometheus) => CapacityFormat::Prometheus,
-        Some(Format::Table) | None => CapacityFormat::Table,
+        Some(Format::Json) => ReportFormat::Json,
+        Some(Format::Html) => ReportFormat::Html,
+        Some(Format::Markdown) => ReportFormat::Markdown,
+        Some(Format::Csv(_)) => ReportFormat::Csv,
+        Some(Format::Prometheus) => ReportFormat::Prometheus,
+        Some(Format::Table) | None => ReportFormat::Table,
     };
     args.format.unwrap_or_else(of_name)
 }

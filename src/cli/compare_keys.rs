@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::args::{CompareArgs, ComparedList, ComparisonFormat, IgnoredFact, RowFormat as RowFormatArg};
+use super::args::{CompareArgs, ComparedList, IgnoredFact, ReportFormat, RowFormat as RowFormatArg};
 use super::compare::{chosen_list, no_such_list};
 use super::delivery::ReportDelivery;
 use super::output::{Outlet, Output};
@@ -89,7 +89,7 @@ fn rows_are_csv(rows: Option<&Path>) -> bool {
 /// Returns whether the sums are to be CSV, by flag or by the name of their file.
 fn names_csv(args: &CompareArgs) -> bool {
     let formats = &args.format.formats;
-    formats.contains(&ComparisonFormat::Csv) || formats.is_empty() && rows_are_csv(args.output.output.as_deref())
+    formats.contains(&ReportFormat::Csv) || formats.is_empty() && rows_are_csv(args.output.output.as_deref())
 }
 
 fn exit(comparison: &KeyComparison, fails_on_difference: bool) -> ExitStatus {

@@ -7,14 +7,14 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::args::{FormatArgs, OutputArgs, ReportFormat};
+use super::args::{FormatArgs, OutputArgs};
 use super::message::notice;
 use super::output::{Outlet, Output};
 use super::screen::ScreenArgs;
 use super::sources::names_stdout;
 use crate::error::{Error, Result};
 use crate::input::shown_path;
-use crate::render::csv::{ComparisonList, CsvSection, KeyComparisonList};
+use crate::render::csv::{ComparisonList, KeyComparisonList};
 use crate::render::extent::{Extent, Parts, SectionName};
 use crate::render::gate::Escapes;
 use crate::render::json::field_of;
@@ -218,7 +218,7 @@ pub(super) fn will_be(path: &Path, format: &str, promised: &str) -> String {
 
 /// Returns the requested formats without repetition; by default the format of the output's extension, else the table.
 fn formats(args: &FormatArgs, path: Option<&Path>) -> Result<Vec<Format>> {
-    let mut asked: Vec<Format> = args.formats.iter().map(|format| format_of(*format)).collect();
+    let mut asked: Vec<Format> = args.formats.iter().map(|format| format.form()).collect();
     if asked.is_empty() {
         asked.push(path.and_then(of_name).unwrap_or_default());
     }
@@ -318,17 +318,6 @@ fn of_name(path: &Path) -> Option<Format> {
     Format::from_extension(path.extension()?.to_str()?)
 }
 
-fn format_of(arg: ReportFormat) -> Format {
-    match arg {
-        ReportFormat::Table => Format::Table,
-        ReportFormat::Json => Format::Json,
-        ReportFormat::Html => Format::Html,
-        ReportFormat::Markdown => Format::Markdown,
-        ReportFormat::Csv => Format::Csv(CsvSection::default()),
-        ReportFormat::Prometheus => Format::Prometheus,
-    }
-}
-
 /// Name of files in a directory, without their extensions.
 const STEM: &str = "report";
 
@@ -370,6 +359,8 @@ fn with_ending(stem: PathBuf, format: Format, several_lists: bool) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::args::ReportFormat;
+    use crate::render::csv::CsvSection;
     use crate::render::extent::SectionName;
 
     #[test]

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args};
 
-use super::values::{ComparedList, ComparisonFormat, ReportFormat, compared_list, label, section, share, size, top};
+use super::values::{ComparedList, ReportFormat, compared_list, label, report_format, section, share, size, top};
 use crate::memory::Allocator;
 use crate::record::Kind;
 use crate::render::extent::SectionName;
@@ -277,7 +277,7 @@ pub struct FormatArgs {
     /// Output format (repeatable) [default: from the extension of --output, else table]
     ///
     /// Several formats are written in one pass, each to its own file: -o report writes report.json, report.md and so on.
-    #[arg(long = "format", value_enum, value_name = "FORMAT")]
+    #[arg(long = "format", value_parser = report_format("docs/report-schema.md"), value_name = "FORMAT")]
     pub formats: Vec<ReportFormat>,
     /// Write only these sections (repeatable, or separated by commas) [default for CSV: patterns]
     ///
@@ -328,8 +328,8 @@ pub struct ComparisonFormatArgs {
     /// Output format (repeatable) [default: from the extension of --output, else table]
     ///
     /// Several formats are written in one pass, each to its own file: -o growth writes growth.json, growth.md and so on.
-    #[arg(long = "format", value_enum, value_name = "FORMAT")]
-    pub formats: Vec<ComparisonFormat>,
+    #[arg(long = "format", value_parser = report_format("docs/compare.md"), value_name = "FORMAT")]
+    pub formats: Vec<ReportFormat>,
     /// List to write as CSV [default: growth; with --keys: sums]
     ///
     /// growth, snapshots or findings; with --keys: sums, sides, types, patterns or examples.
@@ -352,7 +352,7 @@ impl ComparisonFormatArgs {
     /// Returns the flags as those of a report.
     pub fn as_of_report(&self) -> FormatArgs {
         FormatArgs {
-            formats: self.formats.iter().copied().map(ReportFormat::from).collect(),
+            formats: self.formats.clone(),
             title: self.title.clone(),
             environment: self.environment.clone(),
             labels: self.labels.clone(),

@@ -14,12 +14,12 @@ use crate::render::prometheus;
 use crate::render::schema::Described;
 use crate::report::Options;
 
-/// Format of a report.
+/// Format of a report, a comparison or a capacity plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ReportFormat {
     /// Tables for the terminal
     Table,
-    /// JSON, see docs/report-schema.md
+    // The help of each command names the document of its own form.
     Json,
     /// One self-contained HTML page
     Html,
@@ -31,65 +31,29 @@ pub enum ReportFormat {
     Prometheus,
 }
 
-/// Format of a comparison.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ComparisonFormat {
-    /// Tables for the terminal
-    Table,
-    /// JSON, see docs/compare.md
-    Json,
-    /// One self-contained HTML page
-    Html,
-    /// GitHub-flavoured Markdown
-    Markdown,
-    /// CSV of the list chosen with --section
-    Csv,
-    /// Metrics for the textfile collector of node_exporter
-    Prometheus,
-}
-
-impl From<ComparisonFormat> for ReportFormat {
-    fn from(format: ComparisonFormat) -> ReportFormat {
-        match format {
-            ComparisonFormat::Table => ReportFormat::Table,
-            ComparisonFormat::Json => ReportFormat::Json,
-            ComparisonFormat::Html => ReportFormat::Html,
-            ComparisonFormat::Markdown => ReportFormat::Markdown,
-            ComparisonFormat::Csv => ReportFormat::Csv,
-            ComparisonFormat::Prometheus => ReportFormat::Prometheus,
-        }
-    }
-}
-
-/// Format of a capacity plan.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum CapacityFormat {
-    /// Tables for the terminal
-    Table,
-    /// JSON, see docs/capacity.md
-    Json,
-    /// One self-contained HTML page
-    Html,
-    /// GitHub-flavoured Markdown
-    Markdown,
-    /// CSV of the list chosen with --section
-    Csv,
-    /// Metrics for the textfile collector of node_exporter
-    Prometheus,
-}
-
-impl CapacityFormat {
-    /// Returns it as that of a report.
-    pub const fn as_of_report(self) -> Format {
+impl ReportFormat {
+    /// Returns the form that is written; CSV is that of the default list.
+    pub fn form(self) -> Format {
         match self {
-            CapacityFormat::Table => Format::Table,
-            CapacityFormat::Json => Format::Json,
-            CapacityFormat::Html => Format::Html,
-            CapacityFormat::Markdown => Format::Markdown,
-            CapacityFormat::Csv => Format::Csv(CsvSection::Patterns),
-            CapacityFormat::Prometheus => Format::Prometheus,
+            ReportFormat::Table => Format::Table,
+            ReportFormat::Json => Format::Json,
+            ReportFormat::Html => Format::Html,
+            ReportFormat::Markdown => Format::Markdown,
+            ReportFormat::Csv => Format::Csv(CsvSection::default()),
+            ReportFormat::Prometheus => Format::Prometheus,
         }
     }
+}
+
+/// Returns the parser of `--format`; `document` describes the JSON form.
+pub(super) fn report_format(document: &'static str) -> impl TypedValueParser<Value = ReportFormat> {
+    let value = |format: &ReportFormat| {
+        let value = format.to_possible_value()?;
+        let is_json = *format == ReportFormat::Json;
+        Some(if is_json { value.help(format!("JSON, see {document}")) } else { value })
+    };
+    let values = PossibleValuesParser::new(ReportFormat::value_variants().iter().filter_map(value));
+    values.map(|name| ReportFormat::from_str(&name, false).unwrap_or(ReportFormat::Table))
 }
 
 /// Format of rows, one for each key.
