@@ -138,12 +138,15 @@ struct KeyWords<'k> {
     password: Option<PasswordName<'k>>,
     /// True if the value is an amount or a serial number.
     of_amount: bool,
+    /// True if the key is of something that is opened by a code which is given to everybody.
+    of_share: bool,
 }
 
 impl KeyWords<'_> {
-    /// Returns whether what this word names is a code that is given to everybody.
-    fn gives_out(&self, word: &str) -> bool {
+    /// Returns whether the secret that this word names is a code that is given to everybody.
+    fn gives_out(&self, word: &str, secret: &[u8]) -> bool {
         word == named::CODE && named::gives_out(self.name)
+            || self.of_share && password::is_hashable(word) && !named::is_chosen(secret)
     }
 }
 
@@ -166,7 +169,8 @@ impl Inspection {
         if let Some(value) = record.raw {
             let wants_passwords = self.kinds.has(SensitiveKind::Password);
             let password = if wants_passwords { named::find(name, &self.names, &self.separators) } else { None };
-            let key = KeyWords { name, password, of_amount: amount::is_amount(name) };
+            let of_share = wants_passwords && named::is_of_share(name, &self.separators);
+            let key = KeyWords { name, password, of_amount: amount::is_amount(name), of_share };
             value.peek(room, |part| self.part(part, record.kind, &key, &mut tally));
         }
         tally.finish()
@@ -194,7 +198,7 @@ impl Inspection {
                 if self.kinds.has(SensitiveKind::Password)
                     && let secret = &*unwrapped(value)
                     && let Some(word) = password::word(field, secret, &self.fields)
-                    && !key.gives_out(word)
+                    && !key.gives_out(word, secret)
                 {
                     tally.add(MatchStrength::Found, SensitiveKind::Password, group, secret, word);
                 }
@@ -257,8 +261,8 @@ impl Inspection {
         }
         if self.kinds.has(SensitiveKind::Password) {
             password::scan(text, &self.fields, |word, range| {
-                if !key.gives_out(word) {
-                    let secret = text.get(range).unwrap_or_default();
+                let secret = text.get(range).unwrap_or_default();
+                if !key.gives_out(word, secret) {
                     tally.add(MatchStrength::Found, SensitiveKind::Password, group, secret, word);
                 }
             });
@@ -340,7 +344,7 @@ pub(crate) mod testing {
     /// Returns the verdict on the text of a value, with evidence.
     pub fn verdict(text: &[u8]) -> ValueVerdict {
         let mut tally = MatchTally::new(SensitiveKinds::ALL);
-        let key = KeyWords { name: b"", password: None, of_amount: false };
+        let key = KeyWords { name: b"", password: None, of_amount: false, of_share: false };
         everything().text(text, b"", TextGroup::Single(SecretPlace::Value), None, &key, &mut tally);
         tally.finish()
     }

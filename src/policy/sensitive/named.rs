@@ -41,20 +41,71 @@ const FORBIDDEN: [&[u8]; 13] = [
     "黑名单".as_bytes(),
 ];
 
-/// Words of what is given to everybody who knows a code: `redpacket:口令`, `淘口令`.
-const GIVEN: [&[u8]; 12] = [
-    b"redpacket",
-    b"red_packet",
-    b"redenvelope",
-    b"hongbao",
-    b"share",
-    b"coupon",
-    "红包".as_bytes(),
-    "淘".as_bytes(),
-    "分享".as_bytes(),
-    "优惠".as_bytes(),
-    "领取".as_bytes(),
-    "邀请".as_bytes(),
+/// Words of what is given to everybody who knows a code: `redpacket:口令`, `淘口令`, `share:pwd`.
+const GIVEN: [&str; 12] = [
+    "redpacket",
+    "red_packet",
+    "redenvelope",
+    "red_envelope",
+    "hongbao",
+    "share",
+    "coupon",
+    "红包",
+    "分享",
+    "优惠",
+    "领取",
+    "邀请",
+];
+
+/// The same, but in names that end with the Chinese word for a code only.
+const GIVEN_TAOBAO: &str = "淘";
+
+/// What is done to a password: behind these words, the value is a code or a mark of the procedure rather than the password.
+const CHANGES: [&str; 13] = [
+    "reset", "forget", "forgot", "modify", "change", "recover", "recovery", "retrieve", "重置", "忘记", "修改", "更改",
+    "找回",
+];
+
+/// Words that mean the same right before that for a password. Elsewhere in a name they are of something else: `code:repo:password`.
+const PROCEDURES: [&str; 38] = [
+    "changed",
+    "modified",
+    "update",
+    "updated",
+    "find",
+    "set",
+    "edit",
+    "verify",
+    "validate",
+    "check",
+    "captcha",
+    "verifycode",
+    "code",
+    "otp",
+    "error",
+    "errors",
+    "err",
+    "wrong",
+    "fail",
+    "failed",
+    "fails",
+    "failure",
+    "try",
+    "retry",
+    "attempt",
+    "attempts",
+    "count",
+    "times",
+    "limit",
+    "expire",
+    "expired",
+    "更新",
+    "设置",
+    "验证",
+    "校验",
+    "验证码",
+    "错误",
+    "失败",
 ];
 
 /// Words behind that for a password that make the value something about it: `pwd:salt:7`, `password:reset:link`.
@@ -152,20 +203,32 @@ pub(super) struct PasswordName<'w> {
     pub word: &'w str,
     /// True if only ids follow it.
     pub is_last: bool,
+    /// True if the words before it make the value a code of a procedure (`reset_pwd`), or one that is given to everybody (`share:pwd`).
+    pub is_of_code: bool,
 }
 
 /// Returns the last word of a name that says password.
 pub(super) fn find<'w>(name: &[u8], words: &'w [String], separators: &Separators) -> Option<PasswordName<'w>> {
     let mut found: Option<PasswordName<'w>> = None;
+    let (mut before, mut is_changed): (&[u8], bool) = (b"", false);
     for segment in separators.split(name) {
         let segment = segment.trim_ascii();
         let segment = segment.strip_prefix(b"{").unwrap_or(segment);
         let segment = segment.strip_suffix(b"}").unwrap_or(segment);
         match word_of(segment, words) {
-            Some(word) => found = Some(PasswordName { word, is_last: true }),
+            Some(word) => {
+                let is_changed = is_changed || words_of(segment).any(|word| is_among(word, &CHANGES));
+                let is_of_code = password::is_hashable(word) && {
+                    let words = words_before(before, segment, word);
+                    is_changed || is_among(words[0], &PROCEDURES) || is_given(words)
+                };
+                found = Some(PasswordName { word, is_last: true, is_of_code });
+            }
             None if found.is_some() && is_about(segment) => found = None,
             None => found = found.map(|found| PasswordName { is_last: found.is_last && is_id(segment), ..found }),
         }
+        is_changed |= words_of(segment).any(|word| is_among(word, &CHANGES));
+        before = segment;
     }
     let (found, lower) = (found?, name.to_ascii_lowercase());
     let is_forbidden = FORBIDDEN.iter().any(|word| memchr::memmem::find(&lower, word).is_some());
@@ -174,27 +237,62 @@ pub(super) fn find<'w>(name: &[u8], words: &'w [String], separators: &Separators
 
 /// Returns whether a segment behind the word for a password says something about it.
 fn is_about(segment: &[u8]) -> bool {
-    if segment.len() > LONGEST {
-        return false;
-    }
-    let mut pieces = segment.split(|byte| matches!(byte, b'.' | b'_' | b'-' | b' '));
-    pieces.any(|piece| {
+    words_of(segment).any(|word| is_one_of(word, &ABOUT) || is_among(word, &CHINESE_ABOUT))
+}
+
+/// Returns the words of a segment, the last one first; none of a very long segment.
+fn words_of(segment: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let segment = if segment.len() > LONGEST { &[] } else { segment };
+    let pieces = segment.rsplit(|byte| matches!(byte, b'.' | b'_' | b'-' | b' '));
+    pieces.flat_map(|piece| {
         let mut rest = piece;
-        while !rest.is_empty() {
+        std::iter::from_fn(move || {
             let (before, last) = split_hump(rest);
-            if is_one_of(last, &ABOUT) {
-                return true;
-            }
             rest = before;
-        }
-        !piece.is_ascii() && CHINESE_ABOUT.iter().any(|word| memchr::memmem::find(piece, word.as_bytes()).is_some())
+            (!last.is_empty()).then_some(last)
+        })
+    })
+}
+
+/// Returns the two words right before that for a password, in its segment and at the end of the one before; the last one first.
+fn words_before<'n>(before: &'n [u8], segment: &'n [u8], password: &str) -> [&'n [u8]; 2] {
+    let mut words = words_of(segment).skip_while(|word| word.iter().all(u8::is_ascii_digit));
+    let own = words.next().unwrap_or_default();
+    // Chinese words are not divided.
+    let joined = own.strip_suffix(password.as_bytes()).filter(|start| !password.is_ascii() && !start.is_empty());
+    let mut words = joined.into_iter().chain(words).chain(words_of(before));
+    [words.next().unwrap_or_default(), words.next().unwrap_or_default()]
+}
+
+/// Returns whether a word, perhaps with the one before it, names what is given to everybody who knows a code.
+fn is_given([word, before]: [&[u8]; 2]) -> bool {
+    is_among(word, &GIVEN) || is_among(&[before, word].concat(), &GIVEN)
+}
+
+/// Returns whether a word is one of a list, or if it is Chinese, whether it has one of them in it.
+fn is_among(word: &[u8], list: &[&str]) -> bool {
+    list.iter().any(|known| match known.is_ascii() {
+        true => word.eq_ignore_ascii_case(known.as_bytes()),
+        false => memchr::memmem::find(word, known.as_bytes()).is_some(),
     })
 }
 
 /// Returns whether a name says that its codes are given to everybody.
 pub(super) fn gives_out(name: &[u8]) -> bool {
     let lower = name.to_ascii_lowercase();
-    GIVEN.iter().any(|word| memchr::memmem::find(&lower, word).is_some())
+    GIVEN.iter().chain([&GIVEN_TAOBAO]).any(|word| memchr::memmem::find(&lower, word.as_bytes()).is_some())
+}
+
+/// Returns whether the name of a field is that of a code which is given to everybody: `sharePwd`, `红包密码`.
+pub(super) fn is_shared(field: &[u8], password: &str) -> bool {
+    is_given(words_before(b"", field, password))
+}
+
+/// Returns whether a key is of something that is opened by such a code: `live:redpacket:7`.
+pub(super) fn is_of_share(name: &[u8], separators: &Separators) -> bool {
+    let last = separators.split(name).filter(|segment| !is_id(segment)).fold(&b""[..], |_, segment| segment);
+    let mut words = words_of(last);
+    is_given([words.next().unwrap_or_default(), words.next().unwrap_or_default()])
 }
 
 /// Returns whether a field of this name holds what the name of its hash says.
@@ -233,7 +331,7 @@ impl PasswordName<'_> {
         let scalar = unwrapped(value);
         let bare = password::without_scheme(&scalar);
         let sure = can_be_password(bare) && !password::is_harmless(self.word, bare);
-        sure && (self.is_last || looks_like_password(bare))
+        sure && (self.is_last && !self.is_of_code || looks_like_password(bare)) && (!self.is_of_code || is_chosen(bare))
     }
 }
 
@@ -255,6 +353,11 @@ fn looks_like_password(text: &[u8]) -> bool {
         && has(u8::is_ascii_digit)
         && text.iter().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'-' | b'_' | b':' | b'/' | b'.' | b','))
         && !text.iter().all(u8::is_ascii_hexdigit)
+}
+
+/// Returns whether a text has a mark that people put into passwords, and codes and tokens do not have.
+pub(super) fn is_chosen(text: &[u8]) -> bool {
+    looks_like_password(text) && text.iter().any(|byte| !byte.is_ascii_alphanumeric() && !matches!(byte, b'+' | b'='))
 }
 
 #[cfg(test)]
@@ -315,6 +418,71 @@ mod tests {
         {
             assert_eq!(found(name), None, "{name}");
         }
+    }
+
+    #[test]
+    fn codes_and_marks_of_a_procedure_are_none() {
+        for (name, value) in [
+            ("edu:user:forget:pwd:1001", "482913"),
+            ("edu:user:reset:password:1001", "8d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f"),
+            ("edu:reset:user:pwd:1001", "482913"),
+            ("edu:sms:reset_pwd:1001", "482913"),
+            ("edu:mail:resetPassword:1001", "8d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f"),
+            ("edu:mail:findPwd:1001", "3f9ac1d27be04568"),
+            ("edu:code:modify_password:1001", "482913"),
+            ("edu:captcha:update-pwd:1001", "x7k2"),
+            ("edu:token:set:password:1001", "a1B2c3D4e5F6"),
+            ("edu:check:pwd:1001", "passed"),
+            ("edu:last:change:pwd:1001", "20261127"),
+            ("edu:err:pwd:1001", "1001"),
+            ("用户:找回密码:1001", "482913"),
+            ("用户:重置:密码:1001", "482913"),
+        ] {
+            assert!(!is_secret(name, value), "{name}");
+            assert!(is_secret(name, "Abc@123456"), "{name}: what only a person chooses");
+        }
+        // What has a password, or is one that was given to somebody.
+        for name in [
+            "sys:code:repo:password:7",
+            "update:server:pwd:7",
+            "user:new:password:7",
+            "user:initPassword:7",
+            "user:default_pwd:7",
+            "iot:device:pwd:7",
+            "iot:lock:pwd:7",
+            "repo:code_base_pwd:7",
+            "sys:mail:password",
+            "用户:初始密码:1001",
+        ] {
+            assert!(is_secret(name, "482913") && is_secret(name, "hunter2"), "{name}");
+        }
+        // Keys of a server are not chosen.
+        assert!(is_secret("app:reset:secret:7", "JBSWY3DPEHPK3PXP") && is_secret("otp:secret:7", "JBSWY3DPEHPK3PXP"));
+    }
+
+    #[test]
+    fn codes_that_are_given_to_everybody_are_none() {
+        for name in [
+            "live:redpacket:password:7",
+            "live:red_envelope:password:7",
+            "live:redPacketPwd:7",
+            "live:红包:password:7",
+            "live:redpacket:pwd:7",
+            "pan:share:pwd:7",
+            "pan:share_password:7",
+            "网盘:分享密码:7",
+        ] {
+            assert!(!is_secret(name, "x7k2") && !is_secret(name, "abc12345") && !is_secret(name, "恭喜发财"), "{name}");
+            assert!(is_secret(name, "Abc@123456"), "{name}: what only a person chooses");
+        }
+        for name in ["carshare:user:pwd:7", "share:user:password:1001", "shareholder:pwd:7", "meeting:room:pwd:7"] {
+            assert!(is_secret(name, "x7k2p9"), "{name}");
+        }
+        assert!(is_shared(b"sharePwd", "pwd") && is_shared("红包密码".as_bytes(), "密码"));
+        assert!(!is_shared(b"pwd", "pwd") && !is_shared(b"shareUserPwd", "pwd"));
+        let of_share = |name: &str| is_of_share(name.as_bytes(), &Separators::default());
+        assert!(of_share("pan:share:7") && of_share("live:红包:7") && of_share("live:red_packet"));
+        assert!(!of_share("share:user:7") && !of_share("user:7") && !of_share(""));
     }
 
     #[test]

@@ -84,7 +84,8 @@ pub(super) fn word<'w>(field: &[u8], value: &[u8], words: &'w [String]) -> Optio
         || is_small_number(word, trimmed)
         || is_hashable(word) && is_raw_digest(value)
         || word == PASS && !(is_mixed(trimmed) && trimmed.iter().all(u8::is_ascii_graphic))
-        || word == named::CODE && named::gives_out(field);
+        || word == named::CODE && named::gives_out(field)
+        || is_hashable(word) && named::is_shared(field, word) && !named::is_chosen(trimmed);
     (!is_none).then_some(word)
 }
 
@@ -130,7 +131,7 @@ pub(super) fn is_harmless(word: &str, value: &[u8]) -> bool {
 }
 
 /// Returns whether what a word names is compared only, so that it should be stored as a digest.
-fn is_hashable(word: &str) -> bool {
+pub(super) fn is_hashable(word: &str) -> bool {
     matches!(word, "password" | "passwd" | "pwd" | "passphrase" | PASS | "密码" | "密碼" | "口令")
 }
 

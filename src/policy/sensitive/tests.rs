@@ -59,7 +59,8 @@ fn numbers_that_java_serialized_are_read() {
 fn found_in(key: &str, parts: &[ValuePart<'_>]) -> Vec<SensitiveKind> {
     let (inspection, mut tally) = (everything(), MatchTally::new(SensitiveKinds::ALL));
     let password = named::find(key.as_bytes(), &inspection.names, &inspection.separators);
-    let words = KeyWords { name: key.as_bytes(), password, of_amount: amount::is_amount(key.as_bytes()) };
+    let of_share = named::is_of_share(key.as_bytes(), &Separators::default());
+    let words = KeyWords { name: key.as_bytes(), password, of_amount: amount::is_amount(key.as_bytes()), of_share };
     parts.iter().for_each(|part| inspection.part(*part, Kind::Hash, &words, &mut tally));
     let found = tally.finish().found;
     SensitiveKind::ALL.into_iter().filter(|kind| found.has(*kind)).collect()
@@ -116,7 +117,7 @@ fn named_numbers_stand_beside_others() {
     // Another number under the name is no near miss, unless it might be one by its date.
     let verdict = |number: &str| {
         let mut tally = MatchTally::new(SensitiveKinds::ALL);
-        let key = KeyWords { name: b"user:idno:7", password: None, of_amount: false };
+        let key = KeyWords { name: b"user:idno:7", password: None, of_amount: false, of_share: false };
         everything().part(string(number), Kind::String, &key, &mut tally);
         tally.finish()
     };
@@ -178,6 +179,10 @@ fn codes_that_are_given_out_are_no_passwords() {
     assert_eq!(found_in("app:door:1", &code()), [SensitiveKind::Password]);
     assert_eq!(found_in("live:redpacket:1", &code()), NONE);
     assert_eq!(found_in("live:redpacket:1", &[string(r#"{"口令":"恭喜发财"}"#)]), NONE);
+    assert_eq!(found_in("live:redpacket:1", &[pair("password", "恭喜发财")]), NONE);
+    assert_eq!(found_in("pan:share:1", &[string(r#"{"pwd":"x7k2"}"#)]), NONE);
+    assert_ne!(found_in("pan:share:1", &[pair("password", "Abc@123456")]), NONE);
+    assert_ne!(found_in("share:user:1", &[pair("password", "x7k2p9")]), NONE);
     assert_eq!(found_in("ad:item:1", &[pair("淘口令", "￥Xy12abCd￥")]), NONE);
 }
 

@@ -120,6 +120,12 @@ fn other_fields_and_hashed_passwords_are_not() {
     ] {
         assert_eq!(given("password", value), None, "{value}");
     }
+    // Codes that are given to everybody.
+    for (field, value) in [("sharePwd", "x7k2"), ("share_password", "abc12345"), ("红包密码", "恭喜发财")] {
+        assert_eq!(given(field, value), None, "{field}");
+        assert!(given(field, "Abc@123456").is_some(), "{field}");
+    }
+    assert!(given("shareUserPwd", "x7k2").is_some() && given("share_secret", "x7k2").is_some());
     for value in ["$2a$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy", "{bcrypt}$2a$10$x", "ENC(7oFh0z)"] {
         assert_eq!(given("client_secret", value), None, "{value}");
     }
