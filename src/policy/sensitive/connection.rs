@@ -280,7 +280,10 @@ fn configured(line: &[u8]) -> Option<Range<usize>> {
     let word = name.rsplit(|byte| matches!(byte, b'.' | b'_' | b'-')).next()?;
     let in_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
     // Unlike a connection, a record of a user may have a hash.
-    let looks_so = is_whole && value.iter().all(u8::is_ascii_graphic) && password::is_mixed(value);
+    let looks_so = is_whole
+        && value.iter().all(u8::is_ascii_graphic)
+        && password::is_mixed(value)
+        && !password::is_directory(name, value);
     let is_found = divides && name.iter().all(in_name) && is_one_of(word, &PARAMETERS) && looks_so && is_secret(value);
     is_found.then_some(range)
 }
@@ -367,6 +370,7 @@ mod tests {
             assert_eq!(found(text), [password], "{text}");
         }
         assert_eq!(found("spring:\n  redis:\n    password: hunter2 \r\n    port: 6379\n"), ["hunter2"]);
+        assert_eq!(found("PWD=hunter2\nDB_PWD=/x7k2p9"), ["hunter2", "/x7k2p9"]);
         assert_eq!(found("a=b\nspring.datasource.password=P4ssw0rd!\n"), ["P4ssw0rd!"]);
         assert_eq!(found("redis://:a1@h redis://:b2@h\nhost=h password=c3"), ["a1", "b2", "c3"]);
     }
@@ -411,6 +415,7 @@ mod tests {
             "Server=db;Pwd={0}",
             "the host = here; password=hidden",
             "login.password=Password",
+            "CI=true\nOLDPWD=/builds/app1\nexport PWD=/opt/app1",
             "password: required, at least 8 characters",
             "password: ENC(x7k2p9)",
             "password:attempts:1001",

@@ -191,13 +191,33 @@ pub(super) fn describes(value: &[u8]) -> bool {
     let (name, size) = of_type.split_at(open);
     let is_size = size.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b'(' | b')' | b','));
     let is_expression = value.starts_with(b"^") && value.ends_with(b"$") && value.len() > 2;
+    // Directories that paths begin with; behind them, names may have digits.
+    const ROOTS: [&[u8]; 14] = [
+        b"opt",
+        b"usr",
+        b"home",
+        b"var",
+        b"root",
+        b"data",
+        b"app",
+        b"tmp",
+        b"mnt",
+        b"srv",
+        b"etc",
+        b"builds",
+        b"workspace",
+        b"www",
+    ];
     let names = value.strip_prefix(b"/").map(|rest| rest.split(|byte| *byte == b'/'));
     let is_path = names.is_some_and(|mut names| {
+        let is_rooted = names.clone().next().is_some_and(|first| ROOTS.contains(&first));
+        let in_name = |byte: &u8| {
+            byte.is_ascii_alphabetic()
+                || matches!(byte, b'-' | b'_')
+                || is_rooted && (byte.is_ascii_digit() || *byte == b'.')
+        };
         names.clone().count() > 1
-            && names.all(|name| {
-                name.first().is_some_and(u8::is_ascii_lowercase)
-                    && name.iter().all(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'-' | b'_'))
-            })
+            && names.all(|name| name.first().is_some_and(u8::is_ascii_lowercase) && name.iter().all(in_name))
     });
     // Rules of a validator: `required|min:6`.
     let are_rules = memchr::memchr(b'|', value).is_some_and(|end| is_one_of(&value[..end], &TYPES));
@@ -274,6 +294,8 @@ mod tests {
             "/pages/resetPwd/index",
             "/user/changePassword",
             "/home/app",
+            "/opt/app1",
+            "/data/app1/logs-2024",
             "login.form.password",
             "login.pwd",
             "app.resetPassword",

@@ -2,7 +2,8 @@
 //! as a string of JSON, once or twice, and in arrays and objects that PHP serialized.
 //!
 //! A field matches a word if its name, in lower case and without `_`, `-`, `.` and blanks, ends with it, also with `confirm` or one or two
-//! digits behind it. Empty and masked values (`null`, `****`) and what describes a field (`VARCHAR(64)`, `required`) do not count, nor do
+//! digits behind it. Empty and masked values (`null`, `-`, `****`), single characters, and what describes a field (`VARCHAR(64)`,
+//! `required`, the working directory of a process) do not count, nor do
 //! hashed and encrypted passwords, as the standards demand them: digests and ciphertexts in hexadecimal, base64 or raw bytes, and formats
 //! such as `$2a$…`. A number in JSON counts if it is as long as a password: shorter ones are flags, counts and times, longer ones ids.
 
@@ -85,8 +86,14 @@ pub(super) fn word<'w>(field: &[u8], value: &[u8], words: &'w [String]) -> Optio
         || is_hashable(word) && is_raw_digest(value)
         || word == PASS && !(is_mixed(trimmed) && trimmed.iter().all(u8::is_ascii_graphic))
         || word == named::CODE && named::gives_out(field)
-        || is_hashable(word) && named::is_shared(field, word) && !named::is_chosen(trimmed);
+        || is_hashable(word) && named::is_shared(field, word) && !named::is_chosen(trimmed)
+        || is_directory(field, trimmed);
     (!is_none).then_some(word)
+}
+
+/// Returns whether a variable of the environment and its value are a working directory: `PWD=/opt/app1`.
+pub(super) fn is_directory(name: &[u8], value: &[u8]) -> bool {
+    matches!(name, b"PWD" | b"OLDPWD") && value.starts_with(b"/")
 }
 
 /// Word that is a password only behind certain words, and if the value looks like one.
@@ -276,7 +283,7 @@ fn number_end(text: &[u8], start: usize) -> usize {
 }
 
 fn is_nothing(value: &[u8]) -> bool {
-    const WORDS: [&[u8]; 45] = [
+    const WORDS: [&[u8]; 51] = [
         b"null",
         b"nil",
         b"none",
@@ -322,11 +329,25 @@ fn is_nothing(value: &[u8]) -> bool {
         "有".as_bytes(),
         "是".as_bytes(),
         "否".as_bytes(),
+        b"not set",
+        b"no password",
+        "暂无".as_bytes(),
+        "没有".as_bytes(),
+        "未填写".as_bytes(),
+        "无密码".as_bytes(),
     ];
     let value = value.trim_ascii();
     let bare = without_brackets(value);
     let masked = MASKS.iter().any(|mask| memchr::memmem::find_iter(value, mask).count() >= 3);
-    value.is_empty() || masked || is_filler(value) || is_one_of(bare, &WORDS)
+    masked || is_short(value) || is_filler(value) || is_one_of(bare, &WORDS)
+}
+
+/// Returns whether a value is what forms show where there is no password: one character (`x`), or up to three marks (`--`, `——`).
+fn is_short(value: &[u8]) -> bool {
+    const MOST_MARKS: usize = 3;
+    let Ok(text) = std::str::from_utf8(value) else { return false };
+    let characters = text.chars().take(MOST_MARKS + 1).count();
+    characters <= 1 || characters <= MOST_MARKS && !text.chars().any(char::is_alphanumeric)
 }
 
 /// Returns whether a value is one mark repeated, as masks and forms have it: `######`, `------`, `xxxxxx`.

@@ -27,7 +27,7 @@ fn plain_text_passwords_are_found() {
     ] {
         assert!(given(field, "Hunter2x").is_some(), "{field}");
     }
-    assert_eq!(given("old_Passwd", "x").as_deref(), Some("passwd"));
+    assert_eq!(given("old_Passwd", "x9").as_deref(), Some("passwd"));
     assert!(given("api_key", "0123456789abcdef0123456789abcdef").is_some());
 }
 
@@ -117,9 +117,24 @@ fn other_fields_and_hashed_passwords_are_not() {
         "strong",
         "Password is too short",
         "Passwort",
+        "-",
+        "--",
+        "——",
+        "/",
+        ".",
+        "?",
+        "_",
+        "x",
+        "暂无",
+        "not set",
+        "/opt/app1",
     ] {
         assert_eq!(given("password", value), None, "{value}");
     }
+    for value in ["/app1", "/", "/Srv/App1/releases/7"] {
+        assert!(given("PWD", value).is_none() && given("OLDPWD", value).is_none(), "{value}");
+    }
+    assert!(given("PWD", "hunter2").is_some() && given("pwd", "/App1").is_some() && given("DB_PWD", "/App1").is_some());
     // Codes that are given to everybody.
     for (field, value) in [("sharePwd", "x7k2"), ("share_password", "abc12345"), ("红包密码", "恭喜发财")] {
         assert_eq!(given(field, value), None, "{field}");
@@ -143,6 +158,8 @@ fn other_fields_and_hashed_passwords_are_not() {
         "string7",
         "char(x)",
         "/Ab/c9",
+        "x9",
+        "!@#$",
         "^a",
         "1523",
         "初始密码Abc123，请修改",
@@ -183,7 +200,7 @@ fn ranges(text: &str) -> Vec<String> {
 
 #[test]
 fn members_of_json_objects_are_found_by_their_quotes() {
-    assert_eq!(ranges(r#"{"id":1,"password":"a\"b","pwd" : "c"}"#), [r#"a\"b"#, "c"]);
+    assert_eq!(ranges(r#"{"id":1,"password":"a\"b","pwd" : "c9"}"#), [r#"a\"b"#, "c9"]);
     assert_eq!(ranges(r#"{"name":"password","x":"y"}"#), [""; 0]);
     assert_eq!(ranges(r#"{"password":null,"pwd":"","secret":7}"#), [""; 0]);
     assert_eq!(ranges(r#"{"password":"cut of"#), ["cut of"]);
@@ -246,16 +263,16 @@ fn numbers_in_json_are_passwords_if_they_are_as_long() {
 
 #[test]
 fn objects_encoded_as_strings_are_searched() {
-    let object = r#"{"id":"1","password":"h\"unter\\","pwd":"c"}"#;
+    let object = r#"{"id":"1","password":"h\"unter\\","pwd":"c9"}"#;
     let quoted = |text: &str| serde_json::to_string(text).unwrap();
     let once = quoted(object);
-    assert_eq!(ranges(object), [r#"h\"unter\\"#, "c"]);
+    assert_eq!(ranges(object), [r#"h\"unter\\"#, "c9"]);
     for text in [once.clone(), format!("{{\"data\":{once},\"n\":1}}"), format!("[1,{once}]")] {
-        assert_eq!(ranges(&text), [r#"h\\\"unter\\\\"#, "c"], "{text}");
+        assert_eq!(ranges(&text), [r#"h\\\"unter\\\\"#, "c9"], "{text}");
     }
     for text in [quoted(&once), quoted(&format!("{{\"data\":{once}}}"))] {
         assert_eq!(ranges(&text).len(), 2, "{text}");
-        assert_eq!(ranges(&text)[1], "c", "{text}");
+        assert_eq!(ranges(&text)[1], "c9", "{text}");
     }
     assert_eq!(ranges(r#"{"a":"{\"password\":\"x9","b":"{\"pwd\":\"cut"#), ["x9", "cut"]);
     assert_eq!(ranges(r#"{"a":"say \"hi\"","password":"p1","b":"x"}"#), ["p1"]);
