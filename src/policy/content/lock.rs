@@ -3,8 +3,8 @@
 //! The word alone does not make a lock: `iot:device:lock:7` describes the lock of a door, `user:login:lock:7` says that an account is
 //! locked, `stock:lock:sku:7` counts goods that are reserved. What a key holds decides:
 //!
-//! - A **hash** is a lock if its fields name a holder: `uuid:thread` with a count, as Redisson writes it, or only words such as
-//!   `owner`, `token`, `expire`.
+//! - A **hash** is a lock if its fields name a holder: one `uuid:thread` with a count, as Redisson writes it (several with a `mode`), or only
+//!   names that consist of words such as `owner`, `token`, `expire`, `at`. A part of the name of the key is no holder, nor is an amount.
 //! - A **string** is a lock unless it shows something else: an object in JSON that names no holder, a number with decimals, a version, numbers
 //!   with commas between them, a URL, a text of several words, or more than 512 bytes. If `lock` is not the first segment, it may be a
 //!   state or property of what stands before it: a flag that says no, a flag or number beside a word such as `login` or `device`, or
@@ -28,7 +28,7 @@ pub use place::is_lock_name;
 pub use words::NAMES;
 
 use place::LockPlace;
-use words::{DETAILS, HELD, HOLDERS, NO, PERSONS, STATES, YES};
+use words::{DETAILS, FIELD_ADDITIONS, FIELD_WORDS, HELD, HOLDERS, NO, PERSONS, STATES, YES};
 
 use super::is_one_of;
 use super::random::{has_random, has_uuid};
@@ -44,6 +44,8 @@ const EXAMINED: usize = 256;
 const MOST_FIELDS: u64 = 8;
 /// Digits of the shortest time, in seconds.
 const TIME_DIGITS: usize = 10;
+/// Longest name of a field of a lock, in bytes.
+const LONGEST_FIELD: usize = 48;
 /// Most digits of a number that is no holder's, whatever it counts. Longer ones may be times or random.
 const FIGURE_DIGITS: usize = 6;
 
@@ -69,23 +71,66 @@ fn hash_may_be_lock(record: &Record<'_>, raw: RawValue<'_>, place: LockPlace) ->
         return false;
     }
     let (mut pairs, mut suits, mut names_holder) = (0, true, false);
+    let (mut counted, mut has_mode) = (0, false);
     raw.peek(&mut PeekBuffers::default(), |part| {
         let ValuePart::Pair(field, value) = part else { return };
         pairs += 1;
-        let holds = match place.is_last {
-            true => has_random(examined(field)) && is_number(value),
-            false => is_holder(field) && is_number(value) || has_any(field, &HOLDERS),
-        };
+        let counts = is_number(value)
+            && match place.is_last {
+                true => has_random(examined(field)),
+                false => is_holder(field, record.key),
+            };
+        counted += usize::from(counts);
+        has_mode |= field == b"mode";
+        let holds = counts || !place.is_last && says_holder(field, value, record.key);
         names_holder |= holds;
-        suits &= holds || has_any(field, &DETAILS);
+        suits &= holds || is_of_lock(field);
     });
-    pairs == 0 && !place.is_last || suits && names_holder
+    // Only the readers of a lock are several.
+    pairs == 0 && !place.is_last || suits && names_holder && (counted <= 1 || has_mode)
 }
 
-/// Returns whether a field is that of a reentrant lock: something random, or a name and the number of a thread, which no time is.
-fn is_holder(field: &[u8]) -> bool {
-    let thread = field.iter().rposition(|&byte| byte == b':').and_then(|at| field.get(at + 1..));
-    let names_thread = thread.is_some_and(is_number) && field.iter().any(u8::is_ascii_alphabetic);
+/// Returns whether a field and its value say who holds a lock: `owner`, `lockedByClientId`. A part of the name of the key is no holder, nor
+/// is an amount a value that one left.
+fn says_holder(field: &[u8], value: &[u8], key: &[u8]) -> bool {
+    if !has_any(field, &HOLDERS) || is_segment(value, key) {
+        return false;
+    }
+    let is_amount = has_any(field, &[b"value"]) && (is_figure(value) || is_decimal(value) || value == b"1");
+    has_random(examined(value)) || is_of_lock(field) && !is_amount
+}
+
+/// Returns whether the name of a field consists of words that say something about a lock: `expireAt`, `lock_owner`, not `lock_reason`.
+fn is_of_lock(field: &[u8]) -> bool {
+    let letters: Vec<u8> = field
+        .iter()
+        .take(LONGEST_FIELD + 1)
+        .filter(|byte| !b"_-. ".contains(byte))
+        .map(u8::to_ascii_lowercase)
+        .collect();
+    field.len() <= LONGEST_FIELD && consists_of_words(&letters, false)
+}
+
+/// Returns whether a text is words of the fields of a lock, one after the other, of which not all are additions.
+fn consists_of_words(text: &[u8], says_something: bool) -> bool {
+    let goes_on = |word: &&[u8], says| text.strip_prefix(*word).is_some_and(|rest| consists_of_words(rest, says));
+    let mut meaningful = HOLDERS.iter().chain(&DETAILS).chain(&FIELD_WORDS);
+    text.is_empty() && says_something
+        || meaningful.any(|word| goes_on(word, true))
+        || FIELD_ADDITIONS.iter().any(|word| goes_on(word, says_something))
+}
+
+/// Returns whether a text is a segment of the name of a key.
+fn is_segment(text: &[u8], key: &[u8]) -> bool {
+    key.split(|byte| matches!(byte, b':' | b'/' | b'|' | b'#' | b'{' | b'}')).any(|segment| segment == text)
+}
+
+/// Returns whether a field is that of a reentrant lock: something random, or a name and the number of a thread, which no time is, nor the
+/// id of what the key is about.
+fn is_holder(field: &[u8], key: &[u8]) -> bool {
+    let colon = field.iter().rposition(|&byte| byte == b':');
+    let (name, thread) = colon.map_or((&b""[..], &b""[..]), |at| (&field[..at], &field[at + 1..]));
+    let names_thread = is_number(thread) && name.iter().any(u8::is_ascii_alphabetic) && !is_segment(name, key);
     names_thread || has_random(examined(field))
 }
 
@@ -175,13 +220,14 @@ fn is_person(value: &[u8]) -> bool {
 /// Returns whether an object in JSON has a member that names the holder of a lock, and not many others.
 fn names_holder(json: &[u8]) -> bool {
     let names = memchr::memmem::find_iter(json, b"\":");
-    let mut members = 0;
-    let mut holds = false;
+    let (mut members, mut holds) = (0, false);
+    let is_random = has_random(examined(json));
     for end in names {
         let name = json.get(..end).unwrap_or_default();
         let start = name.iter().rposition(|&byte| byte == b'"').map_or(0, |quote| quote + 1);
+        let name = name.get(start..).unwrap_or_default();
         members += 1;
-        holds |= has_any(name.get(start..).unwrap_or_default(), &HOLDERS);
+        holds |= has_any(name, &HOLDERS) && (is_random || is_of_lock(name));
     }
     holds && members <= MOST_FIELDS
 }

@@ -290,3 +290,53 @@ fn what_people_reserve_or_sign_is_no_lock() {
     assert!(string("order:lock:7", "u8812", true) && string("shop:lock:seat:7", "u8812", true));
     assert!(string("contract:7:lock", uuid, true) && string("seat:7:lock", uuid, true), "a token");
 }
+
+#[test]
+fn hashes_of_a_business_are_no_locks() {
+    let uuid = "8d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f";
+    for (name, pairs) in [
+        (
+            "cloud:instance:lock:i9",
+            &[
+                ("instance_id", "i9"),
+                ("lock_reason", "financial"),
+                ("lock_time", "1700000000"),
+                ("expire_time", "1790000000"),
+            ][..],
+        ),
+        ("cloud:instance:lock:i9", &[("instance_id", "i9"), ("lock_time", "1700000000")]),
+        (
+            "insure:policy:lock:P11",
+            &[("lockType", "pledge"), ("lockTime", "2026-11-27 10:00:00"), ("requestNo", "R2026")],
+        ),
+        ("coin:stake:lock:1001", &[("owner", "1001"), ("lock_amount", "500"), ("unlock_time", "1790000000")]),
+        ("fund:share:lock:1001", &[("client_id", "c1"), ("lock_value", "500.00"), ("expire_date", "20271127")]),
+        ("fund:share:lock:1002", &[("value", "500.00")]),
+        ("wms:stock:lock:sku7", &[("order1_lock_count", "3"), ("token", "x")]),
+        ("wms:stock:lock:sku8", &[("value", "3"), ("lock_time", "1")]),
+        ("game:equip:lock:77", &[("equip:1001", "1"), ("equip:1002", "1")]),
+        ("game:equip:lock:79", &[(uuid, "1"), ("9c1f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f", "1")]),
+        ("live:gift:lock:77", &[("gift:7", "3")]),
+    ] {
+        assert!(!hash(name, pairs), "{name} {pairs:?}");
+    }
+    for pairs in [
+        &[("lock_owner", "order-service"), ("lockedAt", "1700000000"), ("ttl_ms", "30000")][..],
+        &[("clientId", "c1"), ("threadId", "42"), ("reentrantCount", "1"), ("expireTime", "1700000000")],
+        &[("holder", "ann"), ("lockedBy", "10.0.0.1"), ("lease_until", "1700000000")],
+        &[("userToken", uuid), ("create_time", "1700000000")],
+        &[("requestId", "r-17"), ("timestamp", "1700000000")],
+        &[("value", "host-7"), ("expire", "30")],
+        &[("host-7:221", "1")],
+    ] {
+        assert!(hash("cloud:instance:lock:i9", pairs) && hash("lock:order:7", pairs), "{pairs:?}");
+    }
+    for (json, is_lock) in [
+        ("{\"lockType\":\"pledge\",\"requestNo\":\"R1\"}", false),
+        ("{\"clientName\":\"ann\"}", false),
+        ("{\"clientId\":\"c1\",\"order\":7}", true),
+        ("{\"userToken\":\"8d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f\"}", true),
+    ] {
+        assert_eq!(string("insure:policy:lock:P1", json, false), is_lock, "{json}");
+    }
+}
