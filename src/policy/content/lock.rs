@@ -6,14 +6,15 @@
 //! - A **hash** is a lock if its fields name a holder: one `uuid:thread` with a count, as Redisson writes it (several with a `mode`), or only
 //!   names that consist of words such as `owner`, `token`, `expire`, `at`. A part of the name of the key is no holder, nor is an amount.
 //! - A **string** is a lock unless it shows something else: an object in JSON that names no holder, a number with decimals, a version, numbers
-//!   with commas between them, a URL, a text of several words, or more than 512 bytes. If `lock` is not the first segment, it may be a
+//!   or ids with commas between them, a URL, a text of several words, or more than 512 bytes. If `lock` is not the first segment, it may be a
 //!   state or property of what stands before it: a flag that says no, a flag or number beside a word such as `login` or `device`, or
 //!   behind `user`, a number behind `stock` or `seat`, one without expiry in a name with such a word, a property such as
 //!   `lock:status` or `lock:screen`, whoever has what people reserve or sign (`house:lock:7` is `u8812`) or its state (`contract:lock:7` is
 //!   `signed`), one plain word without expiry that says nothing of a holder (`shop:lock:theme` is `dark`).
 //!   A whole number of up to six digits other than 1 is an amount, a version or a count wherever its subject stands before `lock`
 //!   (`ad:budget:lock:7`, `skin:lock:7`); only behind the name of a system, and before a word (`shop:lock:order:7`), may it be
-//!   the number of a process or thread. Longer ones may be times.
+//!   the number of a process or thread. Longer ones may be times. Such numbers and properties are no locks behind `mutex` and `dlock` either,
+//!   which have other meanings, too; all other names of locks mean nothing else.
 //!
 //! As the **last** segment (`order:7:lock`) the word is mostly a property of the segment before it. There, two values are evidence of
 //! a lock: a string with a UUID, and a hash with a random holder and its count, as Redisson writes it. A string in a name with a
@@ -149,25 +150,34 @@ fn string_may_be_lock(record: &Record<'_>, raw: RawValue<'_>, place: LockPlace) 
         [b'[', .., b']'] => return has_random(examined(value)),
         _ => {}
     }
+    let expires = record.expires_at.is_some();
     if has_random(examined(value)) {
         return true;
     }
-    if is_decimal(value) || is_version(value) || are_numbers(value) || memchr::memmem::find(value, b"://").is_some() {
+    if is_decimal(value)
+        || is_version(value)
+        || are_numbers(value)
+        || are_ids(value)
+        || memchr::memmem::find(value, b"://").is_some()
+    {
+        return false;
+    }
+    let (is_small, says_no) = (is_number(value) && value.len() < TIME_DIGITS, is_one_of(value, &NO));
+    let is_flag = says_no || is_one_of(value, &YES);
+    let is_property = place.is_property && !(is_flag && expires);
+    if is_property || place.has_subject && is_figure(value) {
         return false;
     }
     if !place.is_inner {
         return true;
     }
-    let (is_small, says_no) = (is_number(value) && value.len() < TIME_DIGITS, is_one_of(value, &NO));
-    let (is_flag, expires) = (says_no || is_one_of(value, &YES), record.expires_at.is_some());
-    let is_count = is_small && !is_flag && (place.of_stock || place.of_counted && !expires)
-        || place.has_subject && is_figure(value);
+    let is_count = is_small && !is_flag && (place.of_stock || place.of_counted && !expires);
     let can_be_locked = place.of_lockable || place.of_person || place.of_thing && !expires;
     let is_booking = place.of_bookable
         && (is_small && !is_flag || is_flag && !expires || is_one_of(value, &STATES) || is_person(value));
     let is_state = says_no || (is_small || is_flag) && can_be_locked || is_booking;
-    let is_property = place.is_property && !(is_flag && expires) || !is_flag && !expires && is_setting(value);
-    !(is_count || is_state || is_property || is_prose(value))
+    let is_setting = !is_flag && !expires && is_setting(value);
+    !(is_count || is_state || is_setting || is_prose(value))
 }
 
 /// Returns whether a value is a number with decimals, as amounts of money are.
@@ -199,6 +209,13 @@ fn are_numbers(value: &[u8]) -> bool {
         digits.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.') && !digits.is_empty()
     };
     value.contains(&b',') && value.split(|byte| *byte == b',').all(is_coordinate)
+}
+
+/// Returns whether a value is ids with commas between them, which differ in their numbers only: `cs102,cs103`.
+fn are_ids(value: &[u8]) -> bool {
+    let letters = value.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let of_kind = |id: &[u8]| id.trim_ascii().strip_prefix(&value[..letters]).is_some_and(is_number);
+    letters > 0 && value.contains(&b',') && value.split(|byte| *byte == b',').all(of_kind)
 }
 
 /// Returns whether a value is one plain word that says nothing of a holder.

@@ -1,6 +1,6 @@
 //! Place of the word `lock` among the segments of a name.
 
-use super::words::{BOOKABLE, COMPOUNDS, COUNTED, LOCKABLE, NAMES, PEOPLE, PROPERTIES, SETTINGS, THINGS};
+use super::words::{BOOKABLE, COMPOUNDS, COUNTED, EXCLUSIONS, LOCKABLE, NAMES, PEOPLE, PROPERTIES, SETTINGS, THINGS};
 use crate::policy::content::is_one_of;
 use crate::policy::environments::is_environment;
 
@@ -31,7 +31,8 @@ pub struct LockPlace {
 }
 
 impl LockPlace {
-    /// Finds the word in a name. All is false if it is absent, the first segment, or behind another name of locks.
+    /// Finds the word in a name. All is false if it is absent, the first segment, or behind another name of locks. Of the
+    /// [exclusions](EXCLUSIONS) among these, only subject and property are told.
     pub fn of(name: &[u8]) -> LockPlace {
         let segments = || {
             let pieces = name.split(|byte| matches!(byte, b':' | b'/' | b'|' | b'#'));
@@ -47,27 +48,21 @@ impl LockPlace {
                 && let Some(after) = rest.next()
             {
                 let Some(before) = before else { return LockPlace::default() };
-                let is_id = |segment: &[u8]| segment.iter().any(u8::is_ascii_digit);
-                let has_subject = names > 1 || is_id(after) && rest.clone().all(is_id);
-                let is_property = |segment: &[u8]| is_one_of(segment, &PROPERTIES);
-                let follows = |segment: &[u8]| is_id(segment) || is_one_of(segment, &PEOPLE);
                 return LockPlace {
                     is_inner: true,
-                    has_subject,
                     of_lockable: is_one_of(before, &LOCKABLE) || is_one_of(after, &LOCKABLE),
                     of_person: is_one_of(before, &PEOPLE),
                     of_thing: is_one_of(before, &THINGS),
                     of_bookable: is_one_of(before, &BOOKABLE),
                     of_counted: segments().any(|segment| is_one_of(segment, &COUNTED)),
                     of_stock: is_one_of(before, &COUNTED) || is_one_of(after, &COUNTED),
-                    is_property: is_one_of(before, &SETTINGS)
-                        || is_one_of(after, &COMPOUNDS)
-                        || is_one_of(after, &PROPERTIES) && rest.clone().all(follows)
-                        || is_id(after)
-                            && rest.find(|segment| !is_id(segment)).is_some_and(is_property)
-                            && rest.next().is_none(),
-                    ..LockPlace::default()
+                    ..LockPlace::between(names, before, after, rest)
                 };
+            }
+            if is_one_of(segment, &EXCLUSIONS)
+                && let (Some(before), Some(after)) = (before, rest.clone().next())
+            {
+                return LockPlace::between(names, before, after, rest.skip(1));
             }
             if is_lock_name(segment) && rest.clone().next().is_some() {
                 return LockPlace::default();
@@ -83,6 +78,31 @@ impl LockPlace {
             _ => LockPlace::default(),
         }
     }
+
+    /// Returns what the segments around the word say, given the number of names before it and the segments behind `after`.
+    fn between<'n>(
+        names: usize,
+        before: &[u8],
+        after: &[u8],
+        mut rest: impl Iterator<Item = &'n [u8]> + Clone,
+    ) -> LockPlace {
+        let is_property = |segment: &[u8]| is_one_of(segment, &PROPERTIES);
+        let follows = |segment: &[u8]| is_id(segment) || is_one_of(segment, &PEOPLE);
+        LockPlace {
+            has_subject: names > 1 || is_id(after) && rest.clone().all(is_id),
+            is_property: is_one_of(before, &SETTINGS)
+                || is_one_of(after, &COMPOUNDS)
+                || is_property(after) && rest.clone().all(follows)
+                || is_id(after)
+                    && rest.find(|segment| !is_id(segment)).is_some_and(is_property)
+                    && rest.next().is_none(),
+            ..LockPlace::default()
+        }
+    }
+}
+
+fn is_id(segment: &[u8]) -> bool {
+    segment.iter().any(u8::is_ascii_digit)
 }
 
 /// Returns whether a segment is one of the usual [`NAMES`] of locks, in whatever case.

@@ -340,3 +340,26 @@ fn hashes_of_a_business_are_no_locks() {
         assert_eq!(string("insure:policy:lock:P1", json, false), is_lock, "{json}");
     }
 }
+
+#[test]
+fn what_excludes_each_other_is_no_lock() {
+    for (name, value) in [
+        ("edu:course:mutex:cs101", "cs102,cs103"),
+        ("promo:mutex:type:7", "2"),
+        ("promo:mutex:type:7", "1"),
+        ("game:buff:mutex:7", "8"),
+        ("iot:dlock:battery:7", "88"),
+        ("promo:coupon:mutex:7", "101,102"),
+    ] {
+        assert!(!string(name, value, false), "{name} {value}");
+    }
+    // The mutex of whoever rebuilds a cache.
+    let uuid = "8d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f";
+    for name in ["edu:course:mutex:7", "mutex:7", "shop:mutex:course:7", "cache:mutex:7", "iot:dlock:7"] {
+        for value in ["1", "true", "locked", "ok", "rebuild", uuid, "1700000000"] {
+            assert!(string(name, value, false) && string(name, value, true), "{name} {value}");
+        }
+    }
+    assert!(string("mutex:7", "8", false) && string("shop:course:redlock:7", "42", false));
+    assert!(string("shop:mutex:order:7", "42", false), "the number of a thread");
+}

@@ -34,6 +34,9 @@ pub const NAMES: &[&str] = &[
     "分布式锁",
 ];
 
+/// Names of locks that are also words for things which exclude each other (`course:mutex:cs101`), and for the lock of a door.
+pub const EXCLUSIONS: [&[u8]; 2] = [b"mutex", b"dlock"];
+
 /// Parts of field names that name the holder of a lock.
 pub const HOLDERS: [&[u8]; 11] =
     [b"owner", b"holder", b"token", b"client", b"thread", b"host", b"pid", b"uuid", b"request", b"instance", b"value"];
