@@ -10,7 +10,7 @@
 //!   state or property of what stands before it: a flag that says no, a flag or number beside a word such as `login` or `device`, or
 //!   behind `user`, a number behind `stock` or `seat`, one without expiry in a name with such a word, a property such as
 //!   `lock:status` or `lock:screen`, whoever has what people reserve or sign (`house:lock:7` is `u8812`) or its state (`contract:lock:7` is
-//!   `signed`), one plain word without expiry that says nothing of a holder (`shop:lock:theme` is `dark`).
+//!   `signed`), words without expiry that say nothing of a holder (`shop:lock:theme` is `dark`, `policy:lock:7` is `UNDER_REVIEW`).
 //!   A whole number of up to six digits other than 1 is an amount, a version or a count wherever its subject stands before `lock`
 //!   (`ad:budget:lock:7`, `skin:lock:7`); only behind the name of a system, and before a word (`shop:lock:order:7`), may it be
 //!   the number of a process or thread. Longer ones may be times. Such numbers and properties are no locks behind `mutex` and `dlock` either,
@@ -29,7 +29,9 @@ pub use place::is_lock_name;
 pub use words::NAMES;
 
 use place::LockPlace;
-use words::{DETAILS, FIELD_ADDITIONS, FIELD_WORDS, HELD, HOLDERS, NO, PERSONS, STATES, YES};
+use words::{
+    CHINESE_PROGRAMS, DETAILS, FIELD_ADDITIONS, FIELD_WORDS, HELD, HOLDERS, HOLDING, NO, PERSONS, PROGRAMS, STATES, YES,
+};
 
 use super::is_one_of;
 use super::random::{has_random, has_uuid};
@@ -45,6 +47,12 @@ const EXAMINED: usize = 256;
 const MOST_FIELDS: u64 = 8;
 /// Digits of the shortest time, in seconds.
 const TIME_DIGITS: usize = 10;
+/// Digits of a time in milliseconds.
+const MILLIS_DIGITS: usize = 13;
+/// Digits of the id of a person, and most letters before them.
+const SHORTEST_ID: usize = 3;
+const LONGEST_ID: usize = 20;
+const MOST_LETTERS: usize = 3;
 /// Longest name of a field of a lock, in bytes.
 const LONGEST_FIELD: usize = 48;
 /// Most digits of a number that is no holder's, whatever it counts. Longer ones may be times or random.
@@ -151,6 +159,10 @@ fn string_may_be_lock(record: &Record<'_>, raw: RawValue<'_>, place: LockPlace) 
         _ => {}
     }
     let expires = record.expires_at.is_some();
+    // Who has it, as long as they have it.
+    if place.of_place && !expires && is_long_id(value) {
+        return false;
+    }
     if has_random(examined(value)) {
         return true;
     }
@@ -173,8 +185,8 @@ fn string_may_be_lock(record: &Record<'_>, raw: RawValue<'_>, place: LockPlace) 
     }
     let is_count = is_small && !is_flag && (place.of_stock || place.of_counted && !expires);
     let can_be_locked = place.of_lockable || place.of_person || place.of_thing && !expires;
-    let is_booking = place.of_bookable
-        && (is_small && !is_flag || is_flag && !expires || is_one_of(value, &STATES) || is_person(value));
+    let is_booking = place.of_bookable && (is_small && !is_flag || is_flag && !expires || is_one_of(value, &STATES))
+        || place.of_place && is_person(value);
     let is_state = says_no || (is_small || is_flag) && can_be_locked || is_booking;
     let is_setting = !is_flag && !expires && is_setting(value);
     !(is_count || is_state || is_setting || is_prose(value))
@@ -218,11 +230,53 @@ fn are_ids(value: &[u8]) -> bool {
     letters > 0 && value.contains(&b',') && value.split(|byte| *byte == b',').all(of_kind)
 }
 
-/// Returns whether a value is one plain word that says nothing of a holder.
+/// Returns whether a value is words that say nothing of a holder: `dark`, `FROZEN`, `under_review`, `已质押`.
 fn is_setting(value: &[u8]) -> bool {
-    let rest = value.get(1..).unwrap_or_default();
-    let is_word = value.first().is_some_and(u8::is_ascii_alphabetic) && rest.iter().all(u8::is_ascii_lowercase);
-    is_word && !rest.is_empty() && !is_one_of(value, &HELD)
+    if is_one_of(value, &HELD) {
+        return false;
+    }
+    if !value.is_ascii() {
+        let text = std::str::from_utf8(value).unwrap_or_default();
+        return text.chars().any(|c| !c.is_ascii() && c.is_alphabetic())
+            && !CHINESE_PROGRAMS.iter().any(|end| text.ends_with(end));
+    }
+    let mut rest = value;
+    let mut is_first = true;
+    while !rest.is_empty() {
+        let (before, word) = split_word(rest);
+        let names_program = is_first && !before.is_empty() && is_one_of(word, &PROGRAMS);
+        if word.len() < 2 || !word.iter().all(u8::is_ascii_alphabetic) || names_program || is_one_of(word, &HOLDING) {
+            return false;
+        }
+        (rest, is_first) = (before, false);
+    }
+    !value.is_empty()
+}
+
+/// Splits off the last word of a text, behind a mark or in camel case.
+fn split_word(text: &[u8]) -> (&[u8], &[u8]) {
+    let starts = |pair: &[u8]| {
+        matches!(pair[0], b'_' | b'-' | b' ') || pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase()
+    };
+    let start = text.windows(2).rposition(starts).map_or(0, |at| at + 1);
+    let (before, word) = text.split_at(start);
+    (before.strip_suffix(b"_").or(before.strip_suffix(b"-")).or(before.strip_suffix(b" ")).unwrap_or(before), word)
+}
+
+/// Returns whether a value is the id of whoever has what can be booked, also one of more digits than other numbers: `20261101001`,
+/// `A10023`, a mobile number. Times are none.
+fn is_long_id(value: &[u8]) -> bool {
+    let letters = value.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let (name, rest) = value.split_at(letters);
+    let digits = rest.strip_prefix(b"-").or_else(|| rest.strip_prefix(b"_")).filter(|_| letters > 0).unwrap_or(rest);
+    let is_time = letters == 0
+        && matches!(digits.len(), TIME_DIGITS | MILLIS_DIGITS)
+        && matches!(digits, [b'1', b'4'..=b'9', ..]);
+    let names_none = is_one_of(name, &HELD) || is_one_of(name, &HOLDING) || is_one_of(name, &PROGRAMS);
+    (SHORTEST_ID..=LONGEST_ID).contains(&digits.len())
+        && is_number(digits)
+        && !is_time
+        && (letters <= MOST_LETTERS && !names_none || is_one_of(name, &PERSONS))
 }
 
 /// Returns whether a value is the id of a person: `u8812`, `user:8812`.

@@ -1,6 +1,8 @@
 //! Place of the word `lock` among the segments of a name.
 
-use super::words::{BOOKABLE, COMPOUNDS, COUNTED, EXCLUSIONS, LOCKABLE, NAMES, PEOPLE, PROPERTIES, SETTINGS, THINGS};
+use super::words::{
+    BOOKABLE, COMPOUNDS, COUNTED, EXCLUSIONS, LOCKABLE, NAMES, PEOPLE, PLACES, PROPERTIES, SETTINGS, THINGS,
+};
 use crate::policy::content::is_one_of;
 use crate::policy::environments::is_environment;
 
@@ -17,6 +19,8 @@ pub struct LockPlace {
     pub of_person: bool,
     /// True if the segment before it names something that people reserve, sign or close.
     pub of_bookable: bool,
+    /// True if the same, or one of other places, with an id behind it.
+    pub of_place: bool,
     /// True if a segment names something that is counted.
     pub of_counted: bool,
     /// True if that is the segment before or after it.
@@ -54,6 +58,7 @@ impl LockPlace {
                     of_person: is_one_of(before, &PEOPLE),
                     of_thing: is_one_of(before, &THINGS),
                     of_bookable: is_one_of(before, &BOOKABLE),
+                    of_place: is_one_of(before, &BOOKABLE) || is_one_of(before, &PLACES) && is_id(after),
                     of_counted: segments().any(|segment| is_one_of(segment, &COUNTED)),
                     of_stock: is_one_of(before, &COUNTED) || is_one_of(after, &COUNTED),
                     ..LockPlace::between(names, before, after, rest)

@@ -292,6 +292,88 @@ fn what_people_reserve_or_sign_is_no_lock() {
 }
 
 #[test]
+fn states_of_what_is_locked_are_no_locks() {
+    for value in [
+        "frozen",
+        "FROZEN",
+        "\"PLEDGED\"",
+        "UNDER_REVIEW",
+        "under_review",
+        "under-review",
+        "underReview",
+        "UnderReview",
+        "Under Review",
+        "PENDING_APPROVAL",
+        "理赔冻结",
+        "已质押",
+        "已冻结",
+        "已预定,2026-11-28 20:00",
+    ] {
+        for name in ["insure:policy:lock:P1", "lab:report:lock:R7", "shop:lock:order:7", "ktv:room:lock:7"] {
+            assert!(!string(name, value, false), "{name} {value}");
+        }
+        // As a prefix, the word means locks, whatever they hold.
+        assert!(string("lock:order:7", value, false), "{value}");
+    }
+    // What says that the lock is held, or by whom.
+    for value in [
+        "1",
+        "true",
+        "locked",
+        "LOCKED",
+        "IS_LOCKED",
+        "LOCK_HELD",
+        "PROCESSING",
+        "OK",
+        "锁定",
+        "已锁定",
+        "加锁",
+        "上锁",
+        "执行中",
+        "order-service",
+        "OrderService",
+        "settle-job",
+        "order_api",
+        "scheduler",
+        "owner_id",
+        "订单服务",
+        "host-7",
+        "x",
+        "kXqWzPbT",
+    ] {
+        assert!(string("insure:policy:lock:P1", value, false), "{value}");
+    }
+    assert!(string("insure:policy:lock:P1", "FROZEN", true), "a holder may have left any word");
+}
+
+#[test]
+fn who_has_what_can_be_booked_is_no_lock() {
+    for value in
+        ["20261101001", "202611010", "1862345678901234567", "u1862345678901234567", "13957123456", "A10023", "vip-888"]
+    {
+        for name in ["edu:seat:lock:a101", "ktv:room:lock:888", "ktv:包厢:lock:888", "park:spot:lock:301"] {
+            assert!(!string(name, value, false), "{name} {value}");
+        }
+        assert!(string("shop:lock:order:7", value, false) && string("shop:order:lock:7", value, false), "{value}");
+    }
+    for value in ["已预订", "占用", "维修中"] {
+        assert!(!string("ktv:room:lock:888", value, false) && !string("ktv:room:lock:888", value, true), "{value}");
+    }
+    assert!(string("shop:order:lock:7", "占用", false), "that it is held");
+    assert!(!string("ktv:room:lock:888", "李雷", false) && !string("ktv:room:lock:888", "lilei", false));
+    for name in ["bed", "berth", "table", "court", "venue", "spot", "床位", "泊位", "包厢", "车位", "餐桌"] {
+        let name = format!("book:{name}:lock:301");
+        assert!(!string(&name, "u8812", false) && !string(&name, "u8812", true), "{name}");
+    }
+    // Tokens, times, hosts, and other meanings of the words.
+    let uuid = "8d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f";
+    for value in [uuid, "3f9ac1d27be04568", "1700000000", "1700000000123", "host-701", "web001", "12:7"] {
+        assert!(string("ktv:room:lock:888", value, false), "{value}");
+    }
+    assert!(string("db:table:lock:orders", "13957123456", false) && string("coin:spot:lock:7", "1", false));
+}
+
+#[test]
 fn hashes_of_a_business_are_no_locks() {
     let uuid = "8d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f";
     for (name, pairs) in [

@@ -45,9 +45,6 @@ pub const HOLDERS: [&[u8]; 11] =
 pub const DETAILS: [&[u8]; 9] =
     [b"count", b"reentr", b"mode", b"expire", b"ttl", b"time", b"lock", b"acquired", b"lease"];
 
-/// Segments beside `lock` whose state it may be: accounts that are locked out, things that have a lock, and what players have yet to
-/// earn.
-pub const LOCKABLE: [&[u8]; 32] = [
 /// Words of fields of a lock, besides those of its holder and its [details](DETAILS); the next list has what only stands beside one.
 pub const FIELD_WORDS: [&[u8]; 26] = [
     b"hostname",
@@ -105,6 +102,9 @@ pub const FIELD_ADDITIONS: [&[u8]; 25] = [
     b"worker",
 ];
 
+/// Segments beside `lock` whose state it may be: accounts that are locked out, things that have a lock, and what players have yet to
+/// earn.
+pub const LOCKABLE: [&[u8]; 32] = [
     b"login",
     b"signin",
     b"password",
@@ -164,9 +164,16 @@ pub const THINGS: [&[u8]; 20] = [
 ];
 
 /// Segments before `lock` of what people reserve, sign or close: a flag, a state or the id of who has it is no token.
-pub const BOOKABLE: [&[u8]; 24] = [
+pub const BOOKABLE: [&[u8]; 41] = [
     b"mic",
     b"seat",
+    b"bed",
+    b"berth",
+    b"venue",
+    b"ward",
+    b"stall",
+    b"cabin",
+    b"booth",
     b"slot",
     b"number",
     b"house",
@@ -188,11 +195,25 @@ pub const BOOKABLE: [&[u8]; 24] = [
     "房源".as_bytes(),
     "房间".as_bytes(),
     "座位".as_bytes(),
+    "席位".as_bytes(),
+    "床位".as_bytes(),
+    "泊位".as_bytes(),
+    "包厢".as_bytes(),
+    "包间".as_bytes(),
+    "车位".as_bytes(),
+    "场地".as_bytes(),
+    "餐桌".as_bytes(),
+    "工位".as_bytes(),
+    "展位".as_bytes(),
     "合同".as_bytes(),
 ];
 
+/// Segments before `lock` of other places that people reserve. The words mean more than that (`db:table:lock:orders`), so only the id of who
+/// has one behind its number is no token.
+pub const PLACES: [&[u8]; 7] = [b"table", b"desk", b"court", b"spot", b"lane", b"pitch", b"bay"];
+
 /// States of what can be booked.
-pub const STATES: [&[u8]; 26] = [
+pub const STATES: [&[u8]; 35] = [
     b"signed",
     b"sealed",
     b"archived",
@@ -219,6 +240,15 @@ pub const STATES: [&[u8]; 26] = [
     "已签".as_bytes(),
     "已售".as_bytes(),
     "已租".as_bytes(),
+    "已预订".as_bytes(),
+    "已预定".as_bytes(),
+    "占用".as_bytes(),
+    "占用中".as_bytes(),
+    "已占用".as_bytes(),
+    "使用中".as_bytes(),
+    "空闲".as_bytes(),
+    "维修中".as_bytes(),
+    "已入住".as_bytes(),
 ];
 
 /// Letters before the number of a person, as in `u8812`. Those of hosts and workers are none of them.
@@ -332,7 +362,7 @@ pub const SETTINGS: [&[u8]; 7] = [b"setting", b"settings", b"config", b"conf", b
 pub const COMPOUNDS: [&[u8]; 5] = [b"screen", b"screens", b"wallpaper", b"screensaver", "屏幕".as_bytes()];
 
 /// Values that say that something is locked, and that it is not.
-pub const YES: [&[u8]; 13] = [
+pub const YES: [&[u8]; 20] = [
     b"1",
     b"true",
     b"yes",
@@ -346,6 +376,13 @@ pub const YES: [&[u8]; 13] = [
     "已锁定".as_bytes(),
     "已锁".as_bytes(),
     "未解锁".as_bytes(),
+    "锁".as_bytes(),
+    "锁住".as_bytes(),
+    "已锁住".as_bytes(),
+    "加锁".as_bytes(),
+    "已加锁".as_bytes(),
+    "上锁".as_bytes(),
+    "已上锁".as_bytes(),
 ];
 pub const NO: [&[u8]; 12] = [
     b"0",
@@ -363,7 +400,7 @@ pub const NO: [&[u8]; 12] = [
 ];
 
 /// Plain words that the holder of a lock leaves in place of a token.
-pub const HELD: [&[u8]; 16] = [
+pub const HELD: [&[u8]; 22] = [
     b"processing",
     b"running",
     b"executing",
@@ -371,13 +408,74 @@ pub const HELD: [&[u8]; 16] = [
     b"doing",
     b"pending",
     b"busy",
-    b"held",
-    b"acquired",
     b"ok",
-    b"owner",
-    b"holder",
     b"token",
     b"value",
-    b"worker",
     b"main",
+    b"leader",
+    "处理中".as_bytes(),
+    "正在处理".as_bytes(),
+    "执行中".as_bytes(),
+    "正在执行".as_bytes(),
+    "进行中".as_bytes(),
+    "运行中".as_bytes(),
+    "占用".as_bytes(),
+    "占用中".as_bytes(),
+    "持有".as_bytes(),
+    "已持有".as_bytes(),
 ];
+
+/// Words of names of holders, and those that say only that a lock is held, in a value of several words, too: `order-service`, `LOCK_HELD`.
+pub const HOLDING: [&[u8]; 31] = [
+    b"owner",
+    b"holder",
+    b"held",
+    b"acquired",
+    b"lock",
+    b"locked",
+    b"locking",
+    b"mutex",
+    b"service",
+    b"svc",
+    b"server",
+    b"srv",
+    b"worker",
+    b"scheduler",
+    b"executor",
+    b"processor",
+    b"consumer",
+    b"producer",
+    b"thread",
+    b"node",
+    b"localhost",
+    b"pod",
+    b"daemon",
+    b"cron",
+    b"runner",
+    b"listener",
+    b"handler",
+    b"job",
+    b"task",
+    b"vm",
+    b"ip",
+];
+
+/// Last words of names of holders that have several words: `order-api`.
+pub const PROGRAMS: [&[u8]; 13] = [
+    b"app",
+    b"api",
+    b"client",
+    b"host",
+    b"gateway",
+    b"center",
+    b"web",
+    b"agent",
+    b"manager",
+    b"instance",
+    b"batch",
+    b"sync",
+    b"master",
+];
+
+/// Ends of names of holders in Chinese.
+pub const CHINESE_PROGRAMS: [&str; 6] = ["服务", "线程", "任务", "节点", "进程", "实例"];
