@@ -285,21 +285,43 @@ PERSISTENT = (
 )
 # Those that another segment has to follow.
 BEFORE_OTHERS = (b"sys_config", b"app_config", b"sysConfig", b"appConfig", "计数器".encode(), "计数".encode())
-# Behind the word for a cache, what makes the key a setting or a counter of the cache.
-MEASURES = (
-    *(b"ttl", b"expire", b"expires", b"expiry", b"timeout", b"size", b"max", b"limit", b"capacity", b"enable", b"enabled"),
-    *(b"switch", b"hit", b"hits", b"miss", b"misses", b"rate", b"ratio", b"stats", b"count", b"total", b"version", b"policy"),
-    *(b"strategy", b"prefix", b"config", b"evict", b"evicted", b"refresh", b"reload", "开关".encode(), "过期".encode()),
+# Behind the word for a cache, what makes the key a setting or a counter of the cache, whatever words follow.
+CONTROLS = (
+    *(b"ttl", b"expire", b"expires", b"expiry", b"timeout", b"size", b"max", b"capacity", b"enable", b"enabled", b"switch"),
+    *(b"hit", b"hits", b"miss", b"misses", b"evict", b"evicted", b"refresh", b"reload"),
+    *(word.encode() for word in ("开关", "过期", "过期时间", "大小", "容量", "命中", "未命中")),
 )
+# Those that count for each id.
+CACHE_COUNTERS = (b"hit", b"hits", b"miss", b"misses", b"evict", b"evicted", "命中".encode(), "未命中".encode())
+# What does so alone or beside such words, since it may also be cached.
+CACHE_SETTINGS = (
+    *(b"config", b"conf", b"setting", b"settings", b"version", b"stats", b"count", b"counter", b"counters", b"limit"),
+    *(b"strategy", b"prefix", b"ratio", "配置".encode(), "版本".encode(), "统计".encode(), "计数".encode()),
+)
+MEASURES = (*CONTROLS, *CACHE_SETTINGS)
+# What is as likely cached.
+CACHED_MEASURES = (b"rate", b"total", b"policy")
+
+
+def has_id(parts: list[bytes]) -> bool:
+    return any(re.search(rb"\d", part) for part in parts)
 
 
 def names_cache(parts: list[bytes]) -> bool:
     """Returns whether a segment names a cache, with the id of what is cached behind it."""
     for at, part in enumerate(parts[:-1]):
-        has_id = any(re.search(rb"\d", behind) for behind in parts[at + 1 :])
-        if part.lower() in CACHES and parts[at + 1].lower() not in MEASURES and has_id:
+        measures = parts[at + 1].lower() in (*MEASURES, *CACHED_MEASURES)
+        if part.lower() in CACHES and not measures and has_id(parts[at + 1 :]):
             return True
     return False
+
+
+def measures_cache(behind: list[bytes]) -> bool:
+    """Returns whether what follows the word for a cache makes the key a setting or a counter of it."""
+    first, *rest = (part.lower() for part in behind)
+    if first in CACHE_COUNTERS or (first in CONTROLS and not has_id(rest)):
+        return True
+    return all(part in MEASURES for part in (first, *rest))
 
 
 def platform_class(key: Key) -> str | None:
@@ -311,7 +333,7 @@ def platform_class(key: Key) -> str | None:
         if part in BEFORE_OTHERS and at + 1 < len(parts):
             return "cache" if names_cache(parts[at + 1 :]) else "persistent"
         if part in CACHES and at + 1 < len(parts):
-            return "cache"
+            return "persistent" if measures_cache(parts[at + 1 :]) else "cache"
         if part == b"lock" and at + 1 < len(parts):
             # The class of locks takes only some types; it is still the first word that decides.
             return "lock" if key.type in LOCK_TYPES else None

@@ -6,7 +6,7 @@ use super::{Checks, Judged, MOST_KEY_CHECKS, NameJudged, PatternTarget, UsualJud
 use crate::pattern::name::KeyName;
 use crate::pattern::shape::IdByte;
 use crate::pattern::slot::untagged;
-use crate::policy::caches::{self, CACHE};
+use crate::policy::caches::{self, CACHE, PERSISTENT};
 use crate::policy::dictionary::Matched;
 use crate::policy::key_view::KeyView;
 use crate::policy::name_pass::Violations;
@@ -283,6 +283,8 @@ impl Checks {
         let (matched, mut is_spelling) = (&mut named.matched, false);
         // A cache of what may live forever: `shop:config:cache:7`.
         let (mut class, mut cache, mut may_be_cache) = (None, None, false);
+        // True if a pattern that may begin at any level decides the class.
+        let mut is_anywhere = false;
         let of = |class: u16| self.context.classes.get(usize::from(class));
         // The first target of each list takes precedence.
         for target in &named.targets {
@@ -290,7 +292,10 @@ impl Checks {
                 PatternTarget::Entry(entry) => _ = matched.entry.get_or_insert(entry),
                 PatternTarget::Class(of_class) => _ = class.get_or_insert(of_class),
                 PatternTarget::ClassAnywhere(anywhere) => match class {
-                    None => (class, may_be_cache) = (Some(anywhere), of(anywhere).is_some_and(|class| !class.required)),
+                    None => {
+                        (class, is_anywhere) = (Some(anywhere), true);
+                        may_be_cache = of(anywhere).is_some_and(|class| !class.required);
+                    }
                     Some(_)
                         if may_be_cache && of(anywhere).is_some_and(|class| class.required && class.name == CACHE) =>
                     {
@@ -325,7 +330,12 @@ impl Checks {
         if matched.expected.is_some() {
             matched.rules |= self.expecting;
         }
-        let class = cache.filter(|_| caches::names_cache(name)).or(class);
+        let mut class = cache.filter(|_| caches::names_cache(name)).or(class);
+        let is_cache = is_anywhere && class.and_then(of).is_some_and(|class| class.required && class.name == CACHE);
+        if is_cache && caches::measures_cache(name) {
+            let place = self.context.classes.iter().position(|class| !class.required && class.name == PERSISTENT);
+            class = place.and_then(|place| u16::try_from(place).ok());
+        }
         let entry = matched.entry.map(usize::from);
         matched.class = entry.and_then(|entry| self.context.entries.get(entry)?.class).or(class);
         let of_entry = || entry.and_then(|entry| self.entry_budgets.get(entry).copied().flatten());

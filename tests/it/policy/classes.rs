@@ -95,6 +95,8 @@ fn platform_lifetimes() {
             ("shop:config:theme:1", None, ""),
             ("counter:page:visit:1", None, ""),
             ("cache:config:theme:1", None, "missing!"),
+            ("edu:course:cache:ttl", None, ""),
+            ("sys:cache:switch:course", None, ""),
             ("shop:lock:order:7", None, "lock-missing! missing!"),
             ("shop:lock:order:7", Some(3_600), ""),
             ("shop:lock:order:7", Some(3_601), "too-long+"),
