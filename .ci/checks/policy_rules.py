@@ -325,8 +325,10 @@ def measures_cache(behind: list[bytes]) -> bool:
 
 
 def platform_class(key: Key) -> str | None:
-    """Returns the class of a key under platform: that of its leftmost word, but for caches of persistent data."""
+    """Returns the class of a key under platform: that of its leftmost word, but for locks, caches of persistent data, settings of caches."""
     parts = b":".join(segments(key.name)).split(b":", LEVELS - 1)
+    if key.type in LOCK_TYPES and b"lock" in parts[:-1]:
+        return "lock"
     for at, part in enumerate(parts):
         if part in PERSISTENT:
             return "cache" if names_cache(parts[at + 1 :]) else "persistent"

@@ -278,7 +278,7 @@ impl RowFilter<'_> {
         }
         let matched = room.judged.matched;
         let view = KeyView { record, context: &checks.context, matched };
-        room.class = view.class().and(matched.class);
+        room.class = view.class_index();
         room.breaks.clear();
         if let Some(breaking) = &self.breaking {
             breaking.add_of_patterns(record, place, self.questions.inspection.as_deref(), room);

@@ -92,6 +92,8 @@ pub struct Matched {
     pub entry: Option<u16>,
     /// TTL class: that of the entry, or the class whose patterns match.
     pub class: Option<u16>,
+    /// TTL class of locks whose patterns match behind those of `class`: that of the key if it is a lock (`cache:lock:7`).
+    pub lock_class: Option<u16>,
     /// Memory budget.
     pub budget: Option<u16>,
     /// Expected types.

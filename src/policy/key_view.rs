@@ -52,9 +52,19 @@ impl<'a> KeyView<'a> {
     /// Returns the TTL class of the key: that of its dictionary entry, or the class whose patterns it matches; `None` if the
     /// class does not take its type, or takes locks only and this is none.
     pub fn class(&self) -> Option<&'a TtlClass> {
-        let class = self.context.classes.get(usize::from(self.matched.class?))?;
-        let suits = class.kinds.is_empty() || class.kinds.contains(&self.record.kind);
-        (suits && (!class.locks || may_be_lock(self.record))).then_some(class)
+        self.context.classes.get(usize::from(self.class_index()?))
+    }
+
+    /// Returns the index of [`KeyView::class`].
+    pub fn class_index(&self) -> Option<u16> {
+        let takes = |index: &u16| {
+            let class = self.context.classes.get(usize::from(*index));
+            class.is_some_and(|class| {
+                let suits = class.kinds.is_empty() || class.kinds.contains(&self.record.kind);
+                suits && (!class.locks || may_be_lock(self.record))
+            })
+        };
+        self.matched.lock_class.filter(takes).or_else(|| self.matched.class.filter(takes))
     }
 
     /// Returns the types that the policy expects; `None` if it says nothing about the key.

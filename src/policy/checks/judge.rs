@@ -139,7 +139,7 @@ impl Checks {
         named: &NameJudged,
         violations: &'v mut Violations,
     ) -> Option<UsualJudged<'v>> {
-        let Matched { entry, class, budget, expected: _, lock: is_lock, rules } = named.matched;
+        let Matched { entry, class, lock_class: _, budget, expected: _, lock: is_lock, rules } = named.matched;
         // With a dictionary, every key counts under an entry or as unregistered.
         let counts_elsewhere = entry.is_some() || budget.is_some() || !named.exemptions.is_empty();
         let unmeasured = named.broken.bits & self.uncounted_names & !named.broken.counted;
@@ -296,6 +296,12 @@ impl Checks {
                         (class, is_anywhere) = (Some(anywhere), true);
                         may_be_cache = of(anywhere).is_some_and(|class| !class.required);
                     }
+                    // A lock behind another word: `cache:lock:7`.
+                    Some(first)
+                        if is_anywhere && first != anywhere && of(anywhere).is_some_and(|class| class.locks) =>
+                    {
+                        _ = matched.lock_class.get_or_insert(anywhere);
+                    }
                     Some(_)
                         if may_be_cache && of(anywhere).is_some_and(|class| class.required && class.name == CACHE) =>
                     {
@@ -337,7 +343,11 @@ impl Checks {
             class = place.and_then(|place| u16::try_from(place).ok());
         }
         let entry = matched.entry.map(usize::from);
-        matched.class = entry.and_then(|entry| self.context.entries.get(entry)?.class).or(class);
+        let class_of_entry = entry.and_then(|entry| self.context.entries.get(entry)?.class);
+        if class_of_entry.is_some() {
+            matched.lock_class = None;
+        }
+        matched.class = class_of_entry.or(class);
         let of_entry = || entry.and_then(|entry| self.entry_budgets.get(entry).copied().flatten());
         let of_class = || self.class_budgets.get(usize::from(matched.class?)).copied().flatten();
         matched.budget = matched.budget.or_else(of_entry).or_else(of_class);

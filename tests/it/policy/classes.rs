@@ -64,6 +64,8 @@ fn service_lifetimes() {
             ("shop:lock:order:7", Some(60), ""),
             ("shop:lock:order:7", Some(61), "too-long+"),
             ("{tag}:lock:x", Some(61), "too-long+"),
+            ("cache:lock:course:1", Some(60), ""),
+            ("cache:lock:course:1", Some(61), "too-long+"),
             ("lock:task:123", None, "lock-missing! missing!"),
             ("shop:lock:order:7", None, "lock-missing! missing!"),
             ("{tag}:lock:x", None, "lock-missing! missing!"),
@@ -97,6 +99,10 @@ fn platform_lifetimes() {
             ("cache:config:theme:1", None, "missing!"),
             ("edu:course:cache:ttl", None, ""),
             ("sys:cache:switch:course", None, ""),
+            ("cache:lock:course:1", Some(3_601), "too-long+"),
+            ("cache:lock:course:1", None, "lock-missing! missing!"),
+            ("seq:lock:refresh:1", Some(3_601), "too-long+"),
+            ("cache:lock:course:1", Some(3_600), ""),
             ("shop:lock:order:7", None, "lock-missing! missing!"),
             ("shop:lock:order:7", Some(3_600), ""),
             ("shop:lock:order:7", Some(3_601), "too-long+"),
@@ -159,7 +165,8 @@ fn rows_name_the_class_of_locks_only_beside_locks() {
     let mut dump = Dump::new();
     dump.string("shop:lock:order:7", "8d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f")
         .hash("iot:device:lock:7", &[("name", "door"), ("battery", "88")])
-        .string("shop:cache:lock:7", "x");
+        .string("shop:cache:lock:7", "x")
+        .string("shop:cache:lock:8", "{\"name\":\"door lock\"}");
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("dump.rdb");
     std::fs::write(&file, dump.bytes()).unwrap();
@@ -174,7 +181,8 @@ fn rows_name_the_class_of_locks_only_beside_locks() {
     let class = |key: &str, class: Option<&str>| (key.to_owned(), class.map(str::to_owned));
     let expected = [
         class("iot:device:lock:7", None),
-        class("shop:cache:lock:7", Some("cache")),
+        class("shop:cache:lock:7", Some("lock")),
+        class("shop:cache:lock:8", Some("cache")),
         class("shop:lock:order:7", Some("lock")),
     ];
     assert_eq!(classes, expected);
