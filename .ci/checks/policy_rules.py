@@ -359,6 +359,7 @@ TYPES_ANYWHERE = {
     b"cache": None,
     b"caches": None,
     b"cached": None,
+    "缓存".encode(): None,
     b"session": None,
     b"tmp": None,
     **{word.encode(): ("list", "stream", "zset") for word in ("queue", "queues", "队列", "消息队列")},
@@ -367,6 +368,8 @@ TYPES_ANYWHERE = {
     **{word.encode(): ("zset",) for word in RANKINGS},
 }
 TYPES_FIRST = {
+    b"horizon": None,
+    b"laravel_horizon": None,
     b"rate": ("string", "hash", "zset"),
     b"recent": ("list", "zset"),
     b"delayed": ("zset",),
@@ -378,24 +381,24 @@ TYPES_FIRST = {
 # What makes a key something else, anywhere behind the word, in whatever case and with a number or a dot behind it.
 SIDE_DATA = (
     "size length len count total limit config rule rules lock status state stats meta info seq version "
-    "time updated_at offset lastid cursor paused "
+    "time updated_at offset lastid cursor paused cache caches cached 缓存 "
 ).split()
 OF_QUEUES = (
     "consumer consumers worker workers job jobs result results dedup processing inflight ticket tickets "
-    "number current position rank patient window area geofence vip "
+    "number current position rank depth patient window area geofence vip "
 ).split()
 OF_RANKINGS = (
-    "prize prizes reward rewards award season snapshot name names my top "
+    "prize prizes reward rewards award season snapshot name names my top rank "
 ).split()
 OF_COUNTERS = (
-    "window windows cashier desk clerk teller staff open 柜台 窗口 "
+    "window windows cashier desk clerk teller staff open cache caches cached 缓存 柜台 窗口 "
 ).split()
 OF_RECENT = (
-    "login logins signin active seen time at ip version count config status "
+    "login logins signin active seen time at ip version count config status cache cached 缓存 "
 ).split()
 OF_DELAYED = (
     "flight flights train trains bus shipment shipments parcel waybill delivery count config status lock "
-    "航班 "
+    "cache cached 缓存 航班 "
 ).split()
 EXCEPT = {
     **{word.encode(): [*SIDE_DATA, *OF_QUEUES] for word in ("queue", "queues", "队列", "消息队列")},

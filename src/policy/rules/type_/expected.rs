@@ -2,7 +2,8 @@
 //!
 //! The types are those of the `[[expected]]` entry that a key matches; entries of a preset also match their word in capitals. Keys
 //! that match none are not judged, nor are those with a segment of `except` anywhere behind the first name of the pattern
-//! (`queue:size:mail`, `queue:mail:size` and `queue:size7` beside queues), and those whose entry of the data dictionary states a type and an owner: `key.registered` judges
+//! (`queue:size:mail`, `queue:mail:size` and `queue:size7` beside queues), nor strings that are a number where no string is expected, such as
+//! the length of a queue or a rank (`leaderboard:score:7` is `99`), and those whose entry of the data dictionary states a type and an owner: `key.registered` judges
 //! them. A draft without owners excuses nothing.
 
 use crate::policy::KeyView;
@@ -48,6 +49,9 @@ fn build(_: &Params) -> Result<BuiltRule, String> {
     Ok(BuiltRule::Key(Box::new(ExpectedType)))
 }
 
+/// Longest number that is recognised, in bytes.
+const LONGEST_NUMBER: usize = 24;
+
 /// Demands the types that the policy expects.
 #[derive(Debug, Clone, Copy)]
 pub struct ExpectedType;
@@ -56,7 +60,8 @@ impl KeyRule for ExpectedType {
     fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
         let expected = key.expected().filter(|expected| !expected.kinds.is_empty())?;
         let registered = key.entry().is_some_and(|entry| entry.kind.is_some() && entry.owner.is_some());
-        let breaks = !registered && !expected.kinds.contains(&key.record.kind) && !is_excepted(key, expected);
+        let breaks =
+            !registered && !expected.kinds.contains(&key.record.kind) && !is_excepted(key, expected) && !is_number(key);
         breaks.then_some(Violation { measured: 0, allowed: 0 })
     }
 
@@ -67,6 +72,17 @@ impl KeyRule for ExpectedType {
     fn needs(&self, known: &Known<'_>) -> Option<Need> {
         known.context.expected.is_empty().then_some(Need::ExpectedTypes)
     }
+}
+
+/// Returns whether a key is a string that holds a number.
+fn is_number(key: &KeyView<'_>) -> bool {
+    let text =
+        key.record.raw.filter(|_| key.record.kind == Kind::String).and_then(|raw| raw.short_string(LONGEST_NUMBER));
+    text.is_some_and(|text| {
+        let digits = text.strip_prefix(b"-").unwrap_or(&text);
+        let mut parts = digits.splitn(2, |byte| *byte == b'.');
+        parts.all(|part| !part.is_empty() && part.iter().all(u8::is_ascii_digit))
+    })
 }
 
 /// Returns whether a segment behind the first name of the pattern says that a key is something else. It may have a number, or more
@@ -93,6 +109,9 @@ mod tests {
     use super::META;
     use crate::policy::checks::Checks;
     use crate::policy::testing::{breaks, checks, record};
+    use crate::rdb::peek::RawValue;
+    use crate::rdb::template::Templates;
+    use crate::rdb::value_type::ValueType;
     use crate::record::{Kind, Record};
 
     const POLICY: &str = "[rules]\n\"type.expected\" = \"should\"\n\
@@ -202,6 +221,25 @@ mod tests {
         assert!(!judged(&own, "queue:a:b") && judged(&own, "QUEUE:a:b"));
         let own = service("[[expected]]\npattern = \"**:queue:**\"\ntypes = [\"set\"]\n");
         assert!(!judged(&own, "queue:a:b") && !judged(&own, "QUEUE:a:b"), "it replaces the entry of the preset");
+    }
+
+    #[test]
+    fn a_number_is_no_queue() {
+        let checks = checks(POLICY);
+        let is_judged = |kind: Kind, value: &'static [u8]| {
+            let bytes: &'static [u8] = [&[value.len() as u8], value].concat().leak();
+            breaks(&checks, "shop:queue:mail:1", |record| {
+                let value_type = ValueType::String;
+                record.raw = Some(RawValue { value_type, bytes, templates: Templates::NONE });
+                record.kind = kind;
+            })
+        };
+        for value in [&b"3"[..], b"-3", b"99.5", b"1700000000123"] {
+            assert!(!is_judged(Kind::String, value) && is_judged(Kind::Set, value), "{}", value.escape_ascii());
+        }
+        for value in [&b""[..], b"-", b"1.", b"1.2.3", b"1,2", b"a1", b"[1]"] {
+            assert!(is_judged(Kind::String, value), "{}", value.escape_ascii());
+        }
     }
 
     #[test]
