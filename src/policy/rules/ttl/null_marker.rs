@@ -4,8 +4,8 @@
 //! newline that Go's encoder of JSON writes behind it. Numbers and flags such as `0` or `false` are none, nor are collections, which
 //! are never empty. The object by which Spring caches null (`NullValue`) is a marker however it is serialized. What cannot be written
 //! in a policy always counts: that object, `null`, and the lists, sets and maps of no elements as Java writes them, a marker that Java,
-//! pickle, msgpack or igbinary wrote as a string, the `None`, `[]` and `{}` that Python pickles, and the null and the empty collections
-//! of igbinary and msgpack. Words that may as well be data (`EMPTY`, `NOT_FOUND`, 空, 不存在) count in keys of the class `cache`.
+//! pickle, msgpack or igbinary wrote as a string, the `None`, `[]` and `{}` that Python pickles, the `nil` of Ruby, and the null and the
+//! empty collections of igbinary and msgpack. Words that may as well be data (`EMPTY`, `NOT_FOUND`, 空, 不存在) count in keys of the class `cache`.
 //!
 //! The standards speak of cached results, so keys do not count whose TTL class holds something else: classes of `except`, and those
 //! that may live forever, such as counters and configuration. Keys without a class count, since not every cache is named so,
@@ -77,8 +77,8 @@ const EMPTY_LIST: &[u8; 52] =
 /// `ArrayList` of no elements as Java serializes it.
 const ARRAY_LIST: &[u8; 58] = b"\xac\xed\0\x05sr\0\x13java.util.ArrayList\x78\x81\xd2\x1d\x99\xc7\x61\x9d\x03\0\x01I\0\x04sizexp\0\0\0\0w\x04\0\0\0\0x";
 
-/// Null in binary form: that of Spring and Java, and those of igbinary and msgpack.
-const BINARY_NULLS: [&[u8]; 4] = [SPRING, JAVA_NULL, b"\0\0\0\x02\0", b"\xc0"];
+/// Null in binary form: that of Spring and Java, and those of igbinary, msgpack and Ruby.
+const BINARY_NULLS: [&[u8]; 5] = [SPRING, JAVA_NULL, b"\0\0\0\x02\0", b"\xc0", b"\x04\x080"];
 
 /// Empty collections in binary form: a list of Java, the array of igbinary, the array and the map of msgpack.
 const BINARY_COLLECTIONS: [&[u8]; 4] = [ARRAY_LIST, b"\0\0\0\x02\x14\0", b"\x90", b"\x80"];
@@ -276,8 +276,8 @@ impl NullMarker {
                 let mut segments = key.context.separators.split(&name);
                 let excepts = |segment: &[u8]| match marker {
                     Marker::Null | Marker::Word => false,
-                    Marker::Text => is_among(segment, &PRESENT) || is_among(segment, &FILLED),
-                    Marker::Collection => is_among(segment, &FILLED),
+                    Marker::Text => ends_with_one(segment, &PRESENT) || begins_or_ends_with_one(segment, &FILLED),
+                    Marker::Collection => begins_or_ends_with_one(segment, &FILLED),
                 };
                 marker != Marker::Word && !segments.any(|segment| is_among(segment, &self.except) || excepts(segment))
             }
@@ -323,7 +323,7 @@ impl Marker {
         match text {
             b"" | b"\"\"" | b"s:0:\"\";" => Marker::Text,
             [b'{' | b'[', ..] if memchr::memmem::find(text, b"NullValue").is_none() => Marker::Collection,
-            [b'a', b':', ..] => Marker::Collection,
+            [b'a' | b'O', b':', ..] | [b'"', b'{' | b'[', ..] => Marker::Collection,
             _ => Marker::Null,
         }
     }
@@ -331,6 +331,22 @@ impl Marker {
 
 fn is_among<W: AsRef<str>>(segment: &[u8], words: &[W]) -> bool {
     words.iter().any(|word| segment.eq_ignore_ascii_case(word.as_ref().as_bytes()))
+}
+
+/// Returns whether a segment is one of some words, or its last word is: `repeat_submit`, `repeatSubmit`.
+fn ends_with_one(segment: &[u8], words: &[&str]) -> bool {
+    is_among(segment, words) || words_of(segment).next_back().is_some_and(|word| is_among(word, words))
+}
+
+/// Returns whether the same holds, or its first word is: `cartItems`.
+fn begins_or_ends_with_one(segment: &[u8], words: &[&str]) -> bool {
+    ends_with_one(segment, words) || words_of(segment).next().is_some_and(|word| is_among(word, words))
+}
+
+/// Returns the words of a segment, divided by marks and by capitals behind small letters.
+fn words_of(segment: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
+    let is_joined = |one: &u8, other: &u8| !(one.is_ascii_lowercase() && other.is_ascii_uppercase());
+    segment.split(|byte| matches!(byte, b'_' | b'-' | b'.')).flat_map(move |piece| piece.chunk_by(is_joined))
 }
 
 /// Returns whether a value is a collection of Java without elements, of which there is one form of each length.

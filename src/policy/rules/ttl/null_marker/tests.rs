@@ -49,6 +49,11 @@ fn empty_values_of_other_serializers_count() {
     for value in values {
         assert!(breaks(value), "{}", value.escape_ascii());
     }
+    let values = [&b"\x04\x080"[..], b"<nil>", b"(null)", b"\"{}\"", b"\"[]\"", b"O:8:\"stdClass\":0:{}"];
+    for value in values {
+        assert!(breaks(value), "{}", value.escape_ascii());
+    }
+    assert!(!breaks(b"\x04\x08i\0") && !breaks(b"\"{}") && !breaks(b"nil>"));
     assert!(!breaks(b"\x91\x01") && !breaks(b"[\"java.util.HashMap\",{\"a\":1}]"));
 }
 
@@ -286,4 +291,24 @@ fn markers_are_checked_when_the_policy_is_read() {
 fn only_strings_are_asked_about() {
     let checks = rule("");
     assert_eq!(checks.keys[0].rule.kinds(), [crate::record::Kind::String]);
+}
+
+#[test]
+fn words_of_a_segment_except_keys_as_the_whole_one_does() {
+    let checks = rule("max = \"60s\"");
+    for name in ["edu:shopping_cart:1", "edu:cartItems:1", "edu:courseCart:1", "shop:cart:1"] {
+        for value in ["[]", "{}", ""] {
+            assert_eq!(plain(&checks, name, value, Some(60_001)), None, "{name} {value}");
+        }
+        assert!(plain(&checks, name, "null", Some(60_001)).is_some(), "{name}");
+    }
+    for name in
+        ["edu:repeat_submit:1", "edu:repeatSubmit:1", "edu:sms:cooldown:1", "live:gift:msgid:1", "edu:wasRead:1"]
+    {
+        assert_eq!(plain(&checks, name, "", Some(60_001)), None, "{name}");
+        assert!(plain(&checks, name, "[]", Some(60_001)).is_some(), "{name}");
+    }
+    for name in ["edu:cartoon:1", "edu:read_list:1", "edu:submitForm:1", "edu:course_cart_price:1"] {
+        assert!(plain(&checks, name, "", Some(60_001)).is_some(), "{name}");
+    }
 }

@@ -3,9 +3,9 @@
 /// Spring's marker as one of its serializers of JSON writes it.
 const SPRING_NULL: &str = "{\"@class\":\"org.springframework.cache.support.NullValue\"}";
 
-/// Default markers: of databases, JSON, Lua, Python, PHP and JavaScript, and the empty values of JSON and PHP; behind them, those that
+/// Default markers: of databases, JSON, Lua, Go, C, Python, PHP and JavaScript, and the empty values of JSON and PHP; behind them, those that
 /// Jackson and Fastjson write with their class, and Spring's.
-pub(super) const MARKERS: [&str; 47] = [
+pub(super) const MARKERS: [&str; 52] = [
     "",
     "NULL",
     "null",
@@ -24,6 +24,11 @@ pub(super) const MARKERS: [&str; 47] = [
     "s:0:\"\";",
     "undefined",
     "<NULL>",
+    "<nil>",
+    "(null)",
+    "\"{}\"",
+    "\"[]\"",
+    "O:8:\"stdClass\":0:{}",
     "\"None\"",
     "{ }",
     "[ ]",
@@ -59,7 +64,7 @@ pub(super) const MARKERS: [&str; 47] = [
 pub(super) const CACHED_WORDS: [&str; 5] = ["EMPTY", "NOT_FOUND", "空", "空值", "不存在"];
 
 /// Segments of keys that say all by being there: their empty string is no result, whatever other value is.
-pub(super) const PRESENT: [&str; 52] = [
+pub(super) const PRESENT: [&str; 63] = [
     "signed",
     "notified",
     "claimed",
@@ -109,6 +114,17 @@ pub(super) const PRESENT: [&str; 52] = [
     "closed",
     "started",
     "shown",
+    "submit",
+    "cooldown",
+    "cd",
+    "msgid",
+    "dup",
+    "exists",
+    "kickout",
+    "logout",
+    "locked",
+    "冷却",
+    "重复提交",
     "已读",
     "已签",
     "在线",
