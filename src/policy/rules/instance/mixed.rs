@@ -4,7 +4,7 @@
 //! segments that are followed by another segment; ids, dates and crowded levels (`{int}`, `{*}`) are not counted. A first
 //! segment that says what a key is for (`prefixes`: `cache:`, `lock:`) or where it is used (`environments`: `prod:`, `test:`) is no
 //! business; the next segment is, under the same conditions, so that `lock:order:1`, `prod:order:2:info` and `order:1:info` belong
-//! to one. Where all names begin with the name of a company or system, `level` says which of the remaining segments is the
+//! to one. Libraries such as Sidekiq and Sa-Token, whose keys begin with their names, are none. Where all names begin with the name of a company or system, `level` says which of the remaining segments is the
 //! business. First segments that differ in a number at the end are parts of one business if mostly the same segments follow them
 //! (`s0:` to `s7:`, `shard0:`); a numbered prefix or environment (`prod1:`) is like one without a number. Only owners and businesses with
 //! at least `share` of the memory or of the keys count; where most of it belongs to smaller ones, a tenth of that suffices, so that a
@@ -134,6 +134,33 @@ pub const INFRASTRUCTURE: [&str; 20] = [
     "queues", "队列", "counter", "counters", "计数", "rate", "tmp", "temp",
 ];
 
+/// First segments under which libraries keep the sessions, jobs and caches of any business: they are none, nor is what follows.
+const FRAMEWORKS: [&str; 16] = [
+    "satoken",
+    "sa-token",
+    "jetcache",
+    "shiro",
+    "sidekiq",
+    "asynq",
+    "celery",
+    "celery-task-meta",
+    "rq",
+    "bull",
+    "bullmq",
+    "resque",
+    "hangfire",
+    "horizon",
+    "laravel_horizon",
+    "redisson",
+];
+
+/// Returns whether a first segment is that of a library. Spring is one if its sessions follow.
+fn is_framework(FirstSegment { segment, next, .. }: &FirstSegment) -> bool {
+    let is_session = |next: &FirstSegment| next.segment.eq_ignore_ascii_case("session");
+    FRAMEWORKS.iter().any(|word| segment.eq_ignore_ascii_case(word))
+        || segment.eq_ignore_ascii_case("spring") && !next.is_empty() && next.iter().all(is_session)
+}
+
 /// Returns whether a first segment is usually no business, in whatever case: the next one is.
 pub fn is_usual_prefix(segment: &str) -> bool {
     is_environment(segment.as_bytes()) || INFRASTRUCTURE.iter().any(|word| segment.eq_ignore_ascii_case(word))
@@ -225,7 +252,8 @@ impl MixedRule {
 
     /// Adds the businesses of a level. Recurses as deep as the list, which has [`SEGMENT_LEVELS`].
     fn collect<'a>(&self, segments: &'a [FirstSegment], level: u64, businesses: &mut BTreeMap<&'a str, Business<'a>>) {
-        for FirstSegment { segment, weight, next, .. } in segments {
+        for first in segments.iter().filter(|first| !is_framework(first)) {
+            let FirstSegment { segment, weight, next, .. } = first;
             match level {
                 _ if self.is_prefix(segment) => self.collect(next, level, businesses),
                 ..=1 => {
@@ -410,6 +438,26 @@ mod tests {
         report.prefixes.first = vec![segment("prod", vec![system])];
         assert_eq!(names(&rule(), &report), ["acme"]);
         assert_eq!(names(&MixedRule { level: 2, ..rule() }, &report), ["pay", "user"]);
+    }
+
+    #[test]
+    fn libraries_are_no_businesses() {
+        let segment = |segment: &str, next: Vec<FirstSegment>| FirstSegment {
+            segment: segment.to_owned(),
+            weight: Weight { keys: 100, memory: Bytes(100) },
+            next,
+            ..FirstSegment::default()
+        };
+        let leaf = |name: &str| segment(name, Vec::new());
+        let names = |first: Vec<FirstSegment>| -> Vec<String> {
+            rule().businesses(&first).iter().map(|one| one.name.clone().into_owned()).collect()
+        };
+        let libraries = ["satoken", "SATOKEN", "bull", "rq", "celery", "jetcache", "shiro", "sidekiq", "asynq"];
+        let mut first = libraries.map(leaf).to_vec();
+        first.extend([segment("spring", vec![leaf("session")]), segment("prod", vec![leaf("bull"), leaf("user")])]);
+        assert_eq!(names(first), ["user"]);
+        let spring = segment("spring", vec![leaf("session"), leaf("sale")]);
+        assert_eq!(names(vec![leaf("bulls"), leaf("order"), spring]), ["bulls", "order", "spring"]);
     }
 
     #[test]
