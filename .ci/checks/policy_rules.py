@@ -58,10 +58,10 @@ def characters(name: bytes) -> str:
     return name.decode("utf-8", "surrogateescape")
 
 
-# Characters that Unicode lets fonts ignore, annotation marks, and the empty Braille pattern.
+# Characters that Unicode lets fonts ignore, annotation marks, what is no character, and the empty Braille pattern.
 INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f"
-    "\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    "\ufeff\uffa0\ufff0-\uffff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 # Quotation_Mark of Unicode, and the backticks.
 QUOTES = re.compile("[\"'`\u00ab\u00bb\u2018-\u201f\u2039\u203a\u2e42\u300c-\u300f\u301d-\u301f\ufe41-\ufe44\uff02\uff07\uff40\uff62\uff63]")

@@ -1,4 +1,4 @@
-//! Recognition of JSON that holds objects: an object with members, an array of objects, or a JSON string that holds one of
+//! Recognition of JSON that holds objects: an object with members, an array of objects, also within arrays, or a JSON string that holds one of
 //! these, as clients that encode twice write it. An object or array may have the name of its Java class in front, as Jackson
 //! writes it: `["com.shop.User",{"id":1}]`, `["java.util.ArrayList",[{"id":1}]]`. Values may be as Fastjson writes them with
 //! the names of classes: numbers with a letter for their type (`1001L`) and sets (`Set["a"]`).
@@ -157,13 +157,18 @@ impl<'t> Json<'t> {
     /// Parses an array of objects, or a pair of a class name and an object or array.
     fn array_of_objects(&mut self) -> Result<(), Stop> {
         self.next()?;
+        self.objects()
+    }
+
+    /// Parses an array of objects, of arrays of them or of pairs, or a pair, from the byte after its bracket.
+    fn objects(&mut self) -> Result<(), Stop> {
         if self.blank().first() == Some(&b'"') {
             return self.typed();
         }
         loop {
             match self.next()? {
                 b'{' => self.members()?,
-                b'[' => self.typed()?,
+                b'[' => self.objects()?,
                 _ => return Err(Stop::Malformed),
             }
             match self.next()? {

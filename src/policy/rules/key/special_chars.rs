@@ -75,13 +75,13 @@ pub fn is_special(character: char) -> bool {
 
 /// Returns whether a character takes no space, or shows as a space that is none.
 ///
-/// These are the characters that Unicode lets fonts ignore (`Default_Ignorable_Code_Point`), the annotation marks, and the
-/// empty Braille pattern.
+/// These are the characters that Unicode lets fonts ignore (`Default_Ignorable_Code_Point`), the annotation marks, the
+/// mark of an object that is left out, what is no character, and the empty Braille pattern.
 fn is_invisible(character: char) -> bool {
     matches!(character,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
         | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-        | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+        | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{ffff}'
         | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn invisible_characters_count() {
         let invisible = "\u{200b}\u{200c}\u{200d}\u{200e}\u{200f}\u{2060}\u{2064}\u{feff}\u{202a}\u{202e}\u{2066}\u{2069}\u{ad}\
-                         \u{61c}\u{180e}\u{3164}\u{115f}\u{2800}\u{fe0f}\u{e0041}\u{fff9}";
+                         \u{61c}\u{180e}\u{3164}\u{115f}\u{2800}\u{fe0f}\u{e0041}\u{fff9}\u{fffc}\u{fffe}\u{ffff}";
         for character in invisible.chars() {
             assert_eq!(specials(format!("user:{character}1").as_bytes()), 1, "{}", character.escape_unicode());
         }

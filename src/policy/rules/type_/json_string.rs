@@ -1,6 +1,6 @@
 //! `type.json-string`: objects are stored as hashes, not as JSON strings.
 //!
-//! Measured: length of strings that hold a JSON object with members, an array of such objects, either with the name of its class in
+//! Measured: length of strings that hold a JSON object with members, an array of such objects, also within arrays, either with the name of its class in
 //! front (Jackson's default typing), or a JSON string that holds one of these (encoded twice). The first 128 bytes must follow the grammar of JSON and the last one must end it; shorter texts are
 //! parsed completely. Other arrays, numbers, empty objects, also with the name of their class, templates and log lines do not count.
 
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn other_strings_keep_it() {
-        for text in [&b"{{a}}"[..], b"[1]", b"[]", b"\"a\"", b"abc"] {
+        for text in [&b"{{a}}"[..], b"[1]", b"[]", b"[[1]]", b"[[]]", b"[[{}]]", b"[[{\"a\":1}]", b"\"a\"", b"abc"] {
             assert_eq!(check(0, text), None);
         }
         for text in [
@@ -135,6 +135,7 @@ mod tests {
             assert_eq!(check(0, text.as_bytes()), None, "{text}");
         }
         assert!(check(0, b"{\"@class\":\"a.B\",\"c\":1}").is_some());
+        assert!(check(0, b"[[{\"a\":1}]]").is_some() && check(0, b"[[[{\"a\":1},{\"b\":2}]],[{\"a\":1}]]").is_some());
         assert!(check(0, b"[{\"a\":1}]").is_some() && check(0, b"\"{\\\"a\\\":1}\"").is_some());
     }
 }
