@@ -43,7 +43,7 @@ pub enum IgnoredFact {
 
 /// Parses a time with its unit; returns milliseconds.
 fn tolerance(text: &str) -> Result<u64, String> {
-    span(text).ok_or_else(|| "expected a time with its unit, such as 500ms, 1s or 2m".to_owned())
+    span(text).ok_or_else(|| "expected a time with its unit, such as 500ms or 1s".to_owned())
 }
 
 #[cfg(test)]
