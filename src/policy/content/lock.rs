@@ -237,8 +237,9 @@ fn is_setting(value: &[u8]) -> bool {
     }
     if !value.is_ascii() {
         let text = std::str::from_utf8(value).unwrap_or_default();
-        return text.chars().any(|c| !c.is_ascii() && c.is_alphabetic())
-            && !CHINESE_PROGRAMS.iter().any(|end| text.ends_with(end));
+        let mut words = text.split(|c: char| c.is_ascii() && !c.is_ascii_alphanumeric());
+        let names_program = words.any(|word| CHINESE_PROGRAMS.iter().any(|end| word.ends_with(end)));
+        return text.chars().any(|c| !c.is_ascii() && c.is_alphabetic()) && !names_program;
     }
     let mut rest = value;
     let mut is_first = true;

@@ -307,6 +307,7 @@ fn states_of_what_is_locked_are_no_locks() {
         "理赔冻结",
         "已质押",
         "已冻结",
+        "实例冻结",
         "已预定,2026-11-28 20:00",
     ] {
         for name in ["insure:policy:lock:P1", "lab:report:lock:R7", "shop:lock:order:7", "ktv:room:lock:7"] {
@@ -337,6 +338,7 @@ fn states_of_what_is_locked_are_no_locks() {
         "scheduler",
         "owner_id",
         "订单服务",
+        "实例-甲",
         "host-7",
         "x",
         "kXqWzPbT",

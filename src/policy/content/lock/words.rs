@@ -477,5 +477,5 @@ pub const PROGRAMS: [&[u8]; 13] = [
     b"master",
 ];
 
-/// Ends of names of holders in Chinese.
+/// Ends of the words of names of holders in Chinese: `订单服务`, `实例-甲`.
 pub const CHINESE_PROGRAMS: [&str; 6] = ["服务", "线程", "任务", "节点", "进程", "实例"];
