@@ -127,7 +127,7 @@ class Plan(_Result):
         return _native.shard(self._json, number, count)
 
     def groups(self, size: int = GROUP_BYTES) -> list[list[int]]:
-        """Positions of files for tasks of an engine: several small files of together `size` bytes, or one larger one.
+        """Positions of files for tasks of an engine: several small files of `size` bytes in total, or one larger one.
 
         Every file that could be read is in one group; the groups are in the order of the files.
         """

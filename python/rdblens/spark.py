@@ -60,7 +60,7 @@ def analyze(
 ) -> Report:
     """The report of `rdblens.analyze`, computed by the executors. `options` are those of `rdblens.plan`.
 
-    A task reads several small files of together `partition_bytes`, or one larger one. Needs a session with a Spark context, which a
+    A task reads several small files of `partition_bytes` in total, or one larger one. Needs a session with a Spark context, which a
     client of Spark Connect lacks.
     """
     choices: dict[str, Any] = dict(

@@ -15,7 +15,7 @@ use crate::analyze::second_reader::compare_readers;
 use crate::error::Result;
 use crate::render::words::{known, nouns, say};
 use crate::render::{self, Lang, human, key_text};
-use crate::report::{CheckVerdict, DifferenceKind, FileCheck, NotCompared, SecondReading};
+use crate::report::{CheckVerdict, DifferenceKind, FileCheck, FileError, NotCompared, SecondReading};
 
 /// Maximum number of damaged ranges in the text.
 const SALVAGE_ROWS: usize = 10;
@@ -61,6 +61,22 @@ pub fn run(args: &CheckArgs) -> Result<ExitStatus> {
     })
 }
 
+/// Words an error, without the verdict if it is repeated there.
+fn said(error: &FileError, verdict: CheckVerdict, lang: Lang) -> String {
+    let said = lang.say(&error.wording);
+    match verdict {
+        CheckVerdict::NotASnapshot | CheckVerdict::ChecksumMismatch => {
+            said.replacen(&format!("{}{}", known::verdict(verdict, lang), lang.of(": ", "：")), "", 1)
+        }
+        CheckVerdict::Ok
+        | CheckVerdict::Truncated
+        | CheckVerdict::Unsupported
+        | CheckVerdict::Corrupt
+        | CheckVerdict::Unreadable
+        | CheckVerdict::OverBudget => said.to_owned(),
+    }
+}
+
 fn painted(word: &str, verdict: CheckVerdict) -> String {
     let color = if verdict == CheckVerdict::Ok { AnsiColor::Green } else { AnsiColor::Red };
     let style = color.on_default();
@@ -72,24 +88,28 @@ fn print_text(check: &FileCheck, quiet: bool, lang: Lang, color: bool, out: &mut
     let word = known::verdict(check.verdict, lang);
     let word = if color { painted(word, check.verdict) } else { word.to_owned() };
     if check.is_hopeless() {
-        let errors: Vec<&str> = check.errors.iter().map(|error| lang.say(&error.wording)).collect();
+        let errors: Vec<String> = check.errors.iter().map(|error| said(error, check.verdict, lang)).collect();
         let errors = errors.join(lang.of("; ", "；"));
         let errors = key_text::text(&errors);
         return writeln!(out, "{}", say!(lang, "{name}: {word}: {errors}", "{name}：{word}：{errors}"));
     }
     let keys = human::counted(check.keys, nouns::KEY, lang);
     let size = human::bytes(check.bytes);
-    let checksum = known::checksum(check.checksum, lang);
+    // The verdict says it already.
+    let checksum = match check.verdict {
+        CheckVerdict::ChecksumMismatch => String::new(),
+        _ => lang.of(", ", "，").to_owned() + &known::checksum_fact(check.checksum, false, lang),
+    };
     let version = check.rdb_version;
     let server = check.server.as_ref().map(|server| known::server(server, lang)).unwrap_or_default();
     let line = say!(
         lang,
-        "{name}: {word}: {keys}, {size}, RDB {version}, {server}, checksum {checksum}",
-        "{name}：{word}：{keys}，{size}，RDB {version}，{server}，校验和{checksum}"
+        "{name}: {word}: {keys}, {size}, RDB {version}, {server}{checksum}",
+        "{name}：{word}：{keys}，{size}，RDB {version}，{server}{checksum}"
     );
     writeln!(out, "{line}")?;
     for error in &check.errors {
-        writeln!(out, "  {}", key_text::text(lang.say(&error.wording)))?;
+        writeln!(out, "  {}", key_text::text(&said(error, check.verdict, lang)))?;
     }
     let unnamed = check.damaged_keys.saturating_sub(check.errors.len() as u64);
     if unnamed > 0 {

@@ -51,6 +51,7 @@ pub use server::ServerFamily;
 pub use server::{Server, WriterTraces};
 pub use stream_facts::StreamFacts;
 pub use templates::{CensusExtent, HeldTemplates, LazyTemplates, RdbLoad, TemplateCensus, TemplateTotals, TemplateUse};
+pub(crate) use what_if::NEWEST;
 pub use what_if::WhatIf;
 
 use crate::limits;

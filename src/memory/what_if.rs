@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::near;
 
 /// Keyword for the newest server of the same project.
-const NEWEST: &str = "newest";
+pub(crate) const NEWEST: &str = "newest";
 
 /// Changes to a base model. Everything else is taken from the base, so that each of several files is compared with its own
 /// server.

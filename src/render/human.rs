@@ -102,14 +102,22 @@ pub fn share_of(part: u64, whole: u64) -> String {
     percent(u64::try_from(thousandths).unwrap_or(u64::MAX), part > 0, part < whole)
 }
 
-/// Returns how much more `to` is than `from`, as a signed share: `+7.3 %`, `-0.4 %`; [`ABSENT`] of nothing.
+/// Returns how much more `to` is than `from`, as a signed share: `+7.3 %`, `-0.4 %`, `>-0.1 %`; [`ABSENT`] of nothing.
 pub fn change(from: u64, to: u64) -> String {
     let share = share_of(from.abs_diff(to), from);
-    match to.cmp(&from) {
-        _ if from == 0 => share,
-        Ordering::Less => format!("-{share}"),
-        Ordering::Equal => share,
-        Ordering::Greater => format!("+{share}"),
+    let sign = match to.cmp(&from) {
+        _ if from == 0 => return share,
+        Ordering::Equal => return share,
+        Ordering::Less => '-',
+        Ordering::Greater => '+',
+    };
+    // The bound of a negative share is on its other side.
+    match (share.strip_prefix('<'), share.strip_prefix('>')) {
+        (Some(most), _) if sign == '-' => format!(">-{most}"),
+        (Some(most), _) => format!("<+{most}"),
+        (_, Some(least)) if sign == '-' => format!("<-{least}"),
+        (_, Some(least)) => format!(">+{least}"),
+        (None, None) => format!("{sign}{share}"),
     }
 }
 
@@ -315,6 +323,14 @@ mod tests {
         assert_eq!(share_of(u64::MAX - 1, u64::MAX), ">99.9 %");
         assert_eq!(share_of(u64::MAX, 1), "1,844,674,407,370,955,161.5 %", "saturates");
         assert_eq!(share_of(0, 0), ABSENT);
+    }
+
+    #[test]
+    fn changes_too_small_to_show_have_their_sign_and_bound() {
+        assert_eq!([change(100, 107), change(100, 93), change(5, 5)], ["+7.0 %", "-7.0 %", "0.0 %"]);
+        assert_eq!([change(10_000, 9_999), change(10_000, 10_001)], [">-0.1 %", "<+0.1 %"]);
+        assert_eq!([change(10_000, 1), change(10_000, 19_999)], ["<-99.9 %", ">+99.9 %"]);
+        assert_eq!((change(0, 5), change(0, 0)), (ABSENT.to_owned(), ABSENT.to_owned()));
     }
 
     #[test]

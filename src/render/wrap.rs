@@ -4,14 +4,15 @@ use std::ops::Range;
 
 use super::key_text::{fit, width};
 
-/// Breaks a text into lines of at most `room` columns. A word that is wider loses its middle.
+/// Breaks a text into lines of at most `room` columns. A word that is wider breaks behind `,` and `=`, as those of settings; one that
+/// has none loses its middle.
 pub(super) fn wrap(text: &str, room: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
     let mut used = 0;
     for Word { text: word, whole } in words(text) {
         let mut joint = usize::from(used > 0);
-        for atom in atoms(word, &whole) {
+        for atom in atoms(word, &whole).into_iter().flat_map(|atom| settings(atom, room)) {
             let atom = fit(atom, room);
             let columns = width(&atom);
             if used > 0 && used + joint + columns > room {
@@ -26,6 +27,12 @@ pub(super) fn wrap(text: &str, room: usize) -> Vec<String> {
     }
     lines.push(line);
     lines
+}
+
+/// Splits a word that is wider than a line behind its commas and equals signs: `redis-8.2,hash-max-listpack-entries=64`.
+fn settings(word: &str, room: usize) -> impl Iterator<Item = &str> {
+    let is_wide = width(word) > room;
+    word.split_inclusive(move |c| is_wide && matches!(c, ',' | '='))
 }
 
 /// Part of a text between spaces, or two parts that are a number and its unit.
@@ -152,6 +159,8 @@ mod tests {
         assert_eq!(wrap("  one  two ", 80), ["one two"]);
         assert_eq!(wrap("abcdefghijkl", 7), ["abc…jkl"]);
         assert_eq!(wrap("", 7), [""]);
+        assert_eq!(wrap("redis-8.2,hash-max=64 x", 12), ["redis-8.2,", "hash-max=64", "x"]);
+        assert_eq!(wrap("a,b=1", 5), ["a,b=1"]);
     }
 
     #[test]

@@ -116,7 +116,7 @@ fn the_fill_level_is_what_the_rule_measures() {
     let finding = findings.iter().find(|finding| finding["rule"] == "memory.headroom").unwrap();
     // The rule rounds up.
     assert_eq!(finding["worst"]["measured"], 1107);
-    let told = "110.6 % of maxmemory 5.1 MiB used by used-mem, ";
+    let told = "used-mem is 110.6 % of maxmemory (5.1 MiB): ";
     for more in [&[][..], &["--full"], &["--section", "instance"], &["--format", "markdown"]] {
         let text = analyze(SHOP, &[&flags, more].concat());
         assert!(text.contains(told), "{more:?}: {text}");
@@ -125,7 +125,7 @@ fn the_fill_level_is_what_the_rule_measures() {
     assert_eq!(full.matches(told).count(), 2, "in the head and in the section");
     let page = analyze(SHOP, &[&flags[..], &["--format", "html"]].concat());
     assert!(page.contains("110.6 %"), "{page}");
-    assert!(page.contains("over 5.1 MiB by used-mem"));
+    assert!(page.contains("over 5.1 MiB (based on used-mem)"));
 }
 
 #[test]

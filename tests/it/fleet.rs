@@ -206,6 +206,12 @@ fn a_missing_part_makes_the_report_incomplete_and_is_named() {
         .collect();
     assert_eq!(missing.len(), 1);
     assert!(message(&merged).contains("no partial report has this file"), "{}", message(&merged));
+    let table = fleet.merge(&parts[1..], &["--lang", "en"]);
+    let table = String::from_utf8(table.stdout).unwrap();
+    assert!(
+        table.contains(" files is not included in the figures.") && !table.contains("could not be read"),
+        "{table}"
+    );
     let said = message(&merged);
     let (_, number) =
         said.split_once("`rdblens analyze --plan PLAN.json --partial --file ").unwrap_or_else(|| panic!("{said}"));

@@ -172,7 +172,7 @@ fn no_english_is_left_in_a_chinese_report() {
         for width in [60, 80, 120, 300] {
             for line in chinese(&report, Some(width)).lines() {
                 // Commands, and texts of the dump or the policy.
-                let foreign = ["rdblens ", "aux: ", "model of ", "read by the old", "name, address", "objects"];
+                let foreign = ["rdblens ", "辅助字段：", "model of ", "read by the old", "name, address", "objects"];
                 if foreign.iter().any(|start| line.contains(start)) {
                     continue;
                 }

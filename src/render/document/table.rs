@@ -30,7 +30,12 @@ pub struct Column {
     pub least: Option<usize>,
     /// Order in which columns give way on a narrow page, the highest first; those with 0 stay.
     pub spare: u8,
-    /// True if the column holds sentences, which continue on the next line instead of losing their middle.
+    /// Columns with the same number say something only together: none of them is left out alone. 0 for a column by itself.
+    pub pair: u8,
+    /// Explanation below the table.
+    pub note: Option<Text>,
+    /// True if the column holds sentences, which continue on the next line instead of losing their middle. Names among them
+    /// lose it.
     pub prose: bool,
     /// Least number of units that the largest value should have.
     pub units: u64,
@@ -48,6 +53,8 @@ impl Column {
             numeric: false,
             least: None,
             spare: 0,
+            pair: 0,
+            note: None,
             prose: false,
             units: 10,
             bars: Forms::NONE,
@@ -73,6 +80,11 @@ impl Column {
     /// Allows leaving the column out, the highest number first.
     pub const fn spare(self, spare: u8) -> Column {
         Column { spare, ..self }
+    }
+
+    /// Keeps or leaves out the column together with those of the same number.
+    pub const fn pair(self, pair: u8) -> Column {
+        Column { pair, ..self }
     }
 
     /// Draws bars beside the shares of the column, where there is room.
@@ -178,10 +190,17 @@ impl Table {
         self
     }
 
-    /// Adds a column with a text for each row.
-    pub fn push_column(&mut self, column: Column, texts: Vec<String>) {
+    /// Adds a column with a cell for each row.
+    pub fn push_column(&mut self, column: Column, cells: Vec<Cell>) {
         self.columns.push(column);
-        self.rows.iter_mut().zip(texts).for_each(|(row, text)| row.cells.push(text.into()));
+        self.rows.iter_mut().zip(cells).for_each(|(row, cell)| row.cells.push(cell));
+    }
+
+    /// Explains a column below the table, where the column is shown.
+    pub fn explain(&mut self, heading: Text, note: Text) {
+        for column in self.columns.iter_mut().filter(|column| column.heading == heading) {
+            column.note = Some(note);
+        }
     }
 
     /// Keeps the order of rows.

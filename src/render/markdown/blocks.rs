@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::escape::{self, escape, paragraph};
 use crate::render::document::{
-    Block, Cell, Document, FindingBlock, Form, Headline, Hint, More, Name, Section, Table, TableRow, Tone,
+    Block, Cell, Document, FindingBlock, Form, Headline, Hint, More, Name, Prose, Section, Table, TableRow, Tone,
 };
 use crate::render::human::ByteUnit;
 use crate::render::words::{known, say};
@@ -34,13 +34,13 @@ impl<'a> Writer<'a> {
     fn headline(&mut self, head: &Headline) -> io::Result<()> {
         const JOINT: &str = " · ";
         for problem in &head.problems {
-            self.block(&format!("> **!!** {}", escape(&problem.plain())))?;
+            self.block(&format!("> **!!** {}", escape::prose(problem)))?;
         }
         self.more(head.more_problems, head.problems.len(), &More::Json)?;
         self.block(&format!("# {}", paragraph(&head.title_facts().join(JOINT))))?;
         self.block(&paragraph(&head.size_facts().join(JOINT)))?;
         if let Some(selection) = &head.selection {
-            self.block(&paragraph(&selection.plain()))?;
+            self.block(&escape::sentence(selection))?;
         }
         head.answers.iter().try_for_each(|answers| self.table(answers))
     }
@@ -53,7 +53,7 @@ impl<'a> Writer<'a> {
             self.block(&format!("## {}", escape(&section.title.plain())))?;
         }
         for text in &section.lead {
-            self.block(&paragraph(&text.plain()))?;
+            self.block(&escape::sentence(text))?;
         }
         section.blocks(Form::Markdown).try_for_each(|block| self.any(block))
     }
@@ -62,13 +62,13 @@ impl<'a> Writer<'a> {
         match block {
             // Tables have headings of their own, and blocks are apart anyway.
             Block::Heading(_) => Ok(()),
-            Block::Paragraph(tone, text) => self.paragraph(*tone, &text.plain()),
-            Block::Labelled(label, text) => self.labelled(label, &text.plain()),
+            Block::Paragraph(tone, text) => self.paragraph(*tone, text),
+            Block::Labelled(label, text) => self.labelled(label, &escape::prose(text)),
             Block::Notes(notes, hidden) => {
-                notes.iter().try_for_each(|note| self.item(&note.plain()))?;
+                notes.iter().try_for_each(|note| self.item(note))?;
                 self.more(*hidden, notes.len(), &More::Top)
             }
-            Block::Fields(fields) => self.labelled(fields.label, &fields.line()),
+            Block::Fields(fields) => self.labelled(fields.label, &escape(&fields.line())),
             Block::Table(table) => self.whole_table(table),
             Block::Tree(tree) => self.table(&tree.table(self.lang)),
             Block::Findings(list) => list.iter().try_for_each(|finding| self.finding(finding)),
@@ -83,16 +83,17 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn paragraph(&mut self, tone: Tone, text: &str) -> io::Result<()> {
+    fn paragraph(&mut self, tone: Tone, text: &Prose) -> io::Result<()> {
         match tone {
-            Tone::Plain | Tone::Faint => self.block(&paragraph(text)),
-            Tone::Strong => self.block(&format!("### {}", escape(text))),
-            Tone::Warning | Tone::Alarm => self.block(&format!("**{}**", escape(text))),
+            Tone::Plain | Tone::Faint => self.block(&escape::sentence(text)),
+            Tone::Strong => self.block(&format!("### {}", escape::prose(text))),
+            Tone::Warning | Tone::Alarm => self.block(&format!("**{}**", escape::prose(text))),
         }
     }
 
+    /// Writes a text that is escaped already after its label.
     fn labelled(&mut self, label: &str, text: &str) -> io::Result<()> {
-        self.block(&format!("{} {}", escape(label.trim()), escape(text)))
+        self.block(&format!("{} {text}", escape(label.trim())))
     }
 
     fn finding(&mut self, it: &FindingBlock) -> io::Result<()> {
@@ -102,14 +103,17 @@ impl<'a> Writer<'a> {
         self.block(&format!("### {}", escape(&head)))?;
         self.whole_table(&it.places)?;
         for detail in &it.details {
-            self.item(&detail.plain())?;
+            self.item(detail)?;
         }
-        self.block(&format!("→ {}", escape(&it.fix.plain())))?;
-        it.source.iter().try_for_each(|source| self.block(&format!("> {}", escape(&source.plain()))))
+        self.block(&format!("→ {}", escape::prose(&it.fix)))?;
+        it.source.iter().try_for_each(|source| self.block(&format!("> {}", escape::prose(source))))
     }
 
     fn whole_table(&mut self, table: &Table) -> io::Result<()> {
         self.table(table)?;
+        for note in table.shown(Form::Markdown).into_iter().filter_map(|at| table.columns[at].note) {
+            self.block(&paragraph(self.lang.pick(note)))?;
+        }
         self.more(table.rest(), table.rows.len(), &table.more)
     }
 
@@ -169,9 +173,9 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes an item of a list.
-    fn item(&mut self, text: &str) -> io::Result<()> {
+    fn item(&mut self, text: &Prose) -> io::Result<()> {
         let gap = if self.begun && !self.in_list { "\n" } else { "" };
         (self.begun, self.in_list) = (true, true);
-        writeln!(self.out, "{gap}- {}", paragraph(text))
+        writeln!(self.out, "{gap}- {}", escape::sentence(text))
     }
 }

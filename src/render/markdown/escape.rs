@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 
+use crate::render::document::{Part, Prose};
 use crate::render::key_text::fit;
 
 /// Longest name; a longer one loses its middle, to keep tables readable.
@@ -37,7 +38,16 @@ fn indented(text: &str) -> (String, &str) {
 
 /// Returns a text as a paragraph that begins no list, heading or rule.
 pub fn paragraph(text: &str) -> String {
-    let escaped = escape(text);
+    begun(escape(text))
+}
+
+/// Returns a sentence as a paragraph that begins no list, heading or rule.
+pub fn sentence(text: &Prose) -> String {
+    begun(prose(text))
+}
+
+/// Escapes the beginning of a paragraph.
+fn begun(escaped: String) -> String {
     let digits = escaped.bytes().take_while(u8::is_ascii_digit).count();
     let mut behind = escaped[digits..].chars();
     match (behind.next(), behind.next()) {
@@ -47,10 +57,20 @@ pub fn paragraph(text: &str) -> String {
     }
 }
 
+/// Escapes a sentence: its names are code.
+pub fn prose(prose: &Prose) -> String {
+    let part = |part: Part<'_>| match part {
+        Part::Text(text) => words(text),
+        // Two backticks with nothing in between are no code.
+        Part::Code("") => "\\`\\`".to_owned(),
+        Part::Name(name) | Part::Code(name) => code(name),
+    };
+    prose.parts().into_iter().map(part).collect()
+}
+
 /// Escapes a text. Text between backticks is code, and so are words that a renderer would turn into a link, a mention or an
-/// emoji.
+/// emoji, or that look like a key.
 pub fn escape(text: &str) -> String {
-    let words = |text: &str| text.split(' ').map(word).collect::<Vec<_>>().join(" ");
     let (mut escaped, mut rest) = (String::new(), text);
     while let Some((before, inside, behind)) = backticks(rest) {
         escaped.push_str(&words(before));
@@ -67,22 +87,53 @@ fn backticks(text: &str) -> Option<(&str, &str, &str)> {
     Some((before, inside, behind))
 }
 
+/// Escapes the words of a text. Chinese has no blanks between words, so its punctuation divides them, too.
+fn words(text: &str) -> String {
+    const DIVIDING: &[char] =
+        &[' ', '，', '。', '；', '：', '、', '（', '）', '“', '”', '‘', '’', '「', '」', '《', '》'];
+    text.split_inclusive(DIVIDING)
+        .map(|piece| {
+            let bare = piece.trim_end_matches(DIVIDING);
+            format!("{}{}", word(bare), &piece[bare.len()..])
+        })
+        .collect()
+}
+
 fn word(word: &str) -> Cow<'_, str> {
-    if is_magic(word) {
-        let inner = word.trim_start_matches(['(', '“', '「', '（']);
-        let bare = inner.trim_end_matches([',', '.', ';', ':', ')', '，', '。', '；', '：', '）', '、', '”', '」']);
+    let inner = word.trim_start_matches('(');
+    let bare = inner.trim_end_matches([',', '.', ';', ')']);
+    // The colon of a sentence is not part of a name, but that of an emoji is.
+    let bare = if has_emoji(bare) { bare } else { bare.trim_end_matches([',', '.', ';', ':', ')']) };
+    if is_magic(bare) || looks_like_key(bare) {
         let (before, after) = (&word[..word.len() - inner.len()], &inner[bare.len()..]);
         return format!("{before}{}{}", code(bare), escaped_signs(after)).into();
     }
     escaped_signs(word)
 }
 
-/// Returns whether a renderer may see more in the word than its letters, escaped or not.
+/// Returns whether a renderer may see more in the word than its letters, escaped or not: a link, a mention, an issue, an emoji.
 fn is_magic(word: &str) -> bool {
-    let is_time = || word.bytes().all(|byte| byte.is_ascii_digit() || b"Z:-,.()".contains(&byte));
-    let colon_inside = word.find(':').is_some_and(|at| word[at + 1..].starts_with(|c: char| c.is_ascii_graphic()));
     let number_sign = word.find('#').is_some_and(|at| word[at + 1..].starts_with(|c: char| c.is_ascii_alphanumeric()));
-    word.contains('@') || number_sign || word.starts_with("www.") || (colon_inside && !is_time())
+    word.contains('@') || number_sign || word.contains("www.") || word.contains("://") || has_emoji(word)
+}
+
+/// Returns whether a word has the name of an emoji in it: `:heart:`, `:+1:`. No emoji is named by two digits, as minutes are.
+fn has_emoji(word: &str) -> bool {
+    let is_sign = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'+' | b'-');
+    let is_name = |name: &str| {
+        let is_minute = name.len() == 2 && name.bytes().all(|byte| byte.is_ascii_digit());
+        !name.is_empty() && !is_minute && name.bytes().all(is_sign)
+    };
+    let mut between = word.split(':').skip(1).collect::<Vec<_>>();
+    between.pop();
+    between.into_iter().any(is_name)
+}
+
+/// Returns whether a word looks like a key or a pattern: `user:{int}`. Neither a time nor a word of a Chinese sentence does.
+fn looks_like_key(word: &str) -> bool {
+    let is_time = || word.bytes().all(|byte| byte.is_ascii_digit() || b"TZ:-,.".contains(&byte));
+    let colon_inside = word.find(':').is_some_and(|at| word[at + 1..].starts_with(|c: char| c.is_ascii_graphic()));
+    word.is_ascii() && colon_inside && !is_time()
 }
 
 fn escaped_signs(word: &str) -> Cow<'_, str> {
@@ -126,6 +177,7 @@ fn code(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::render::document::inline;
 
     #[test]
     fn names_are_code_whatever_is_in_them() {
@@ -151,9 +203,43 @@ mod tests {
         assert_eq!(escape("a_b _c_"), r"a_b \_c\_");
         assert_eq!(
             escape("命名：「格式: {业务}:{标识}」 (a:b) “http://x”"),
-            "命名：「格式: `{业务}:{标识}`」 (`a:b`) “`http://x`”"
+            "命名：「格式: {业务}:{标识}」 (`a:b`) “`http://x`”"
         );
         assert_eq!(escape("`a` ``b ` c"), r"`a` \`\`b \` c");
+    }
+
+    #[test]
+    fn times_and_quotations_are_not_code() {
+        let times = "下一次过期在 18 秒后（2026-11-21 04:32:14Z），最后一次在 397 天后（2027-12-23 16:43:39Z）。";
+        assert_eq!(escape(times), times);
+        assert_eq!(escape("at 2026-11-21T04:32:14Z (04:32:14Z), 4:05"), "at 2026-11-21T04:32:14Z (04:32:14Z), 4:05");
+        for quote in [
+            "“字符串(String)类型:Value 大小超过 10KB”",
+            "「小写字母、英文点号(.)和英文半角冒号(:)」",
+            "《规约》业务:模块:表",
+        ] {
+            assert_eq!(escape(quote), quote);
+        }
+        assert_eq!(escape("“格式为 业务名:表名[:子属性]”"), r"“格式为 业务名:表名\[:子属性\]”");
+    }
+
+    #[test]
+    fn what_a_renderer_would_replace_is_code_in_any_sentence() {
+        assert_eq!(
+            escape("由 a:heart:b 占用，见 https://x/y，或@all。"),
+            "由 `a:heart:b` 占用，见 `https://x/y`，`或@all`。"
+        );
+        assert_eq!(escape("用户:+1:1，用户:100:2，锁:12:3"), "`用户:+1:1`，`用户:100:2`，锁:12:3");
+        assert_eq!(escape("见www.x.org"), "`见www.x.org`");
+        assert_eq!(escape("是 键:heart:，或 :heart:"), "是 `键:heart:`，或 `:heart:`");
+    }
+
+    #[test]
+    fn names_of_a_sentence_are_code() {
+        let sentence = |name: &str| prose(&Prose::from(format!("其中{}占用 *5*，`x`。", inline(name))));
+        assert_eq!(sentence("用户:1"), r"其中`用户:1`占用 \*5\*，`x`。");
+        assert_eq!(prose(&Prose::from("a `` b")), r"a \`\` b");
+        assert_eq!(sentence("a|`b"), r"其中<code>a&#124;&#96;b</code>占用 \*5\*，`x`。");
     }
 
     #[test]

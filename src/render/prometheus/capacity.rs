@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::exposition::Exposition;
 use crate::report::{COLD_DAYS, Capacity, ColdDivision, ColdSum, NodeNeed, Scenario};
 
-/// Writes a capacity plan: what is needed today, when the nodes are full, how even slots are, and what is out of use.
+/// Writes a capacity plan: what is needed at snapshot time, when the nodes are full, how even slots are, and what is out of use.
 pub fn write_capacity(plan: &Capacity, labels: Vec<(String, String)>, out: &mut dyn Write) -> io::Result<()> {
     let mut metrics = Exposition::new(labels);
     let to = &mut metrics;
@@ -39,7 +39,7 @@ pub fn write_capacity(plan: &Capacity, labels: Vec<(String, String)>, out: &mut 
     metrics.write(out)
 }
 
-/// Adds the need today; an empty question stands for the deployment as it is.
+/// Adds the need at snapshot time; an empty question stands for the deployment as it is.
 fn needs(plan: &Capacity, to: &mut Exposition) {
     let today = |scenario: &Scenario| scenario.needs.first().cloned();
     let mut each = |name, help, value: &dyn Fn(&NodeNeed) -> u64| {
@@ -48,9 +48,9 @@ fn needs(plan: &Capacity, to: &mut Exposition) {
             family.sample_apart(("ask", scenario.what_if.as_deref().unwrap_or_default()), value(&need));
         }
     };
-    let memory = "Memory of all servers today, by alternative; an empty label for the present setup.";
+    let memory = "Memory of all servers at snapshot time, by alternative; an empty label for the present setup.";
     each("rdblens_capacity_memory_bytes", memory, &|need| need.total.0);
-    each("rdblens_capacity_nodes", "Nodes needed today, by alternative.", &|need| need.nodes);
+    each("rdblens_capacity_nodes", "Nodes needed at snapshot time, by alternative.", &|need| need.nodes);
     let family = to.family("rdblens_capacity_full_timestamp_seconds", "When the nodes no longer suffice.");
     for (scenario, at) in plan.demand.scenarios.iter().filter_map(|it| Some((it, it.full_at?))) {
         family.sample_apart(("ask", scenario.what_if.as_deref().unwrap_or_default()), at);

@@ -82,11 +82,11 @@ fn table(rows: &[FindingChange<'_>], scope: &Scope) -> Table {
         .column(Column::text(heads::NONE), |it| it.what)
         .column(Column::text(heads::SEVERITY), |it| Cell::Severity(it.row.severity))
         .column(Column::text(heads::RULE), |it| it.row.rule.as_str())
-        .column(Column::text(heads::PATTERN).shrink(16), |it| match &it.row.pattern {
+        .column(Column::text(heads::PATTERN).shrink(24), |it| match &it.row.pattern {
             Some(pattern) => Cell::pattern(pattern),
             None => lang.of("all", "全部").into(),
         })
-        .column(Column::number(heads::KEYS_BEFORE).spare(1), |it| it.before().map(|before| before.keys))
+        .column(Column::number(heads::KEYS_BEFORE).spare(3), |it| it.before().map(|before| before.keys))
         .column(Column::number(heads::KEYS), |it| it.now().map(|now| now.keys))
         .column(Column::number(heads::MEMORY_BEFORE).spare(3).only(Forms::HTML), |it| {
             it.before().and_then(|before| before.memory.known())
@@ -96,4 +96,30 @@ fn table(rows: &[FindingChange<'_>], scope: &Scope) -> Table {
             Some(Cell::Change { from: it.before()?.memory.known()?.0, to: it.now()?.memory.known()?.0 })
         })
         .build()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::terminal::page::TextPage;
+    use crate::render::terminal::table::print;
+    use crate::render::{Lang, TableOptions};
+    use crate::report::BeforeRow;
+
+    #[test]
+    fn keys_before_give_way_to_patterns() {
+        let pattern = Some("cache:page:fr:steel-boots".to_owned());
+        let before = Some(BeforeRow { keys: 1, ..BeforeRow::default() });
+        let row = BaselineRow { rule: "key.name-cost".into(), pattern, keys: 2, before, ..BaselineRow::default() };
+        let rows = [FindingChange { what: "worse", tone: Tone::Warning, row: &row, fixed: false }];
+        let table = table(&rows, &Scope::text(10, Lang::En));
+        let printed = |width| {
+            let mut out = Vec::new();
+            print(&table, &mut TextPage::new(&mut out, width, TableOptions::default())).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        assert!(printed(100).contains("keys before"));
+        let narrow = printed(72);
+        assert!(!narrow.contains("keys before") && narrow.contains("cache:page:fr:steel-boots"), "{narrow}");
+    }
 }

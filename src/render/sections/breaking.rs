@@ -20,7 +20,7 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
         .column(Column::text(heads::OWNER).shrink(8).spare(1), |row| Cell::maybe_words(row.owner.as_deref()))
         .column(Column::number(heads::KEYS), |row| row.keys)
         .column(Column::number(heads::MEMORY), |row| known_memory(row.keys, row.memory))
-        .column(Column::text(heads::BREAK).shrink(24), |row| rules(&row.rules, lang))
+        .column(Column::text(heads::BREAK).shrink(24).prose(), |row| rules(&row.rules, lang))
         .build();
     Some(Section::new("breaking", title).with(table))
 }

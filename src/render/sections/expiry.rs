@@ -30,7 +30,7 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
                 _ => true,
             },
             marked: marks.contains(&at),
-            ..Class::new(known::class(&class.left, lang).into_owned(), class.keys, class.memory, class.unknown)
+            ..Class::new(known::class(&class.left, lang).to_owned(), class.keys, class.memory, class.unknown)
         })
         .collect();
     let note = (!marks.is_empty()).then(|| {

@@ -20,8 +20,8 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
         let files = human::counted(files.len() as u64, nouns::FILE, lang);
         section = section.lead(say!(
             lang,
-            "{files} of together {bytes}, read as one snapshot.",
-            "{files}，共 {bytes}，作为一个快照读取。"
+            "{files}, {bytes} in total, read as shards of one deployment.",
+            "{files}，共 {bytes}，按同一部署的分片分析。"
         ));
     }
     let common = common_folder(files);
@@ -39,7 +39,7 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
         .column(Column::number(heads::COMMANDS_BEHIND).spare(4), |file| file.trailing_bytes)
         .column(Column::number(heads::KEYS), |file| file.keys)
         .column(Column::number(heads::MEMORY), |file| file.unknown.known(file.keys, file.memory))
-        .column(Column::text(heads::CHECKSUM), |file| known::checksum(file.checksum, lang))
+        .column(Column::text(heads::CHECKSUM), |file| known::checksum(file.checksum, file.salvage.is_some(), lang))
         .column(Column::text(heads::SERVER).shrink(8).spare(1), |file| {
             file.server.as_ref().map(|server| Cell::words(&known::server(server, lang)))
         })

@@ -60,17 +60,16 @@ pub(super) fn short(report: &Report, scope: &Scope) -> Option<Section> {
             let of = |memory: Bytes| Cell::ShareOf(memory.0, report.totals.memory.0);
             memory(it).filter(|_| it.keys > 0).map(of)
         })
-        .column(Column::number(heads::WORST).spare(5), |it| measured(it, worst(it)))
-        .column(Column::number(heads::ALLOWED).spare(5), |it| allowed(it, worst(it)))
+        .column(Column::number(heads::WORST).spare(5).pair(1), |it| measured(it, worst(it)))
+        .column(Column::number(heads::ALLOWED).spare(5).pair(1), |it| allowed(it, worst(it)))
         .column(Column::text(heads::DEMAND).shrink(24).prose().spare(1), |it| {
             Prose::wording(it.headline(), lang).plain().into_owned()
         })
         .column(Column::text(heads::WHERE).shrink(24).spare(6), |it| {
             it.patterns.first().and_then(|row| row.pattern.as_deref()).map(Cell::pattern)
         })
-        .column(Column::text(heads::SOURCE).shrink(24).spare(7), |it| {
-            it.source.as_ref().map(|source| passage::line(source, lang))
-        })
+        // Shown whole or not at all: of a passage that lost its middle nothing can be looked up.
+        .column(Column::text(heads::SOURCE).spare(7), |it| it.source.as_ref().map(|source| passage::line(source, lang)))
         .build();
     (table.hidden, table.dense) = (0, true);
     let shown = match table.rows.len() {
@@ -175,8 +174,8 @@ fn summary(report: &Report, lang: Lang) -> Table {
             memory(it).and_then(|memory| of(it, memory.0, totals.memory.0))
         })
         .column(Column::number(heads::SAVES).spare(3), |it| it.saves)
-        .column(Column::number(heads::WORST).spare(1), |it| measured(it, worst(it)))
-        .column(Column::number(heads::ALLOWED).spare(2), |it| allowed(it, worst(it)))
+        .column(Column::number(heads::WORST).spare(1).pair(1), |it| measured(it, worst(it)))
+        .column(Column::number(heads::ALLOWED).spare(1).pair(1), |it| allowed(it, worst(it)))
         .build()
 }
 
@@ -244,14 +243,16 @@ fn places(report: &Report, finding: &Finding, scope: &Scope) -> Table {
     let mut table = Table::of(label, &finding.patterns, scope.inner)
         .column(Column::text(heads::PATTERN).shrink(24), |row| match &row.pattern {
             Some(pattern) => Cell::pattern(pattern),
-            None => lang.of("the whole snapshot", "整个快照").into(),
+            None => counted_as(finding, row, lang).into(),
         })
         .column(Column::text(heads::OWNER).shrink(8).spare(3), |row| Cell::maybe_words(row.owner.as_deref()))
         .column(Column::number(heads::KEYS), |row| Cell::nonzero(row.keys))
         .column(Column::number(heads::MEMORY), |row| row.memory.known())
         .column(Column::number(heads::SAVES).spare(4), |row| row.saves)
-        .column(Column::number(heads::WORST).spare(5), |row| measured(finding, figures(row)))
-        .column(Column::number(heads::ALLOWED).spare(6), |row| allowed(finding, figures(row).filter(|_| !alike)))
+        .column(Column::number(heads::WORST).spare(5).pair(1), |row| measured(finding, figures(row)))
+        .column(Column::number(heads::ALLOWED).spare(5).pair(1), |row| {
+            allowed(finding, figures(row).filter(|_| !alike))
+        })
         .column(Column::text(heads::EXAMPLE).shrink(16).spare(1), |row| row.examples.first())
         .build();
     let all = finding.distinct_patterns.max(finding.patterns.len() as u64);
@@ -260,12 +261,39 @@ fn places(report: &Report, finding: &Finding, scope: &Scope) -> Table {
     table
 }
 
+/// Names what the keys of a row without a pattern are, which are not all of the snapshot for every rule.
+fn counted_as(finding: &Finding, row: &FindingPattern, lang: Lang) -> &'static str {
+    match &*finding.rule {
+        "instance.mixed" if row.details.contains_key("owners") => lang.of("counted owners", "计入的负责人"),
+        "instance.mixed" => lang.of("counted businesses", "计入的业务"),
+        "memory.volatile-policy" => lang.of("keys without TTL", "无 TTL 的 key"),
+        "ttl.storm" => lang.of("the whole instance", "整个实例"),
+        _ => lang.of("the whole snapshot", "整个快照"),
+    }
+}
+
 /// Details of a row, after its pattern.
 fn details(row: &FindingPattern, lang: Lang) -> Option<Prose> {
-    let facts: Vec<String> = row.details.iter().filter_map(|(name, detail)| detail_text(name, detail, lang)).collect();
+    let all = || row.details.iter().filter_map(|(name, detail)| detail_text(name, detail, lang)).collect();
+    let facts: Vec<String> = only_alternative(row, lang).map_or_else(all, |fact| vec![fact]);
     let pattern = row.pattern.as_deref().map_or_else(String::new, |pattern| format!("{}: ", inline_pattern(pattern)));
     let facts_text = facts.join(lang.of("; ", "；"));
     (!facts.is_empty()).then(|| format!("{pattern}{}", key_text::text(&facts_text)).into())
+}
+
+/// Returns the only alternative, which is the best one, and its memory: `redis 8.10, jemalloc: 3.3 MiB`. `None` if there are several.
+fn only_alternative(row: &FindingPattern, lang: Lang) -> Option<String> {
+    let (best, alternatives) = (row.details.get("best")?, row.details.get("alternatives")?);
+    match (&best.value, &alternatives.value) {
+        (DetailValue::Text(best), DetailValue::Parts(parts)) => match parts.as_slice() {
+            [DetailPart { name, memory: Some(memory), .. }] if name == best => {
+                let memory = human::bytes(memory.0);
+                Some(say!(lang, "{name}: {memory}", "{name}：{memory}"))
+            }
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 /// Returns a detail as `label value`, or nothing if it says nothing. A flag is told by its label alone.
@@ -291,8 +319,13 @@ fn detail_value(value: &DetailValue, lang: Lang) -> Option<String> {
         DetailValue::Flag(flag) => flag.to_string(),
         DetailValue::Text(text) | DetailValue::Pattern(text) => text.clone(),
         DetailValue::Word(word) => lang.of(&word.en, &word.zh).to_owned(),
-        DetailValue::Texts(texts) => listed(texts.iter().cloned(), lang)?,
-        DetailValue::Parts(parts) => listed(parts.iter().map(|part| part_text(part, lang)), lang)?,
+        DetailValue::Texts(texts) => listed(texts.iter().cloned(), lang.of(", ", "、"), lang)?,
+        DetailValue::Parts(parts) => {
+            // Memory models have commas in their names.
+            let has_commas = parts.iter().any(|part| part.name.contains(", "));
+            let joint = if has_commas { " / " } else { lang.of(", ", "、") };
+            listed(parts.iter().map(|part| part_text(part, lang)), joint, lang)?
+        }
         DetailValue::Other { value: Json::Null, .. } => return None,
         DetailValue::Other { value: Json::String(text), .. } => text.clone(),
         DetailValue::Other { value, .. } => value.to_string(),
@@ -301,10 +334,10 @@ fn detail_value(value: &DetailValue, lang: Lang) -> Option<String> {
 }
 
 /// Returns the first items and how many there are beside them; none of an empty list.
-fn listed(items: impl ExactSizeIterator<Item = String>, lang: Lang) -> Option<String> {
+fn listed(items: impl ExactSizeIterator<Item = String>, joint: &str, lang: Lang) -> Option<String> {
     let more = items.len().checked_sub(ITEMS_OF_A_DETAIL).filter(|more| *more > 0);
     let shown: Vec<String> = items.take(ITEMS_OF_A_DETAIL).chain(more.map(|more| others(more, lang))).collect();
-    (!shown.is_empty()).then(|| shown.join(lang.of(", ", "、")))
+    (!shown.is_empty()).then(|| shown.join(joint))
 }
 
 /// Returns an item of a list with its memory, or its keys where it has none: `cache (949.9 KiB, 22.7 %)`.
@@ -342,10 +375,37 @@ mod tests {
         let shop = DetailPart { memory: Some(Bytes(1024)), keys: Some(9), share: Some(0.5), ..part("shop") };
         let parts = vec![shop, DetailPart { keys: Some(1), ..part("mail") }, part("x")];
         assert_eq!(en(DetailValue::Parts(parts)), "size before shop (1.0 KiB, 50.0 %), mail (1 key), x");
+        let model = |name: &str| DetailPart { memory: Some(Bytes(1 << 20)), ..part(name) };
+        let parts = vec![model("redis 8.10, jemalloc"), model("valkey 9.2, jemalloc")];
+        assert_eq!(
+            en(DetailValue::Parts(parts)),
+            "size before redis 8.10, jemalloc (1.0 MiB) / valkey 9.2, jemalloc (1.0 MiB)"
+        );
         let many = (0..9).map(|at| at.to_string()).collect();
         assert_eq!(en(DetailValue::Texts(many)), "size before 0, 1, 2, 3, 4, 5, 3 more");
         let word = DetailValue::Word(Wording { en: "big key".into(), zh: "大 key".into() });
         assert_eq!(text(word, Lang::Zh).unwrap(), "此前 大 key");
+    }
+
+    #[test]
+    fn a_single_alternative_is_not_named_the_best() {
+        let part = |name: &str| DetailPart { name: name.into(), memory: Some(Bytes(1 << 20)), ..DetailPart::default() };
+        let row = |parts: Vec<DetailPart>| {
+            let detail = |value| Detail { label: Wording { en: "x".into(), zh: "x".into() }, value };
+            let details = [
+                ("best".into(), detail(DetailValue::Text("redis 8.10, jemalloc".into()))),
+                ("alternatives".into(), detail(DetailValue::Parts(parts))),
+            ];
+            let row = FindingPattern { details: details.into(), ..FindingPattern::default() };
+            details_of(&row)
+        };
+        assert_eq!(row(vec![part("redis 8.10, jemalloc")]), "redis 8.10, jemalloc: 1.0 MiB");
+        let two = row(vec![part("redis 8.10, jemalloc"), part("valkey 9.2, jemalloc")]);
+        assert!(two.contains(" / ") && two.ends_with("; x redis 8.10, jemalloc"), "{two}");
+    }
+
+    fn details_of(row: &FindingPattern) -> String {
+        details(row, Lang::En).unwrap().plain().into_owned()
     }
 
     #[test]

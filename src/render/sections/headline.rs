@@ -46,10 +46,11 @@ pub(super) fn headline(report: &Report, scope: &Scope) -> Headline {
 /// Returns the checksum state of all files; nothing without a file.
 pub(super) fn checksum(files: &[SourceFile], lang: Lang) -> Option<String> {
     let (first, others) = files.split_first()?;
-    let alike = others.iter().all(|file| file.checksum == first.checksum);
-    let checksum =
-        if alike { known::checksum(first.checksum, lang) } else { lang.of("differs by file", "因文件而异") };
-    Some(say!(lang, "checksum {checksum}", "校验和{checksum}"))
+    let fact = |file: &SourceFile| known::checksum_fact(file.checksum, file.salvage.is_some(), lang);
+    let checksum = fact(first);
+    let varies = others.iter().any(|file| fact(file) != checksum);
+    let said = || lang.of("checksum state varies by file", "各文件的校验和状态不同").to_owned();
+    Some(if varies { said() } else { checksum })
 }
 
 /// Returns the deepest prefix that keys go on below and that holds half of all memory; if none does, the heaviest.
@@ -133,7 +134,7 @@ impl Words<'_> {
         Table::of("", &answers, usize::MAX)
             .tones(|row| row.tone)
             .column(Column::text(heads::WHAT), |row| row.what.as_str())
-            .column(Column::text(heads::WHICH).shrink(24), |row| row.which.clone())
+            .column(Column::text(heads::WHICH).shrink(24).prose(), |row| row.which.clone())
             .column(Column::number(heads::KEYS).spare(1), |row| row.keys)
             .column(Column::number(heads::OF_KEYS).spare(3), |row| Cell::ShareOf(row.keys, totals.keys))
             .column(Column::number(heads::MEMORY), |row| known_memory(row.keys, row.memory))
@@ -361,7 +362,7 @@ impl Words<'_> {
         let row = self.report.no_ttl.patterns.first().filter(|row| row.memory > Bytes(0))?;
         Some(say!(
             self.lang,
-            "Of the memory that never expires, {} has most: {}.",
+            "Of the memory that never expires, {} accounts for the most: {}.",
             "永不过期的内存中，{} 最多：{}。",
             inline_pattern(&row.pattern),
             human::bytes(row.memory.0),
@@ -394,7 +395,7 @@ impl Words<'_> {
         let (counts, share) = (severities(findings, lang), human::share_of(broken.keys, self.report.totals.keys));
         let said = say!(
             lang,
-            "The policy {policy} is broken by {share} of the keys: {counts}.",
+            "{share} of the keys violate policy {policy}: {counts}.",
             "{share} 的 key 违反策略 {policy}：{counts}。"
         );
         (broken.keys > 0 && !findings.list.is_empty()).then_some(said)

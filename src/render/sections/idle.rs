@@ -11,7 +11,7 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
     let idle = report.idle.as_ref().filter(|idle| idle.keys > 0)?;
     let lang = scope.lang;
     let title = lang.of("Time since the last access", "距上次访问的时间");
-    let name = |class: &IdleClass| known::class(&class.idle, lang).into_owned();
+    let name = |class: &IdleClass| known::class(&class.idle, lang).to_owned();
     let class = |class: &IdleClass| Class::new(name(class), class.keys, class.memory, class.unknown);
     let classes: Vec<Class> = idle.classes.iter().map(class).collect();
     let section = spread(Section::new("idle", title), report, heads::IDLE, title, &classes, None, scope);
@@ -36,7 +36,7 @@ pub(super) fn cold_tables(parts: &[(&ColdPart, Option<Bound>)], patterns: u64, r
                 (Some(name), ColdDivision::Owner) => Cell::words(name),
                 (None, _) => lang.of("no owner", "无人负责").into(),
             })
-            .column(Column::number(heads::KEYS), |(part, _)| part.steps.first().map(|step| step.keys))
+            .column(Column::number(heads::IDLE_KEYS), |(part, _)| part.steps.first().map(|step| step.keys))
             .column(Column::number(heads::NOT_USED_7), |(part, _)| memory(part, 0))
             .column(Column::number(heads::NOT_USED_30), |(part, _)| memory(part, 1))
             .column(Column::number(heads::NOT_USED_90), |(part, _)| memory(part, 2))

@@ -40,8 +40,8 @@ fn sentences(report: &Report, instance: &Instance, lang: Lang) -> Vec<String> {
     }
     said.push(say!(
         lang,
-        "MEMORY STATS counts as overhead {}; dataset {}.",
-        "MEMORY STATS 计入 overhead 的有{}；dataset 为 {}。",
+        "MEMORY STATS computes these differently: overhead of {}; dataset {}.",
+        "MEMORY STATS 的算法不同：overhead 包括{}；dataset 为 {}。",
         tables(&instance.overhead, "slot-to-keys", lang).join(lang.of(", ", "、")),
         signed(instance.dataset)
     ));
@@ -78,8 +78,8 @@ fn parts(instance: &Instance, lang: Lang) -> String {
         1.. => parts.push(say!(lang, "{size} allocated beyond that", "另有 {size} 已分配但 MEMORY USAGE 未计入")),
         _ => parts.push(say!(
             lang,
-            "minus {size} that MEMORY USAGE counts too much or that belongs to the tables",
-            "减去其中重复计算或属于哈希表条目的 {size}"
+            "minus {size} that MEMORY USAGE double-counts or that is listed under tables",
+            "减去其中重复计算或已列入哈希表的 {size}"
         )),
     }
     parts.extend(tables(&instance.tables, lang.of("cluster slots", "集群槽"), lang));

@@ -33,6 +33,8 @@ fn headline(comparison: &KeyComparison, lang: Lang) -> Headline {
     };
     let times = [before, after].map(|side| side.taken.map_or_else(|| "–".to_owned(), |at| human::time(at.0)));
     let [old, new] = times;
+    let is_dated = before.taken.is_some() || after.taken.is_some();
+    let taken = is_dated.then(|| say!(lang, "snapshots of {old} and {new}", "快照时间 {old} 与 {new}").into());
     let tile = |label, keys: u64, note: String, memory: Bytes| Tile {
         label,
         figure: keys.into(),
@@ -45,7 +47,7 @@ fn headline(comparison: &KeyComparison, lang: Lang) -> Headline {
         problems: problems(comparison, lang),
         more_problems: 0,
         name: Err(say!(lang, "{} and {}", "{} 与 {}", key_text::text(&before.name), key_text::text(&after.name))),
-        identity: vec![say!(lang, "snapshots of {old} and {new}", "快照时间 {old} 与 {new}").into()],
+        identity: taken.into_iter().collect(),
         size: [
             say!(lang, "{} before", "此前 {}", human::counted(before.keys, nouns::KEY, lang)).into(),
             say!(lang, "{} after", "当前 {}", human::counted(after.keys, nouns::KEY, lang)).into(),
@@ -193,12 +195,14 @@ fn examples(comparison: &KeyComparison, rows: usize, lang: Lang) -> Option<Secti
         .column(Column::text(heads::TYPE), |row| {
             row.after.as_ref().or(row.before.as_ref()).map_or(Cell::Absent, |facts| facts.kind.into())
         })
-        .column(Column::number(heads::LENGTH_BEFORE).spare(2), |row| of(row.before.as_ref(), |facts| facts.length))
-        .column(Column::number(heads::LENGTH).spare(2), |row| of(row.after.as_ref(), |facts| facts.length))
+        .column(Column::number(heads::LENGTH_BEFORE).spare(2).pair(1), |row| {
+            of(row.before.as_ref(), |facts| facts.length)
+        })
+        .column(Column::number(heads::LENGTH).spare(2).pair(1), |row| of(row.after.as_ref(), |facts| facts.length))
         .column(Column::number(heads::MEMORY_BEFORE).spare(1), |row| of(row.before.as_ref(), |facts| facts.memory))
         .column(Column::number(heads::MEMORY), |row| of(row.after.as_ref(), |facts| facts.memory))
-        .column(Column::text(heads::EXPIRES_BEFORE).spare(1), |row| expiry(row.before.as_ref()))
-        .column(Column::text(heads::EXPIRES).spare(1), |row| expiry(row.after.as_ref()))
+        .column(Column::text(heads::EXPIRES_BEFORE).spare(1).pair(2), |row| expiry(row.before.as_ref()))
+        .column(Column::text(heads::EXPIRES).spare(1).pair(2), |row| expiry(row.after.as_ref()))
         .build()
         .out_of(all);
     let hint = lang.of("--rows FILE.ndjson writes every differing key.", "--rows FILE.ndjson 写出每个有差异的 key。");

@@ -58,14 +58,24 @@ fn steps(report: &Report) -> Vec<Step> {
     let pattern = pattern.and_then(|row| quoted(&row.pattern));
     if let (Some(pattern), Some(selected)) = (pattern, settings(report, Command::Keys)) {
         let flags = format!("--pattern {pattern} --format csv");
-        steps.push(keys(&flags, selected, "the keys of the heaviest pattern, a row each", "最大模式的 key，每个一行"));
+        steps.push(keys(
+            &flags,
+            selected,
+            "the keys of the heaviest pattern, one row per key",
+            "最大模式的 key，每个一行",
+        ));
     }
     if let (Some(heaviest), Some(selected)) = (types::heaviest(&report.types), settings_for_any_type(report)) {
         let flags = format!("--type {}", heaviest.kind);
-        steps.push(keys(&flags, selected, "the keys of the heaviest type, a row each", "最大类型的 key，每个一行"));
+        steps.push(keys(
+            &flags,
+            selected,
+            "the keys of the heaviest type, one row per key",
+            "最大类型的 key，每个一行",
+        ));
     }
-    let cut = Text { en: "the lists with the columns left out here", zh: "各列表，包括此处省略的列" };
-    let answer = Text { en: "the lists, for programs", zh: "各列表，供程序读取" };
+    let cut = Text { en: "all columns, as JSON", zh: "全部列（JSON）" };
+    let answer = Text { en: "the whole report, as JSON", zh: "完整报告（JSON）" };
     let top = report.options.top;
     let form = if top > Options::USUAL_TOP { format!("--format json --top {top}") } else { "--format json".to_owned() };
     steps.push(Step { commands: analyses(report, &form), answer, answer_if_cut: Some(cut) });

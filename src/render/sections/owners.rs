@@ -31,7 +31,7 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
             row.without_ttl.map(|without| Cell::ShareOf(without.keys, row.keys))
         })
         .column(Column::number(heads::BREAKING), |row| row.broken.keys)
-        .column(Column::text(heads::BREAK).shrink(20).spare(1), |row| rules(&row.rules, lang))
+        .column(Column::text(heads::BREAK).shrink(20).prose().spare(1), |row| rules(&row.rules, lang))
         .build();
     Some(Section::new("owners", title).with(table))
 }

@@ -14,6 +14,7 @@ pub(super) fn problems(report: &Report, lang: Lang) -> (Option<Prose>, Vec<Prose
 /// Says what the problems mean for the figures.
 fn verdict(report: &Report, lang: Lang) -> String {
     let files = &report.source.files;
+    // Not read, or in no partial report: the line about the file says which.
     let unread = files.iter().filter(|file| file.rdb_version == 0).count();
     let cut = files
         .iter()
@@ -26,8 +27,8 @@ fn verdict(report: &Report, lang: Lang) -> String {
         let be = if unread == 1 { "is" } else { "are" };
         parts.push(say!(
             lang,
-            "{unread} of {all} files could not be read and {be} not included in the figures",
-            "{all} 个文件中有 {unread} 个无法读取，未计入统计"
+            "{unread} of {all} files {be} not included in the figures",
+            "{all} 个文件中有 {unread} 个未计入统计"
         ));
     }
     if cut {
@@ -37,7 +38,7 @@ fn verdict(report: &Report, lang: Lang) -> String {
         );
     }
     if salvaged {
-        let text = "the figures cover all sound records, before and after the damage";
+        let text = "the figures cover all intact records, before and after the damage";
         parts.push(lang.of(text, "统计包含损坏位置前后所有完好的记录").to_owned());
     }
     if damaged {

@@ -17,7 +17,7 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
     }
     let title = lang.of("Server information in the dump", "快照中记录的服务器信息").to_owned();
     let list = server.aux.iter().take(scope.many).map(|field| (field.name.clone(), field.value.clone())).collect();
-    Some(section.with(Block::Fields(Fields { label: "aux: ", title, list })))
+    Some(section.with(Block::Fields(Fields { label: lang.of("auxiliary fields: ", "辅助字段："), title, list })))
 }
 
 /// Says which server it was and what is special about it.
@@ -26,15 +26,14 @@ fn about(report: &Report, lang: Lang) -> Option<Prose> {
     let (name, model) = (server.wording(), &server.model);
     let name = lang.say(&name);
     let mut facts = vec![match is_sized(report) {
-        true => say!(lang, "{name}, sized as {model}", "{name}，内存按 {model} 估算"),
+        true => say!(lang, "{name}; memory model: {model}", "{name}；内存模型：{model}"),
         false => say!(lang, "{name}, memory unknown", "{name}，内存未知"),
     }];
     if server.cluster {
         facts.push(lang.of("a cluster node", "集群节点").to_owned());
     }
     if server.functions > 0 {
-        let libraries = human::counted(server.functions, nouns::LIBRARY, lang);
-        facts.push(say!(lang, "{libraries} of functions", "{libraries}的函数"));
+        facts.push(human::counted(server.functions, nouns::FUNCTION_LIBRARY, lang));
     }
     if !server.module_aux.is_empty() {
         let modules = server.module_aux.join(lang.of(", ", "、"));
@@ -81,7 +80,7 @@ fn facts(report: &Report, lang: Lang) -> Table {
         fact(lang.of("policy", "策略"), say!(lang, "{}{extends}, {rules}", "{}{extends}，{rules}", findings.policy));
     }
     if server.functions > 0 {
-        fact(lang.of("functions", "函数"), human::counted(server.functions, nouns::LIBRARY, lang));
+        fact(lang.of("functions", "函数"), human::counted(server.functions, nouns::FUNCTION_LIBRARY, lang));
     }
     fact(lang.of("module data outside keys", "key 之外的模块数据"), server.module_aux.join(lang.of(", ", "、")));
     fact(lang.of("rows of each list in the report", "报告中每个列表的行数"), human::count(options.top as u64));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::keys::table as keys_table;
+use super::keys::{LENGTH, table as keys_table};
 use super::server::is_sized;
 use super::{expiry, findings, growth, headline, next, not_evaluated, notes, patterns, types, what_if, without_ttl};
 use crate::render::document::{Block, Cell, Column, Document, Form, Prose, Scope, Section, Table};
@@ -109,18 +109,19 @@ pub(super) fn fill(report: &Report, lang: Lang) -> Option<String> {
     let level = FillLevel::of(report)?;
     let FillLevel { used: Bytes(used), limit: Bytes(limit), .. } = level;
     let (share, limit_text) = (human::share_of(used, limit), human::bytes(limit));
-    let (left, by) = (human::bytes(limit.abs_diff(used)), level.by(lang));
+    let left = human::bytes(limit.abs_diff(used));
+    let what = if level.is_reported { lang.of("used-mem", "used-mem ") } else { lang.of("memory", "内存") };
     Some(if used <= limit {
         say!(
             lang,
-            "{share} of maxmemory {limit_text} used{by}, {left} free",
-            "maxmemory {limit_text} 已用 {share}{by}，剩余 {left}"
+            "{what} is {share} of maxmemory ({limit_text}): {left} free",
+            "{what}为 maxmemory（{limit_text}）的 {share}，剩余 {left}"
         )
     } else {
         say!(
             lang,
-            "{share} of maxmemory {limit_text} used{by}, {left} over",
-            "maxmemory {limit_text} 已用 {share}{by}，超出 {left}"
+            "{what} is {share} of maxmemory ({limit_text}): {left} over",
+            "{what}为 maxmemory（{limit_text}）的 {share}，超出 {left}"
         )
     })
 }
@@ -147,7 +148,7 @@ impl FillLevel {
 
     /// Names the figure, unless it is the estimate.
     pub fn by(self, lang: Lang) -> &'static str {
-        if self.is_reported { lang.of(" by used-mem", "（按 used-mem）") } else { "" }
+        if self.is_reported { lang.of(" (based on used-mem)", "（按 used-mem）") } else { "" }
     }
 }
 
@@ -220,18 +221,18 @@ fn keys(report: &Report, rows: usize, scope: &Scope) -> Option<Section> {
     let big: BTreeSet<_> = report.big_keys.list.iter().map(id).collect();
     let long: BTreeSet<_> = report.top.by_length.iter().take(scope.rows).map(id).collect();
     let flags = |row: &KeyRow| {
+        // Whether a key expires is in a column of its own.
         let flags = [
             (big.contains(&id(row)), lang.of("big", "大")),
-            (long.contains(&id(row)), lang.of("long", "长")),
-            (row.expires_at.is_some(), lang.of("will expire", "将过期")),
-            (row.expires_at.is_none(), lang.of("no TTL", "无 TTL")),
+            (long.contains(&id(row)), lang.of("many elements", "元素多")),
         ];
-        let set = flags.into_iter().filter(|(set, _)| *set).map(|(_, flag)| flag);
-        set.collect::<Vec<_>>().join(lang.of(", ", "、"))
+        let set: Vec<&str> = flags.into_iter().filter(|(set, _)| *set).map(|(_, flag)| flag).collect();
+        if set.is_empty() { Cell::Blank } else { set.join(lang.of(", ", "、")).into() }
     };
     let mut table = keys_table(lang.of("Heaviest keys", "最大的 key"), report, &keys, rows);
-    let flags: Vec<String> = keys.iter().map(|row| flags(row)).collect();
+    let flags: Vec<Cell> = keys.iter().map(|row| flags(row)).collect();
     table.push_column(Column::text(heads::FLAGS).spare(1), flags);
+    table.explain(heads::LENGTH, LENGTH);
     table.dense = true;
     let memory = keys.iter().filter_map(|row| row.memory).fold(0, |sum: u64, of| sum.saturating_add(of.0));
     let title = match is_sized(report) {

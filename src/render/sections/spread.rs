@@ -53,7 +53,7 @@ pub(super) fn spread(
         })
         .column(Column::number(heads::KEYS), |class| class.keys)
         .column(Column::number(heads::OF_KEYS).bars_in(Forms::HTML), |class| Cell::ShareOf(class.keys, totals.keys))
-        .column(Column::text(heads::NONE).spare(1).only(Forms::TEXT), |class| Cell::Bar(class.keys, most))
+        .column(Column::text(heads::KEY_DISTRIBUTION).spare(1).only(Forms::TEXT), |class| Cell::Bar(class.keys, most))
         .column(Column::number(heads::UNKNOWN_KEYS), |class| class.unknown.keys_if_any())
         .build()
         .in_order()

@@ -1,6 +1,7 @@
 //! Memory of the same keys on other servers, with other allocators and settings.
 
 use crate::limits::MAX_ALTERNATIVES;
+use crate::memory::NEWEST;
 use crate::render::document::{Block, Cell, Column, Prose, Scope, Section, Table, Tone, inline};
 use crate::render::words::heads;
 use crate::render::{Lang, human};
@@ -51,20 +52,20 @@ fn alternatives(what_if: &WhatIf, lang: Lang) -> Table {
     let rows: Vec<(Option<&Alternative>, usize)> = std::iter::once(now).chain(numbered).collect();
     let change = |from: Bytes, to: Bytes| Cell::Change { from: from.0, to: to.0 };
     let known = |memory| what_if.known(memory);
-    Table::of(lang.of("What if", "假设分析（What-if）"), &rows, usize::MAX)
+    let mut table = Table::of(lang.of("What if", "假设分析（What-if）"), &rows, usize::MAX)
         .column(Column::text(heads::NONE), |(row, at)| match row {
             None => Cell::Blank,
             Some(_) => NUMBERS.get(*at).copied().into(),
         })
-        .column(Column::text(heads::WHAT_IF).shrink(16), |(row, _)| match row {
+        .column(Column::text(heads::WHAT_IF).shrink(16).prose(), |(row, _)| match row {
             None => lang.pick(heads::NOW).into(),
-            Some(row) => Cell::words(&row.ask),
+            Some(row) => Cell::words(&asked(&row.ask, &row.model)),
         })
-        .column(Column::text(heads::MODEL).shrink(16).spare(4), |(row, _)| {
+        .column(Column::text(heads::MODEL).shrink(16).prose().spare(4), |(row, _)| {
             Cell::words(row.map_or(&base.model, |row| &row.model))
         })
         .column(Column::number(heads::KEYS_MEMORY), |(row, _)| known(row.map_or(base.memory, |row| row.memory)))
-        .column(Column::number(heads::CHANGE), |(row, _)| {
+        .column(Column::number(heads::KEYS_CHANGE), |(row, _)| {
             row.map_or(Cell::Blank, |row| known(base.memory).map(|memory| change(memory, row.memory)).into())
         })
         // The smallest part of the total gives way before the tables do.
@@ -77,12 +78,31 @@ fn alternatives(what_if: &WhatIf, lang: Lang) -> Table {
         .column(Column::number(heads::COMPACT_HASHES).spare(4), |(row, _)| {
             row.and_then(|row| row.compact_hashes).map(|compact| compact.keys)
         })
-        .column(Column::number(heads::CHANGE).spare(1), |(row, _)| match row {
+        .column(Column::number(heads::TOTAL_CHANGE).spare(1), |(row, _)| match row {
             None => Cell::Blank,
             Some(row) => base.total.zip(row.total).map(|(base, total)| change(base, total)).into(),
         })
         .build()
-        .in_order()
+        .in_order();
+    table.explain(heads::CORRECTION, CORRECTION);
+    table
+}
+
+/// Explains the column of that name.
+const CORRECTION: Text = Text {
+    en: "Correction: what the allocator adds to MEMORY USAGE, minus what MEMORY USAGE double-counts or is listed under tables.",
+    zh: "修正：分配器在 MEMORY USAGE 之外增加的内存，减去其中重复计算或已列入哈希表的部分。",
+};
+
+/// Returns what was asked for, with the server that `newest` stands for: `newest (redis 8.10)`.
+pub(super) fn asked(ask: &str, model: &str) -> String {
+    let server = model.split(',').next().unwrap_or_default();
+    match ask.strip_prefix(NEWEST) {
+        Some(rest) if !server.is_empty() && (rest.is_empty() || rest.starts_with(',')) => {
+            format!("{NEWEST} ({server}){rest}")
+        }
+        _ => ask.to_owned(),
+    }
 }
 
 /// All keys, each type, and the patterns that differ most: memory now, and the change under each alternative.
@@ -144,5 +164,18 @@ pub(super) fn best(what_if: &WhatIf) -> Option<(String, Bytes, String)> {
     let base = what_if.base.total?;
     let best = what_if.alternatives.iter().filter_map(|row| Some((row, row.total?))).min_by_key(|(_, total)| *total)?;
     let (row, total) = best;
-    (total < base).then(|| (inline(&row.ask), total, human::share_of(base.0 - total.0, base.0)))
+    (total < base).then(|| (inline(&asked(&row.ask, &row.model)), total, human::share_of(base.0 - total.0, base.0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn newest_is_shown_with_its_server() {
+        assert_eq!(asked("newest", "redis 8.10, jemalloc"), "newest (redis 8.10)");
+        assert_eq!(asked("newest,glibc", "redis 8.10, glibc"), "newest (redis 8.10),glibc");
+        assert_eq!(asked("redis-7.2", "redis 7.2, jemalloc"), "redis-7.2");
+        assert_eq!((asked("newest", "").as_str(), asked("newest-x", "redis 8.10").as_str()), ("newest", "newest-x"));
+    }
 }

@@ -94,9 +94,8 @@ fn hints(hints: &[Hint], page: &mut TextPage<'_>) -> io::Result<()> {
         .iter()
         .filter_map(|hint| {
             let mut commands = hint.commands.iter().filter_map(|command| command_lines(command, page.width()));
-            // A short report has no lines to spare.
-            let on_one_line = commands.clone().find(|lines| hint.brief && lines.len() == 1);
-            let command = on_one_line.or_else(|| commands.next())?;
+            // A short report has few lines to spare, but a name instead of a placeholder is worth a second one.
+            let command = commands.clone().find(|lines| !hint.brief || lines.len() <= 2).or_else(|| commands.next())?;
             let answer: &str = hint.answer_if_cut.filter(|_| cut).unwrap_or(hint.answer);
             Some((command, answer, hint.brief))
         })

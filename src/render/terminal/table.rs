@@ -30,7 +30,7 @@ pub(in crate::render) fn print(table: &Table, page: &mut TextPage<'_>) -> io::Re
     if page.has_bars() && table.rows.len() > 1 {
         shown.add_bars(table, page.width());
     }
-    shown.continue_prose();
+    shown.continue_prose(table);
     for (at, line) in shown.laid_out().lines().enumerate() {
         if at == 1 && table.dense {
             continue;
@@ -46,7 +46,9 @@ pub(in crate::render) fn print(table: &Table, page: &mut TextPage<'_>) -> io::Re
             Some((tone @ (Tone::Strong | Tone::Faint | Tone::Alarm), ..)) => page.line(Style::of(tone), &line)?,
         }
     }
-    Ok(())
+    let notes = shown.columns.iter().filter_map(|column| table.columns[column.at?].note);
+    let lang = page.lang();
+    notes.map(|note| lang.pick(note)).try_for_each(|note| page.hanging(Style::Faint, "", note))
 }
 
 /// Widths of bars beside a share: a shorter one is not worth its room.
@@ -123,18 +125,23 @@ impl ShownTable {
     }
 
     /// Divides rows whose sentences are wider than their column into lines.
-    fn continue_prose(&mut self) {
+    fn continue_prose(&mut self, table: &Table) {
         let columns = &self.columns;
         let divide = |row: ShownRow| {
-            let is_wide = |(cell, column): (&String, &ShownColumn)| column.prose && width(cell) > column.width;
+            let is_name = |at: usize| {
+                let cell = table.rows.get(row.of).and_then(|row| row.cells.get(at));
+                matches!(cell, Some(Cell::Name(Name::Key(_) | Name::Pattern(_) | Name::Plain(_))))
+            };
+            let continues = |column: &ShownColumn| column.prose && !column.at.is_some_and(is_name);
+            let is_wide = |(cell, column): (&String, &ShownColumn)| continues(column) && width(cell) > column.width;
             if !row.cells.iter().zip(columns).any(is_wide) {
                 return vec![row];
             }
             let cells: Vec<Vec<String>> = row
                 .cells
-                .into_iter()
+                .iter()
                 .zip(columns)
-                .map(|(cell, column)| if column.prose { wrap(&cell, column.width) } else { vec![cell] })
+                .map(|(cell, column)| if continues(column) { wrap(cell, column.width) } else { vec![cell.clone()] })
                 .collect();
             let lines = cells.iter().map(Vec::len).max().unwrap_or_default();
             let line = |at: usize| cells.iter().map(|cell| cell.get(at).cloned().unwrap_or_default()).collect();
@@ -237,7 +244,10 @@ fn layout(columns: &[Column], natural: &[usize], page: usize) -> Vec<Option<usiz
     while total(&capped(&kept, 0, None)) > page {
         let spare = (0..columns.len()).filter(|&at| kept[at] && columns[at].spare > 0);
         let Some(dropped) = spare.max_by_key(|&at| columns[at].spare) else { break };
-        kept[dropped] = false;
+        let pair = columns[dropped].pair;
+        (0..columns.len())
+            .filter(|&at| at == dropped || pair != 0 && columns[at].pair == pair)
+            .for_each(|at| kept[at] = false);
     }
     let floor = (total(&capped(&kept, 0, None)) > page).then_some(LEAST);
     while total(&capped(&kept, 0, floor)) > page {
@@ -259,6 +269,7 @@ mod tests {
     use super::*;
     use crate::render::TableOptions;
     use crate::render::words::heads::same;
+    use crate::report::Text;
     use crate::units::Bytes;
 
     fn print(table: &Table, width: u16) -> String {
@@ -302,6 +313,26 @@ b                      5        <0.1  –
     }
 
     #[test]
+    fn a_pair_of_columns_is_left_out_together() {
+        let table = Table::of("", &[("a", 6_000_u64, 5_000_u64)], 1)
+            .column(Column::text(same("rule")), |(rule, ..)| *rule)
+            .column(Column::number(same("worst")).spare(2).pair(1), |(_, worst, _)| *worst)
+            .column(Column::number(same("allowed")).spare(2).pair(1), |(.., allowed)| *allowed)
+            .column(Column::text(same("what")).spare(1), |_| "many")
+            .build();
+        let head = |width| print(&table, width).lines().next().unwrap_or_default().to_owned();
+        assert_eq!([30, 20, 9].map(head), ["rule  worst  allowed  what", "rule  what", "rule"]);
+    }
+
+    #[test]
+    fn a_column_is_explained_where_it_is_shown() {
+        let mut table = sample();
+        table.explain(same("note"), Text { en: "Note: a remark.", zh: "说明" });
+        assert!(print(&table, 80).ends_with("–\nNote: a remark.\n"));
+        assert!(!print(&table, 32).contains("remark"));
+    }
+
+    #[test]
     fn sentences_continue_on_the_next_line() {
         let table = Table::of("", &[("a", "no more than 52.6 % of it", 7_u64), ("b", "short", 8)], 2)
             .column(Column::text(same("id")), |(id, ..)| *id)
@@ -316,6 +347,14 @@ a   no more than     7
 b   short            8
 ";
         assert_eq!(print(&table, 22), expected);
+    }
+
+    #[test]
+    fn a_name_among_sentences_loses_its_middle() {
+        let rows = [Cell::from("none of them expires"), Cell::plain("leaderboard:spending")];
+        let table =
+            Table::of("", &rows, 2).column(Column::text(same("which")).shrink(10).prose(), Clone::clone).build();
+        assert_eq!(print(&table, 12), "which\n────────────\nnone of them\nexpires\nleader…nding\n");
     }
 
     #[test]

@@ -73,10 +73,13 @@ heads! {
     HEAVIEST_KEY = "heaviest key", "最大的 key";
     IDLE = "idle", "空闲时间";
     IN_TOTAL = "total", "总计";
+    IDLE_KEYS = "idle keys", "闲置 key 数";
     JITTER = "offset", "随机偏移";
     KEY = "key", "key 名";
     KEYS = "keys", "key 数";
     KEYS_BEFORE = "keys before", "此前 key 数";
+    KEYS_CHANGE = "keys change", "key 内存变化";
+    KEY_DISTRIBUTION = "key distribution", "key 数分布";
     KEYS_MEMORY = "keys", "key 内存";
     KEYS_OF = "keys", "key 范围";
     LEFT = "left", "剩余时间";
@@ -97,10 +100,10 @@ heads! {
     NODES = "nodes", "节点数";
     NOTE = "note", "备注";
     NOT_USED_FOR = "not used for", "未访问时长";
-    NOT_USED_7 = "7 days", "7 天";
-    NOT_USED_30 = "30 days", "30 天";
-    NOT_USED_90 = "90 days", "90 天";
-    COLD_SHARE = "unused 7 days", "7 天未访问占比";
+    NOT_USED_7 = "> 7 d", "超过 7 天";
+    NOT_USED_30 = "> 30 d", "超过 30 天";
+    NOT_USED_90 = "> 90 d", "超过 90 天";
+    COLD_SHARE = "share idle > 7 d", "超过 7 天占其内存";
     NOW = "now", "当前";
     OF_KEYS = "of keys", "key 占比";
     OF_MEMORY = "of memory", "内存占比";
@@ -134,6 +137,7 @@ heads! {
     TAKEN = "taken", "快照时间";
     TEMPLATES = "templates", "模板数";
     TO_NODE = "to node", "目标节点";
+    TOTAL_CHANGE = "total change", "总计变化";
     TYPE = "type", "类型";
     TYPES = "types", "类型";
     UNKNOWN_KEYS = "keys of unknown memory", "内存未知的 key 数";
@@ -142,8 +146,8 @@ heads! {
     WHAT_IF = "what if", "方案";
     WHEN = "when", "时间";
     WHICH = "which", "内容";
-    WITHOUT_TTL = "without TTL", "无 TTL";
-    WITH_TTL = "with TTL", "有 TTL";
+    WITHOUT_TTL = "keys without TTL", "无 TTL 的 key";
+    WITH_TTL = "keys with TTL", "有 TTL 的 key";
     WORST = "worst", "实测值";
     WRITTEN = "written", "写入时间";
 }

@@ -1,14 +1,25 @@
 //! Words that a report holds in English, because they are part of its JSON form, as people of either language read them.
 //! Unknown words are shown as they are.
 
-use std::borrow::Cow;
-
+use super::say;
 use crate::render::Lang;
 use crate::report::{CheckVerdict, Checksum, Container, ContainerForm, Fate, FileServer, Severity};
 
-/// The state of a checksum.
-pub fn checksum(checksum: Checksum, lang: Lang) -> &'static str {
-    lang.pick(checksum.text())
+/// State of the checksum of a file, in a few words. A salvaged file was read on behind its damage, to its end.
+pub fn checksum(checksum: Checksum, is_salvaged: bool, lang: Lang) -> &'static str {
+    match checksum {
+        Checksum::NotComputed => lang.of("none (rdbchecksum no)", "无（rdbchecksum no）"),
+        Checksum::NotReached if is_salvaged => lang.of("not verifiable (file is damaged)", "无法校验（文件已损坏）"),
+        checksum => lang.pick(checksum.text()),
+    }
+}
+
+/// State of the checksum of a file as a fact: `checksum ok`, `no checksum (rdbchecksum no)`.
+pub fn checksum_fact(state: Checksum, is_salvaged: bool, lang: Lang) -> String {
+    match (state, checksum(state, is_salvaged, lang)) {
+        (Checksum::NotComputed, _) => lang.of("no checksum (rdbchecksum no)", "快照未写校验和").to_owned(),
+        (_, checksum) => say!(lang, "checksum {checksum}", "校验和{checksum}"),
+    }
 }
 
 /// Words a container: `rdb in gzip`.
@@ -69,30 +80,25 @@ pub fn fate(fate: Fate, lang: Lang) -> &'static str {
     lang.of(fate.name(), zh)
 }
 
-/// A class of times: `< 7 days`, `> 1 year`, `expired`, `none`.
-pub fn class(name: &str, lang: Lang) -> Cow<'_, str> {
-    if lang == Lang::En {
-        return name.into();
-    }
-    match name {
-        "expired" => "已过期".into(),
-        "none" => "永不过期".into(),
-        "unknown" => "未知".into(),
-        _ => span(name).map_or(name.into(), Cow::Owned),
-    }
-}
-
-/// `< 7 days` in Chinese.
-fn span(name: &str) -> Option<String> {
-    let (rest, unit) = name.rsplit_once(' ')?;
-    let unit = match unit {
-        "min" => "分钟",
-        "hour" | "hours" => "小时",
-        "day" | "days" => "天",
-        "year" => "年",
-        _ => return None,
+/// A class of times: `1–7 days`, `> 1 year`, `expired`, `never`. Reports name a class by its upper end alone (`< 7 days`).
+pub fn class(name: &str, lang: Lang) -> &str {
+    let (en, zh) = match name {
+        "expired" => ("expired", "已过期"),
+        "none" => ("never", "永不过期"),
+        "unknown" => ("unknown", "未知"),
+        "< 1 min" => ("< 1 min", "< 1 分钟"),
+        "< 10 min" => ("1–10 min", "1–10 分钟"),
+        "< 1 hour" => ("10–60 min", "10–60 分钟"),
+        "< 6 hours" => ("1–6 hours", "1–6 小时"),
+        "< 1 day" => ("6–24 hours", "6–24 小时"),
+        "< 7 days" => ("1–7 days", "1–7 天"),
+        "< 30 days" => ("7–30 days", "7–30 天"),
+        "< 90 days" => ("30–90 days", "30–90 天"),
+        "< 1 year" => ("90–365 days", "90–365 天"),
+        "> 1 year" => ("> 1 year", "> 1 年"),
+        _ => return name,
     };
-    Some(format!("{rest} {unit}"))
+    lang.of(en, zh)
 }
 
 #[cfg(test)]
@@ -102,13 +108,23 @@ mod tests {
 
     #[test]
     fn classes_of_times_are_known() {
-        let zh = |name| class(name, Lang::Zh).into_owned();
+        let [en, zh] = [Lang::En, Lang::Zh].map(|lang| move |name: &'static str| class(name, lang));
+        assert_eq!((zh("< 10 min"), zh("< 6 hours"), zh("> 1 year")), ("1–10 分钟", "1–6 小时", "> 1 年"));
+        assert_eq!((zh("none"), zh("other"), zh("a b")), ("永不过期", "other", "a b"));
+        assert_eq!((en("< 1 min"), en("< 10 min"), en("< 1 year")), ("< 1 min", "1–10 min", "90–365 days"));
+        assert_eq!((en("none"), en("a b")), ("never", "a b"));
+    }
+
+    #[test]
+    fn a_missing_checksum_is_told_from_one_that_cannot_be_verified() {
+        let en = |state, is_salvaged| checksum_fact(state, is_salvaged, Lang::En);
         assert_eq!(
-            (zh("< 10 min"), zh("< 6 hours"), zh("> 1 year")),
-            ("< 10 分钟".into(), "< 6 小时".into(), "> 1 年".into())
+            (en(Checksum::Ok, false), en(Checksum::NotReached, false)),
+            ("checksum ok".into(), "checksum not reached".into())
         );
-        assert_eq!((zh("none"), zh("other"), zh("a b")), ("永不过期".into(), "other".into(), "a b".into()));
-        assert_eq!(class("< 10 min", Lang::En), "< 10 min");
+        assert_eq!(en(Checksum::NotReached, true), "checksum not verifiable (file is damaged)");
+        assert_eq!(en(Checksum::NotComputed, false), "no checksum (rdbchecksum no)");
+        assert_eq!(checksum_fact(Checksum::NotComputed, false, Lang::Zh), "快照未写校验和");
     }
 
     #[test]

@@ -38,13 +38,13 @@ nouns! {
     ELEMENT = "element", "elements", "个元素";
     FIELD = "field", "fields", "个字段";
     FILE = "file", "files", "个文件";
+    FUNCTION_LIBRARY = "function library", "function libraries", "个函数库";
     GROUP = "group", "groups", "个消费组";
     HASH_TEMPLATE = "hash template", "hash templates", "个 hash 模板";
     HOUR = "hour", "hours", "小时";
     ID = "id", "ids", "个 id";
     INPUT = "input", "inputs", "个输入";
     KEY = "key", "keys", "个 key";
-    LIBRARY = "library", "libraries", "个库";
     LIMIT = "limit", "limits", "项限制";
     MEMBER = "member", "members", "个成员";
     MESSAGE = "entry", "entries", "条消息";
@@ -56,6 +56,7 @@ nouns! {
     RULE = "rule", "rules", "条规则";
     SAMPLE = "sample", "samples", "个样本";
     SECOND = "second", "seconds", "秒";
+    SETTING = "setting", "settings", "项设置";
     SNAPSHOT = "snapshot", "snapshots", "个快照";
     SLOT = "slot", "slots", "个槽";
     STREAM = "stream", "streams", "个 stream";

@@ -2,6 +2,7 @@
 
 use super::slots::above_room;
 use crate::render::document::{Block, Cell, Column, Section, Table, Tone, inline};
+use crate::render::sections::what_if::asked;
 use crate::render::words::{heads, nouns, say};
 use crate::render::{Lang, human};
 use crate::report::{Capacity, NodeNeed, Scenario};
@@ -18,7 +19,7 @@ pub(super) fn section(plan: &Capacity, lang: Lang) -> Option<Section> {
         .tones(|row| if row.is_first && several { Tone::Strong } else { Tone::Plain })
         .column(Column::text(heads::WHEN), |row| Cell::from(row.when.as_str()));
     if several {
-        table = table.column(Column::text(heads::WHAT_IF).shrink(16), |row| row.what_if.clone());
+        table = table.column(Column::text(heads::WHAT_IF).shrink(16).prose(), |row| row.what_if.clone());
     }
     let table = table
         .column(Column::number(heads::MEMORY), |row| row.need.total)
@@ -73,10 +74,10 @@ fn rows<'p>(plan: &'p Capacity, scenario: &'p Scenario, lang: Lang) -> Vec<Row<'
         is_first: at == 0,
         when: match plan.demand.dates.get(at).copied().flatten() {
             Some(date) if at > 0 => day(date),
-            Some(_) | None => lang.of("today", "当前").to_owned(),
+            Some(_) | None => lang.of("at snapshot time", "快照时").to_owned(),
         },
         what_if: match &scenario.what_if {
-            Some(what_if) => Cell::words(what_if),
+            Some(what_if) => Cell::words(&asked(what_if, &scenario.model)),
             None => lang.of("as it is", "维持现状").into(),
         },
         need,
@@ -97,18 +98,22 @@ fn shrinks(plan: &Capacity, lang: Lang) -> Option<String> {
 /// Says when the nodes are full.
 fn full_at(plan: &Capacity, scenario: &Scenario, lang: Lang) -> Option<String> {
     let now = scenario.needs.first()?.nodes;
-    let asked = plan.options.nodes.unwrap_or(now);
-    let nodes = human::counted(asked, nouns::NODE, lang);
-    if now > asked {
-        let do_not = if asked == 1 { "does not" } else { "do not" };
+    let given = plan.options.nodes.unwrap_or(now);
+    let nodes = human::counted(given, nouns::NODE, lang);
+    if now > given {
+        let do_not = if given == 1 { "does not" } else { "do not" };
         return Some(match &scenario.what_if {
-            None => say!(lang, "{nodes} {do_not} suffice: {now} are needed today.", "{nodes}不够：当前需要 {now} 个。"),
+            None => say!(
+                lang,
+                "{nodes} {do_not} suffice: {now} are needed at snapshot time.",
+                "{nodes}不够：快照时已需要 {now} 个。"
+            ),
             Some(what_if) => {
-                let what_if = inline(what_if);
+                let what_if = inline(&asked(what_if, &scenario.model));
                 say!(
                     lang,
-                    "With {what_if}, {nodes} {do_not} suffice: {now} are needed today.",
-                    "若改用 {what_if}，{nodes}不够：当前需要 {now} 个。"
+                    "With {what_if}, {nodes} {do_not} suffice: {now} are needed at snapshot time.",
+                    "若改用 {what_if}，{nodes}不够：快照时已需要 {now} 个。"
                 )
             }
         });
@@ -117,7 +122,7 @@ fn full_at(plan: &Capacity, scenario: &Scenario, lang: Lang) -> Option<String> {
     Some(match &scenario.what_if {
         None => say!(lang, "{nodes} will be full on {date}.", "{nodes}将于 {date} 用满。"),
         Some(what_if) => {
-            let what_if = inline(what_if);
+            let what_if = inline(&asked(what_if, &scenario.model));
             say!(lang, "With {what_if}, {nodes} will be full on {date}.", "若改用 {what_if}，{nodes}将于 {date} 用满。")
         }
     })

@@ -126,7 +126,7 @@ fn tiles(plan: &Capacity, total: Bytes, nodes: u64, lang: Lang) -> Vec<Tile> {
         tile(
             "demand",
             match too_heavy {
-                None => lang.of("Nodes today", "当前所需节点"),
+                None => lang.of("Nodes at snapshot time", "快照时所需节点"),
                 Some(_) => lang.of("Nodes by memory alone", "仅按内存计的节点"),
             },
             nodes.into(),

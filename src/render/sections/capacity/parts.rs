@@ -97,8 +97,8 @@ pub(super) fn freed(plan: &Capacity, lang: Lang) -> Option<Section> {
         .build()
         .in_order();
     let lead = lang.of(
-        "Memory of the present keys as they expire, if nothing is written.",
-        "若不再写入，现有 key 随过期逐步释放的内存。",
+        "Memory freed as the current keys expire, and what remains, assuming no writes.",
+        "假设不再写入，现有 key 随过期逐步释放的内存和剩余的内存。",
     );
     let section =
         || Section::new("freed", lang.of("Memory freed by expiry", "随过期释放的内存")).lead(lead).with(table);

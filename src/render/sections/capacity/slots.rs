@@ -84,7 +84,7 @@ fn remedy(plan: &Capacity, slots: &SlotPlan, lang: Lang) -> String {
     let remedy = match slots.fewest_nodes {
         Some(nodes) => say!(
             lang,
-            " Ranges of slots cannot be more even: with --nodes {nodes} every node has room.",
+            " Slot ranges cannot be balanced further: with --nodes {nodes} every node has room.",
             "槽区间无法更均匀：使用 --nodes {nodes} 时每个节点都放得下。"
         ),
         None if above_room(plan).is_some() => String::new(),
@@ -102,19 +102,19 @@ fn evenness(slots: &SlotPlan, lang: Lang) -> String {
     match slots.max_to_mean_now {
         Some(now) if slots.moves.is_empty() => say!(
             lang,
-            "The heaviest of {nodes} has {now:.2} × the mean; no move makes it more even.",
+            "The fullest of {nodes} holds {now:.2} times the mean; no move balances them further.",
             "{nodes}中内存最多的为平均值的 {now:.2} 倍；迁移槽不会更均衡。"
         ),
         Some(now) => say!(
             lang,
-            "The heaviest node has {now:.2} × the mean today, and {planned:.2} × over {nodes} after {} and {}.",
-            "当前内存最多的节点为平均值的 {now:.2} 倍；调整为 {nodes}后为 {planned:.2} 倍，需{}，共 {}。",
+            "At snapshot time, the fullest node holds {now:.2} times the mean; with {nodes}, {planned:.2} times after {} ({}).",
+            "快照时，内存最多的节点为平均值的 {now:.2} 倍；调整为 {nodes}后为 {planned:.2} 倍，需{}，共 {}。",
             moved(slots.moved_slots, lang),
             human::bytes(slots.moved_memory.0)
         ),
         None => say!(
             lang,
-            "A new cluster of {nodes}: the heaviest has {planned:.2} × the mean.",
+            "A new cluster of {nodes}: the fullest node holds {planned:.2} times the mean.",
             "新建 {nodes}的集群：内存最多的节点为平均值的 {planned:.2} 倍。"
         ),
     }
