@@ -26,7 +26,8 @@ pub struct PatternSyntax<'a> {
 pub fn parse(text: &str, file: &str, syntax: PatternSyntax<'_>) -> Result<Policy> {
     read(text, syntax, &[]).map_err(|fault| {
         let line = fault.line.map_or(String::new(), |line| format!(":{line}"));
-        Error::usage(format!("{file}{line}: {}", fault.what)).with_hint(fault.remedy)
+        let error = Error::usage(format!("{file}{line}: {}", fault.what));
+        if fault.remedy.is_empty() { error } else { error.with_hint(fault.remedy) }
     })
 }
 

@@ -1,5 +1,7 @@
 //! Parameters of rules that a policy can set: numbers with units, shares, lists of words.
 
+use std::borrow::Cow;
+
 use super::rule::Text;
 
 /// Parameter declared by a rule.
@@ -31,16 +33,25 @@ pub enum ParamDefault {
 }
 
 impl ParamDefault {
-    /// Returns the description of the type for error messages.
-    pub const fn expects(self) -> &'static str {
-        match self {
+    /// Returns the description of the type for error messages. Words of the default are the example of a list.
+    pub fn expects(self) -> Cow<'static, str> {
+        const EXAMPLES: usize = 2;
+        let fixed = match self {
             ParamDefault::Int(_) => "a whole number",
             ParamDefault::Bytes(_) => "a number of bytes such as 10240, \"10KB\" or \"1MB\"",
             ParamDefault::Span(_) => "a time span such as \"60s\", \"30min\", \"24h\" or \"7d\"",
             ParamDefault::Share(_) => "a share such as 0.3 or \"30%\"",
-            ParamDefault::Words(_) => "a list of words such as [\"uv\", \"dau\"]",
+            ParamDefault::Words(words) => {
+                let words = words.iter().filter(|word| !word.is_empty()).take(EXAMPLES);
+                let words: Vec<String> = words.map(|word| format!("{word:?}")).collect();
+                return match words.as_slice() {
+                    [] => "a list of words".into(),
+                    words => format!("a list of words such as [{}]", words.join(", ")).into(),
+                };
+            }
             ParamDefault::Flag(_) => "true or false",
-        }
+        };
+        fixed.into()
     }
 
     /// Returns the default as a value.
@@ -190,5 +201,15 @@ mod tests {
         assert_eq!((span("60s"), span("30min"), span("24h")), (Some(60_000), Some(1_800_000), Some(86_400_000)));
         assert_eq!((span("60"), span("1y"), bytes("x"), bytes("99999999999999999999")), (None, None, None, None));
         assert_eq!((bytes("99999999999999G"), span("99999999999999999d")), (None, None));
+    }
+
+    #[test]
+    fn a_list_is_explained_by_words_of_its_default() {
+        let expects = |words| ParamDefault::Words(words).expects();
+        assert_eq!(expects(&["", "NULL", "null", "nil"]), r#"a list of words such as ["NULL", "null"]"#);
+        assert_eq!(
+            (expects(&["a-z"]), expects(&[])),
+            (r#"a list of words such as ["a-z"]"#.into(), "a list of words".into())
+        );
     }
 }

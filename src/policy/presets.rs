@@ -47,7 +47,9 @@ pub(super) fn preset_syntax<'a>(syntax: PatternSyntax<'a>) -> PatternSyntax<'a> 
 /// Loads a preset.
 pub fn load(name: &str, syntax: PatternSyntax<'_>) -> Result<Policy> {
     let preset = find(name).ok_or_else(|| {
-        let (near, all) = (near::did_you_mean(&near::names(name, names())), names().collect::<Vec<_>>().join(", "));
+        // "did you mean none?" reads as "none of them".
+        let near = near::names(name, names().filter(|preset| *preset != "none"));
+        let (near, all) = (near::did_you_mean(&near), names().collect::<Vec<_>>().join(", "));
         Error::usage(format!("there is no policy {name:?}"))
             .with_hint(format!("{near}use a preset ({all}) or a file that ends in .toml"))
     })?;

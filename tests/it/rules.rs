@@ -11,12 +11,14 @@ use rdblens::internals::render::Lang;
 use rdblens::internals::render::passage::place;
 use rdblens::internals::render::rules::{citations, own_fixes, sample_lines, severities};
 
+use crate::common::program::stdout_of;
+
 const HEAD: &str = "# Rules
 
 Reference of all rules: the demand of each, its reason, its parameters, and examples. `rdblens rules` lists them, and
 `rdblens rules ID` shows one of these chapters in the terminal, in English or, with `--lang zh`, in Chinese.
-[policy.md](policy.md) explains how to configure them, [standards.md](standards.md) lists the standards that they come from. This
-page is generated from the program.
+[policy.md](policy.md) explains how to configure them, [standards.md](standards.md) lists the standards that they come from. Two
+severities in a cell: the preset sets the rule twice, with different limits. This page is generated from the program.
 
 ";
 
@@ -30,6 +32,16 @@ fn the_page_matches_the_registry() {
     }
     let differs = std::fs::read_to_string(&path).unwrap() != page;
     assert!(!differs, "docs/rules.md: UPDATE_GOLDEN=1 renews it");
+}
+
+#[test]
+fn lists_count_rules_and_explain_what_they_show() {
+    let platform = stdout_of(&["rules", "--policy", "platform", "--lang", "en"]);
+    let head = platform.lines().next().unwrap();
+    assert!(head.contains(" rules, ") && head.ends_with(" settings"), "{head}");
+    let all = stdout_of(&["rules", "--lang", "en"]);
+    assert_eq!(all.contains("must hint"), all.contains("Two severities in a cell: "), "{all}");
+    assert_eq!(all.contains("  demands"), all.contains("Limits in demands "), "{all}");
 }
 
 fn page() -> String {

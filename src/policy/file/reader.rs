@@ -23,7 +23,7 @@ pub struct PolicyFault {
     pub line: Option<usize>,
     /// Description of the error.
     pub what: String,
-    /// Remedy.
+    /// Remedy; empty if the description says what to write.
     pub remedy: String,
 }
 
@@ -185,13 +185,7 @@ impl<'t> PolicyReader<'t> {
         read: impl FnOnce(&'a DeValue<'_>) -> Option<T>,
     ) -> Result<Option<T>, PolicyFault> {
         let Some(value) = table.get(key) else { return Ok(None) };
-        let wrong = || {
-            PolicyFault::at(
-                self.line(&value.span()),
-                format!("{key:?} must be {expected}"),
-                format!("write {expected}"),
-            )
-        };
+        let wrong = || PolicyFault::at(self.line(&value.span()), format!("{key:?} must be {expected}"), "");
         read(value.get_ref()).map(Some).ok_or_else(wrong)
     }
 }

@@ -304,5 +304,5 @@ fn param(spec: &ParamSpec, value: &DeValue<'_>, line: usize) -> Result<ParamValu
         ParamDefault::Flag(_) => value.as_bool().map(ParamValue::Flag),
     };
     let expects = spec.default.expects();
-    read.ok_or_else(|| PolicyFault::at(line, format!("{:?} must be {expects}", spec.name), format!("write {expects}")))
+    read.ok_or_else(|| PolicyFault::at(line, format!("{:?} must be {expects}", spec.name), ""))
 }

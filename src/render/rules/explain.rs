@@ -108,7 +108,7 @@ fn parameter(spec: &ParamSpec, lang: Lang) -> String {
     let default = wording::toml(spec.default, &spec.default.value());
     lang.of("{what}: {expects} [default: {default}]", "{what}（默认 {default}）")
         .replace("{what}", lang.pick(spec.what))
-        .replace("{expects}", spec.default.expects())
+        .replace("{expects}", &spec.default.expects())
         .replace("{default}", &default)
 }
 

@@ -1,5 +1,6 @@
 //! Tables of rules: all with their severities by preset, and those in force with their parameters.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use super::{classes, severities};
@@ -54,10 +55,20 @@ pub fn all(presets: &[Policy], options: TableOptions, out: &mut dyn Write) -> io
             "终端宽度不足，部分列未显示；`rdblens rules --wide` 显示全部列。",
         ))?;
     }
+    if rows.iter().any(|(_, severities)| severities.iter().any(|cell| cell.contains(' '))) {
+        page.text(lang.of(
+            "Two severities in a cell: the preset sets the rule twice, with different limits.",
+            "一格中有两个级别：该预设对这条规则设置了两次，限制不同。",
+        ))?;
+    }
+    // The column of demands is the first to be left out.
+    if !page.columns_left_out {
+        page.text(lang.of("Limits in demands are the defaults of the rules.", "要求中的数字为规则自身的默认值。"))?;
+    }
     page.text(lang.of(
-        "Limits in demands are the defaults of the rules. `rdblens rules ID` explains a rule with its parameters in every \
-         preset; `rdblens rules --policy NAME` lists the rules and limits of that policy.",
-        "要求中的数字为规则自身的默认值。`rdblens rules ID` 说明一条规则及其在各预设中的参数；`rdblens rules --policy NAME` 列出该策略中生效的规则。",
+        "`rdblens rules ID` explains a rule with its parameters in every preset; `rdblens rules --policy NAME` lists the rules \
+         and limits of that policy.",
+        "`rdblens rules ID` 说明一条规则及其在各预设中的参数；`rdblens rules --policy NAME` 列出该策略中生效的规则。",
     ))
 }
 
@@ -102,8 +113,15 @@ pub fn in_force(policy: &Policy, options: TableOptions, out: &mut dyn Write) -> 
     let name = key_text::text(&policy.name).into_owned();
     let base = policy.extends.as_deref().map(key_text::text);
     let base = base.map_or_else(String::new, |base| say!(lang, ", which extends {base}", "（扩展自 {base}）"));
-    let limits = human::counted(policy.settings.len() as u64, nouns::LIMIT, lang);
-    let head = say!(lang, "Policy {name}{base}: {limits}", "策略 {name}{base}：{limits}");
+    let ids: BTreeSet<&str> = policy.settings.iter().map(|setting| setting.rule.meta.id).collect();
+    let rules = human::counted(ids.len() as u64, nouns::RULE, lang);
+    // A rule may be set with several limits.
+    let several = (policy.settings.len() > ids.len()).then(|| {
+        let settings = human::counted(policy.settings.len() as u64, nouns::SETTING, lang);
+        say!(lang, ", {settings}", "，{settings}")
+    });
+    let several = several.unwrap_or_default();
+    let head = say!(lang, "Policy {name}{base}: {rules}{several}", "策略 {name}{base}：{rules}{several}");
     page.line(Style::Bold, &head)?;
     page.gap()?;
     let list = Table::of("", &policy.settings, usize::MAX)

@@ -45,7 +45,6 @@ nouns! {
     ID = "id", "ids", "个 id";
     INPUT = "input", "inputs", "个输入";
     KEY = "key", "keys", "个 key";
-    LIMIT = "limit", "limits", "项限制";
     MEMBER = "member", "members", "个成员";
     MESSAGE = "entry", "entries", "条消息";
     MINUTE = "minute", "minutes", "分钟";

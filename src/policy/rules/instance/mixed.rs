@@ -95,7 +95,7 @@ static META: RuleMeta = RuleMeta {
         ParamSpec {
             name: "share",
             what: Text {
-                en: "minimum share of memory or keys for a business or owner to count; a tenth of it where most belongs to smaller ones",
+                en: "minimum share of memory or keys for a business or owner to count; one tenth of this if most of the memory or keys belongs to smaller ones",
                 zh: "内存或 key 数占比达到多少才计入；若大部分属于更小的业务，则达到其十分之一即计入",
             },
             default: ParamDefault::Share(50),

@@ -16,7 +16,7 @@ static META: RuleMeta = RuleMeta {
     id: "ttl.idle-forever",
     severity: Severity::Should,
     problem: Text {
-        en: "key without expiry out of use: idle for longer than {max}, or an LFU counter of [at most ]{freq}",
+        en: "unused key without expiry: idle for longer than {max}, or an LFU counter of [at most ]{freq}",
         zh: "未设置过期时间的 key 已无人使用：空闲超过 {max}，或 LFU 计数不大于 {freq}",
     },
     what: Text {

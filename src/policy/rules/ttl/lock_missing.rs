@@ -30,7 +30,7 @@ static META: RuleMeta = RuleMeta {
     params: &[ParamSpec {
         name: "prefixes",
         what: Text {
-            en: "segments that mark a lock, at any level, with a segment after them; as the last segment only beside a UUID",
+            en: "segments that mark a lock, at any level, with a segment after them; as the last segment only if the value holds a UUID",
             zh: "标明锁的段，可在任意层级，其后须还有一段；位于末段时，value 须含 UUID",
         },
         default: ParamDefault::Words(NAMES),

@@ -70,7 +70,7 @@ static META: RuleMeta = RuleMeta {
         ParamSpec {
             name: "second",
             what: Text {
-                en: "maximum share of what expires around a second that expires within it",
+                en: "of the keys that expire around a one-second window, the maximum share within it",
                 zh: "前后时段过期的 key 中，允许在一秒内过期的比例",
             },
             default: ParamDefault::Share(50),
@@ -78,7 +78,7 @@ static META: RuleMeta = RuleMeta {
         ParamSpec {
             name: "ten_seconds",
             what: Text {
-                en: "maximum share of what expires around ten seconds that expires within them",
+                en: "of the keys that expire around a ten-second window, the maximum share within it",
                 zh: "前后时段过期的 key 中，允许在十秒内过期的比例",
             },
             default: ParamDefault::Share(100),
@@ -86,7 +86,7 @@ static META: RuleMeta = RuleMeta {
         ParamSpec {
             name: "minute",
             what: Text {
-                en: "maximum share of what expires around a minute that expires within it; half of that share within half a minute",
+                en: "of the keys that expire around a one-minute window, the maximum share within it; half of that share for half a minute",
                 zh: "前后时段过期的 key 中，允许在一分钟内过期的比例；半分钟为其一半",
             },
             default: ParamDefault::Share(400),
@@ -102,7 +102,7 @@ static META: RuleMeta = RuleMeta {
         ParamSpec {
             name: "factor",
             what: Text {
-                en: "multiple of the share under an even spread that is always allowed",
+                en: "shares up to this multiple of an even spread are always allowed",
                 zh: "占比不超过均匀打散时的该倍数则不算违规",
             },
             default: ParamDefault::Int(2),

@@ -78,7 +78,7 @@ static META: RuleMeta = RuleMeta {
         ParamSpec {
             name: "prefixes",
             what: Text {
-                en: "segments that say what a key is for; they name no objects, and attributes only if they are measures beside others, as `user:1:rate`",
+                en: "segments that say what a key is for, which never count as objects; measures among them count as attributes beside others, as `user:1:rate`",
                 zh: "说明 key 用途的段：不是对象；只有与其他属性并列的计量词才算属性，例如 `user:1:rate` 中的 rate",
             },
             default: ParamDefault::Words(&INFRASTRUCTURE),

@@ -53,13 +53,13 @@ static META: RuleMeta = RuleMeta {
     params: &[
         ParamSpec {
             name: "min",
-            what: Text { en: "least length of a token", zh: "令牌的最小长度" },
+            what: Text { en: "minimum length of a token", zh: "令牌的最小长度" },
             default: ParamDefault::Bytes(8),
         },
         ParamSpec {
             name: "prefixes",
             what: Text {
-                en: "segments that mark a lock, at any level, with a segment after them; as the last segment only beside a UUID",
+                en: "segments that mark a lock, at any level, with a segment after them; as the last segment only if the value holds a UUID",
                 zh: "标明锁的段，可在任意层级，其后须还有一段；位于末段时，value 须含 UUID",
             },
             default: ParamDefault::Words(NAMES),
@@ -75,7 +75,7 @@ static META: RuleMeta = RuleMeta {
         ParamSpec {
             name: "most",
             what: Text {
-                en: "locks of one pattern from which on a random value that more than half of them hold is a constant, unless it is a UUID",
+                en: "in patterns with at least this many locks, a random value held by more than half of them is treated as a constant (UUIDs excepted)",
                 zh: "同一模式下有多少把锁、且超过半数持有同一随机值时，该值视为常量（UUID 除外）",
             },
             default: ParamDefault::Int(20),
