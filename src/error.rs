@@ -302,6 +302,11 @@ impl ErrorKind {
     }
 }
 
+/// Words an error of the operating system in English, as [`Error`] does. For messages about something else than an input.
+pub(crate) fn os_error(error: io::Error) -> String {
+    ErrorKind::Io(error).wording().en
+}
+
 /// Words a refusal of the operating system in Chinese.
 fn refusal(kind: io::ErrorKind) -> &'static str {
     match kind {

@@ -182,7 +182,7 @@ fn check_rule(questions: &Questions, id: &str) -> Result<()> {
     }
     let listed: BTreeSet<&str> = about_keys().chain(about_patterns()).collect();
     let listed = listed.into_iter().collect::<Vec<_>>().join(", ");
-    let all = format!("policy {} lists the keys of: {listed}", checks.policy.name);
+    let all = format!("rules that can be listed under policy {}: {listed}", checks.policy.name);
     let is_disabled = || checks.disabled.iter().any(|lacking| lacking.rule == id);
     let fault = if checks.snapshots.iter().any(|check| check.meta.id == id) || is_disabled() && is_about_snapshots(id) {
         format!("--breaking {id}: the rule is about the snapshot as a whole, not about single keys")

@@ -70,7 +70,7 @@ pub enum Command {
     /// Verify structure and checksum, and print one verdict per file
     #[command(after_long_help = examples::CHECK)]
     Check(CheckArgs),
-    /// Save all sound records of a damaged snapshot to a new one, and list what is missing
+    /// Save all intact records of a damaged snapshot to a new one, and list what is missing
     #[command(after_long_help = examples::SALVAGE)]
     Salvage(SalvageArgs),
     /// Compare snapshots: growth by pattern, changed findings and a memory forecast
@@ -104,7 +104,7 @@ pub enum Command {
 
 /// `rdblens analyze`
 #[derive(Debug, Args)]
-#[command(mut_arg("inputs", |inputs| inputs.required(false).required_unless_present("plan")))]
+#[command(mut_arg("inputs", |inputs| inputs.required(false).required_unless_present_any(["plan", "partial"])))]
 pub struct AnalyzeArgs {
     #[command(flatten)]
     pub read: ReadArgs,
@@ -260,7 +260,8 @@ pub struct CompareArgs {
     ///
     /// growth=20%/week: all memory, per day, week or month; growth=20%: from the first to the last snapshot. keys=30% and
     /// keys=30%/month: likewise for the number of keys. pattern=50%: any pattern, or a new one; only growth of 1 MiB or more
-    /// counts. must, should or hint: findings of this severity or higher that are new, worse or first evaluated since the first snapshot.
+    /// counts. must, should or hint: findings of this severity or higher that are new or worse since the first snapshot, or of
+    /// rules evaluated for the first time.
     #[arg(long, value_name = "CONDITION", value_delimiter = ',', help_heading = "Policy")]
     pub fail_on: Vec<Condition>,
     /// With --fail-on: exit with status 1 also if a condition was not evaluated
@@ -290,7 +291,7 @@ pub struct CapacityArgs {
     #[arg(long, value_name = "SHARE", value_parser = permille, default_value = "30%", help_heading = "Plan")]
     pub headroom: u64,
     /// Number of nodes to plan for [default: as many as are needed today]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=u64::from(SLOTS)), help_heading = "Plan")]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(1..=u64::from(SLOTS)), help_heading = "Plan")]
     pub nodes: Option<u64>,
     /// Last date to plan for, such as 2027-06-30; growth comes from --earlier, or from the history in stored reports
     #[arg(long, value_name = "DATE", help_heading = "Plan")]
@@ -365,6 +366,16 @@ pub struct DictionaryArgs {
 
 /// `rdblens show`
 #[derive(Debug, Args)]
+#[command(mut_arg("max_memory", |memory| memory
+    .help("Memory for the decompressed value and decoder windows [default: a quarter of RAM, at least 256MB]")
+    .long_help(
+        "Memory for the decompressed value and decoder windows [default: a quarter of RAM, at least 256MB]\n\nThe decoded \
+         value may take a quarter of it, and so may each of its compressed parts. A larger one is not printed: the message \
+         says so."
+    )),
+mut_arg("max_temp", |temp| temp
+    .help("Temporary space for large records of pipes and compressed files [default: half of what is free in the directory]"))
+)]
 pub struct ShowArgs {
     /// Dump file, append-only file, directory, or - for standard input
     #[arg(value_name = "INPUT", value_hint = clap::ValueHint::FilePath)]
@@ -373,13 +384,13 @@ pub struct ShowArgs {
     #[arg(value_name = "KEY")]
     pub key: String,
     /// Database to search [default: the first that contains the key]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(0..=u64::MAX))]
     pub db: Option<u64>,
     /// Policy to check the key against: a preset or a file that ends in .toml
     #[arg(long, value_name = "NAME|FILE.toml", default_value = "default")]
     pub policy: OsString,
     /// Show at most N elements of the value
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>(0..=u64::MAX))]
     pub limit: Option<usize>,
     /// Output format
     #[arg(long, value_enum, default_value_t = TextFormat::Text)]

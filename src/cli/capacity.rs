@@ -19,7 +19,7 @@ use crate::analyze::files::short_text;
 use crate::analyze::nights::{keep_whole, leave_out_present};
 use crate::analyze::one_snapshot::stored::check_stored;
 use crate::analyze::{InputCheck, Plan, SlotCounts, one_snapshot};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, os_error};
 use crate::input::nights::{NightFile, files, is_report};
 use crate::input::{Input, Location, drop_shards_of_summaries, resolve_each, shown_path};
 use crate::render::gate::Escapes;
@@ -94,7 +94,7 @@ pub fn run(args: &CapacityArgs, given: &GivenFlags) -> Result<ExitStatus> {
     if let Some(until) = plan.options.until {
         // A damaged input is no wrong usage: the plan says that growth is not known.
         if plan.trend.is_none() && plan.knows_memory() && plan.servers.iter().all(|server| server.complete) {
-            return Err(Error::usage("--until: growth is not known: the snapshots have no times, or one time")
+            return Err(Error::usage("--until: growth is unknown: it needs snapshots of at least two times")
                 .with_hint("give --earlier a report of another night"));
         }
         if plan.servers.iter().filter_map(|server| server.taken).max().is_some_and(|taken| until <= taken) {
@@ -207,7 +207,7 @@ fn drop_details(report: &mut Report) {
 fn cluster_nodes(path: &Path) -> Result<ClusterNodes> {
     let name = shown_path(path);
     let text = short_text(path).map_err(|error| {
-        Error::usage(format!("--cluster-nodes {name}: {error}"))
+        Error::usage(format!("--cluster-nodes {name}: {}", os_error(error)))
             .with_hint("write it with `redis-cli CLUSTER NODES`, or give the nodes.conf of a node")
     })?;
     ClusterNodes::parse(&text, &name)

@@ -168,7 +168,12 @@ fn unwritable(path: &Path, error: io::Error) -> Error {
     };
     let (said, kind) = (error.to_string(), error.kind());
     let error = match said.rsplit_once(" at path ") {
-        Some((reason, _)) => io::Error::new(kind, reason.to_owned()),
+        // With its number it is worded as any other.
+        Some((reason, _)) => match reason.rsplit_once("(os error ").map(|(_, code)| code.trim_end_matches(')').parse())
+        {
+            Some(Ok(code)) => io::Error::from_raw_os_error(code),
+            _ => io::Error::new(kind, reason.to_owned()),
+        },
         None => error,
     };
     Error::from(error).in_file(&shown_path(path)).with_hint(hint)

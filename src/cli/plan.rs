@@ -13,7 +13,7 @@ use crate::analyze::files::short_text;
 use crate::analyze::row_filter::{PolicyConditions, RowConditions};
 use crate::analyze::select::{Glob, Selection, parse_regex};
 use crate::analyze::{AtDamage, BigLimits, InputCheck, MaskKey, Plan, PolicySource, ReadPlan, SlotCounts};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, os_error};
 use crate::input::limited::read_at_most;
 use crate::input::shown_path;
 use crate::limits;
@@ -221,7 +221,8 @@ pub fn mask(args: &MaskArgs) -> Result<Option<MaskKey>> {
     }
     let Some(path) = &args.mask_key else { return Ok(Some(MaskKey::OfSnapshot)) };
     let bytes = read_at_most(path, limits::MAX_TEXT_BYTES).map_err(|error| {
-        Error::usage(format!("--mask-key {}: {error}", shown_path(path))).with_hint("give a file with secret bytes")
+        Error::usage(format!("--mask-key {}: {}", shown_path(path), os_error(error)))
+            .with_hint("give a file with secret bytes")
     })?;
     if bytes.is_empty() {
         return Err(Error::usage(format!("--mask-key {}: the file is empty", shown_path(path)))
@@ -233,8 +234,8 @@ pub fn mask(args: &MaskArgs) -> Result<Option<MaskKey>> {
 /// Returns the policy that a flag names.
 pub(super) fn policy_source(policy: &OsStr) -> Result<PolicySource> {
     PolicySource::open(policy).map_err(|error| match error.kind() {
-        ErrorKind::Io(reason) => {
-            let name = shown_path(Path::new(policy));
+        kind @ ErrorKind::Io(_) => {
+            let (name, reason) = (shown_path(Path::new(policy)), kind.wording().en);
             Error::usage(format!("cannot read policy file \"{name}\": {reason}"))
                 .with_hint("give a TOML file in UTF-8, or a preset such as default")
         }
@@ -252,7 +253,8 @@ fn server_config(settings: &[OsString]) -> Result<ServerConfig> {
             _ => {
                 let name = shown_path(path);
                 let text = short_text(path).map_err(|error| {
-                    Error::usage(format!("--server-config {name}: {error}")).with_hint("expected KEY=VALUE or a file")
+                    Error::usage(format!("--server-config {name}: {}", os_error(error)))
+                        .with_hint("expected KEY=VALUE or a file")
                 })?;
                 config.read_conf(&text).map_err(|error| error.in_file(&name))?;
             }

@@ -49,7 +49,7 @@ fn print_text(found: &SalvagedFile, writes: bool, lang: Lang, out: &mut impl Wri
     let server = known::server(&found.server, lang);
     let version = found.rdb_version;
     if found.sound {
-        let sound = say!(lang, "{name}: sound, RDB {version}, {server}", "{name}：完好，RDB {version}，{server}");
+        let sound = say!(lang, "{name}: intact, RDB {version}, {server}", "{name}：完好，RDB {version}，{server}");
         writeln!(out, "{sound}")?;
     } else {
         let said = render::salvage::headline(&found.salvage, lang);

@@ -73,9 +73,17 @@ impl RdbHeader {
         if fits {
             return Ok(header);
         }
+        let newest = match family {
+            Family::Redis | Family::Dragonfly => NEWEST_REDIS,
+            Family::Valkey => NEWEST_VALKEY,
+        };
         Err(Error::unsupported(
             start,
-            wording!("no server writes {} version {version}", "没有服务器会写出 {} 版本 {version}", header.magic()),
+            wording!(
+                "unknown RDB version {version}, the newest known of {} is {newest}",
+                "未知的 RDB 版本 {version}，{} 的已知最新版本为 {newest}",
+                header.magic()
+            ),
         )
         .with_remedy(wording!(
             "the header is damaged, or a newer server wrote it: try a newer rdblens",

@@ -24,7 +24,7 @@ pub fn lines(salvage: &Salvage, rows: usize, lang: Lang) -> Vec<String> {
     }
     lines.extend(databases(salvage, lang));
     if !salvage.proven {
-        let unnoticed = "a change inside a value that left it readable would not be noticed";
+        let unnoticed = "changes that leave a value readable cannot be detected";
         lines.push(lang.of(unnoticed, "若 value 被改动后仍可读，则无法发现").to_owned());
     }
     lines
@@ -35,9 +35,11 @@ pub fn headline(salvage: &Salvage, lang: Lang) -> String {
     let keys = human::counted(salvage.keys, nouns::KEY, lang);
     let lost = human::bytes(salvage.bytes_lost.0);
     match salvage.announced {
-        Some(announced) => {
-            let announced = human::count(announced);
-            say!(lang, "{keys} of {announced} announced, {lost} lost", "{keys}（文件声明 {announced} 个），丢失 {lost}")
+        Some(announced_keys) => {
+            let announced = human::count(announced_keys);
+            let found = human::count(salvage.keys);
+            let noun = if announced_keys == 1 { nouns::KEY.one } else { nouns::KEY.many };
+            say!(lang, "{found} of {announced} {noun}, {lost} lost", "{keys}（文件声明 {announced} 个），丢失 {lost}")
         }
         None => say!(lang, "{keys}, {lost} lost", "{keys}，丢失 {lost}"),
     }
@@ -54,10 +56,11 @@ fn damaged(range: &DamagedRange, lang: Lang) -> String {
         }
         (DamageExtent::Framing | DamageExtent::Value | DamageExtent::Duplicate | DamageExtent::Other, _) => {
             let (before, behind) = (human::counted(*keys_before, nouns::KEY, lang), human::count(*keys_behind));
+            let cause = if error.starts_with("byte ") { "cause, at " } else { "cause: " };
             say!(
                 lang,
-                "bytes {start:#x} to {end:#x} ({size}) in db {db}, {before} before and {behind} after: {error}",
-                "字节 {start:#x} 至 {end:#x}（{size}），db {db}，之前 {before}，之后 {behind} 个：{error}"
+                "bytes {start:#x} to {end:#x} ({size}) in db {db}, {before} before and {behind} after; {cause}{error}",
+                "字节 {start:#x} 至 {end:#x}（{size}），db {db}，之前 {before}，之后 {behind} 个；原因：{error}"
             )
         }
     }

@@ -363,7 +363,7 @@ fn wrong_usage_says_what_to_give() {
     assert!(past.contains("not after the snapshot"), "{past}");
     assert!(said(&[&shop(), "--node-memory", "1MB", "--until", "soon", "--earlier", &shop()]).contains("--until soon"));
     let none = said(&[&shop(), "--node-memory", "1MB", "--until", "2027-06-30", "--earlier", &shop()]);
-    assert!(none.contains("growth is not known"), "{none}");
+    assert!(none.contains("growth is unknown"), "{none}");
     assert!(said(&[&shop(), "--node-memory", "1MB", "--cluster-nodes", &shop()]).contains("--cluster-nodes"));
     assert!(said(&[&shop(), "--node-memory", "0"]).contains("leaves no room"));
 }

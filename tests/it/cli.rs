@@ -289,7 +289,7 @@ fn what_if_matches_a_separate_run() {
     assert!(valkey["what_if"].is_null());
     let older = totals(&["--what-if", "redis-6.2"]);
     let caveat = &older["what_if"]["alternatives"][0]["caveats"][0];
-    assert!(caveat["text"].as_str().unwrap().starts_with("redis 6.2 does not load REDIS version 10"), "{caveat}");
+    assert!(caveat["text"].as_str().unwrap().starts_with("redis 6.2 does not load RDB version 10"), "{caveat}");
 }
 
 #[test]
@@ -413,6 +413,38 @@ fn unknown_names_get_suggestions() {
     assert!(!String::from_utf8_lossy(&far.stderr).contains("did you mean"));
 }
 
+#[test]
+fn messages_say_what_is_expected_in_words() {
+    let out = &["analyze", SHOP, "-o", "/no/folder/x"][..];
+    for (args, told, not) in [
+        (&["analyze", SHOP, "--top", "0"][..], "must be 1 to 10000", "1..="),
+        (&["analyze", SHOP, "--threads", "x"], "must be 1 to 1024", "digit"),
+        (&["keys", SHOP, "--db", "x"], "must be a whole number", "digit"),
+        (&["show", SHOP, "a", "--limit", "-"], "must be a whole number", "digit"),
+        (&["rules", "--policy", "nope.toml"], "\"nope.toml\": no such file or directory (", "os error"),
+        (&["keys", SHOP, "--server-config", "nope.conf"], "nope.conf: no such file or directory (", "os error"),
+        (out, "/no/folder/x: no such file or directory (", "os error"),
+        (&["analyze", SHOP, "--policy", "nope"], "there is no policy \"nope\"", "did you mean"),
+        (&["analyze", "--partial", "--shard", "1/2", "-o", "x"], "--plan <PLAN.json>", "  <INPUT>"),
+        (&["keys", SHOP, "--breaking", "slot.skew"], "rules that can be listed under policy default: ", "lists the"),
+    ] {
+        let output = run_args(args);
+        let said = stderr(&output);
+        assert!(said.contains(told) && !said.contains(not), "{args:?}: {said}");
+    }
+}
+
+#[test]
+fn a_verdict_is_not_repeated() {
+    let not_a_snapshot = stdout(&run_args(&["check", "README.md"]));
+    assert!(not_a_snapshot.starts_with("README.md: not a snapshot: byte 0x0: magic: starts with "), "{not_a_snapshot}");
+    let wrong = "testdata/hostile/checksum-wrong.rdb";
+    for (lang, word) in [("en", "checksum mismatch"), ("zh", "校验和不符")] {
+        let said = stdout(&run_args(&["check", wrong, "--lang", lang]));
+        assert_eq!(said.matches(word).count(), 1, "{said}");
+    }
+}
+
 #[cfg(not(feature = "parquet"))]
 #[test]
 fn a_build_without_parquet_says_so() {
@@ -483,9 +515,9 @@ fn wrong_flags_are_told_in_our_words() {
     };
     let at = said(&["analyze", SHOP, "--at", "yesterday"]);
     assert!(at.contains("--at yesterday: not a time") && !at.contains("parse"), "{at}");
-    assert!(said(&["analyze", SHOP, "--top", "0"]).contains("1..=10000"));
+    assert!(said(&["analyze", SHOP, "--top", "0"]).contains("must be 1 to 10000"));
     let unwritable = said(&["analyze", SHOP, "-o", "/no-such-folder/report.json"]);
-    assert!(unwritable.contains("/no-such-folder/report.json: No such file or directory"), "{unwritable}");
+    assert!(unwritable.contains("/no-such-folder/report.json: no such file or directory"), "{unwritable}");
     assert!(unwritable.contains("there is no directory /no-such-folder") && !unwritable.contains(".rdblens-"));
 }
 

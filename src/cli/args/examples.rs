@@ -44,10 +44,10 @@ pub(super) const CHECK: &str = examples!(
 );
 
 pub(super) const SALVAGE: &str = concat!(
-    "Exit status: 0 the input is sound and all its keys were saved, 4 it is damaged and what is sound was saved, 3 nothing can be saved.\n\n",
+    "Exit status: 0 the input is intact and all its keys were saved, 4 it is damaged and what is intact was saved, 3 nothing can be saved.\n\n",
     examples!(
         "list what can be saved and what is missing" => "salvage damaged.rdb",
-        "write the sound records to a new snapshot" => "salvage damaged.rdb -o saved.rdb",
+        "write the intact records to a new snapshot" => "salvage damaged.rdb -o saved.rdb",
         "what is missing as JSON, for scripts" => "salvage damaged.rdb.zst -o saved.rdb --format json",
     )
 );

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::groups::*;
-use super::values::{shard, shard_index, share, size, top};
+use super::values::{shard, shard_index, share, size, top, whole};
 use crate::cli::lang::LangArgs;
 use crate::cli::screen::ScreenArgs;
 use crate::report::{Prefixes, Severity};
@@ -66,7 +66,7 @@ pub struct PartArgs {
     #[arg(long, value_name = "I/N", requires = "partial", group = "part", conflicts_with = "shard", value_parser = shard_index)]
     pub shard_index: Option<(u64, u64)>,
     /// Read this file of the plan, counted from 1 (repeatable)
-    #[arg(long, value_name = "K", requires = "partial", group = "part", conflicts_with_all = ["shard", "shard_index"])]
+    #[arg(long, value_name = "K", requires = "partial", group = "part", conflicts_with_all = ["shard", "shard_index"], value_parser = whole::<usize>(0..=u64::MAX))]
     pub file: Vec<usize>,
 }
 
@@ -131,7 +131,7 @@ pub struct MergeArgs {
     )]
     pub partial: bool,
     /// Depth of the prefix tree
-    #[arg(long, value_name = "N", default_value_t = Prefixes::USUAL_DEPTH, value_parser = clap::value_parser!(u8).range(1..=16), help_heading = "Report")]
+    #[arg(long, value_name = "N", default_value_t = Prefixes::USUAL_DEPTH, value_parser = whole::<u8>(1..=16), help_heading = "Report")]
     pub depth: u8,
     /// Omit prefixes below this share of the memory, such as 0.01 or 1%
     #[arg(long, value_name = "SHARE", default_value_t = Prefixes::USUAL_MIN_SHARE, value_parser = share, help_heading = "Report")]
@@ -145,7 +145,8 @@ pub struct MergeArgs {
     /// Current time, to compute the age of the snapshot; same syntax as --at of `rdblens plan`
     #[arg(long, value_name = "TIME", help_heading = "Policy")]
     pub now: Option<String>,
-    /// Earlier JSON report to compare with: --fail-on counts only new, worse or first evaluated findings, and growth is checked
+    /// Earlier JSON report to compare with: --fail-on counts only findings that are new or worse, or of rules evaluated for the first
+    /// time, and growth is checked
     #[arg(long, value_name = "REPORT.json", help_heading = "Policy")]
     pub baseline: Option<PathBuf>,
     /// Earlier JSON report for the trend of memory (repeatable); the history stored in each report is used, too

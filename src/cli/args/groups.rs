@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args};
 
-use super::values::{ComparedList, ReportFormat, compared_list, label, report_format, section, share, size, top};
+use super::values::{ComparedList, ReportFormat, compared_list, label, report_format, section, share, size, top, whole};
 use crate::memory::Allocator;
 use crate::record::Kind;
 use crate::render::extent::SectionName;
@@ -34,7 +34,7 @@ pub struct InputArgs {
     #[command(flatten)]
     pub budget: BudgetArgs,
     /// Number of worker threads [default: number of CPUs]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "N", value_parser = whole::<u16>(1..=1024))]
     pub threads: Option<u16>,
     /// Suppress progress and warnings
     #[arg(long, short)]
@@ -63,7 +63,7 @@ pub struct BudgetArgs {
 #[command(next_help_heading = "Selection")]
 pub struct SelectionArgs {
     /// Include only keys of this database (repeatable)
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(0..=u64::MAX))]
     pub db: Vec<u64>,
     /// Include only keys of this type (repeatable)
     #[arg(long = "type", value_name = "TYPE")]
@@ -78,7 +78,7 @@ pub struct SelectionArgs {
     #[arg(long)]
     pub no_expired: bool,
     /// Stop after N keys, in file order
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(0..=u64::MAX))]
     pub limit: Option<u64>,
 }
 
@@ -98,7 +98,7 @@ pub struct ServerArgs {
     /// memory; give those that differ from the defaults.
     #[arg(long, value_name = "KEY=VALUE|FILE")]
     pub server_config: Vec<OsString>,
-    /// Reference time for expiry and time to live [default: the ctime of each file]
+    /// Reference time for expiry and time to live [default: the creation time recorded in each dump (field ctime)]
     ///
     /// Seconds since the Unix epoch, or an RFC 3339 time such as 2026-11-21T03:00:00Z.
     #[arg(long, value_name = "TIME")]
@@ -122,7 +122,7 @@ pub struct ReadArgs {
     /// Add up inputs even if they are copies of one snapshot or snapshots of different times, not shards
     #[arg(long, help_heading = "Input")]
     pub allow_same: bool,
-    /// Continue after damage and read all sound records of a damaged file, not only those before it
+    /// Continue after damage and read all intact records of a damaged file, not only those before it
     ///
     /// The report is marked incomplete and lists the damaged ranges. The whole file is verified first.
     #[arg(long, help_heading = "Input")]
@@ -157,7 +157,8 @@ pub struct PolicyArgs {
     /// Current time, to compute the age of the snapshot; same syntax as --at
     #[arg(long, value_name = "TIME")]
     pub now: Option<String>,
-    /// Earlier JSON report to compare with: --fail-on counts only new, worse or first evaluated findings, and growth is checked
+    /// Earlier JSON report to compare with: --fail-on counts only findings that are new or worse, or of rules evaluated for the first
+    /// time, and growth is checked
     ///
     /// Write it with --format json --top 10000, so that it lists as many patterns as possible.
     #[arg(long, value_name = "REPORT.json")]
@@ -182,7 +183,7 @@ pub struct BigArgs {
     #[arg(long, value_name = "BYTES", value_parser = size)]
     pub big_string: Option<u64>,
     /// Collections with more elements than this are big keys [default: big.elements of the policy, or 5000]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(0..=u64::MAX))]
     pub big_elements: Option<u64>,
     /// Keys of any type that use more memory than this are big keys, too
     #[arg(long, value_name = "BYTES", value_parser = size)]
@@ -236,7 +237,7 @@ pub struct ReportArgs {
     #[command(flatten)]
     pub big: BigArgs,
     /// Depth of the prefix tree
-    #[arg(long, value_name = "N", default_value_t = Prefixes::USUAL_DEPTH, value_parser = clap::value_parser!(u8).range(1..=16))]
+    #[arg(long, value_name = "N", default_value_t = Prefixes::USUAL_DEPTH, value_parser = whole::<u8>(1..=16))]
     pub depth: u8,
     /// Omit prefixes below this share of the memory, such as 0.01 or 1%
     #[arg(long, value_name = "SHARE", default_value_t = Prefixes::USUAL_MIN_SHARE, value_parser = share)]

@@ -1,6 +1,7 @@
 //! Values of flags and their parsers: enums, sizes, shares, labels.
 
 use std::num::ParseFloatError;
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 use clap::ValueEnum;
@@ -159,8 +160,23 @@ pub(super) fn label(text: &str) -> Result<(String, String), String> {
 }
 
 /// Returns the parser of `--top`.
-pub(super) fn top() -> RangedI64ValueParser<u32> {
-    clap::value_parser!(u32).range(1..=i64::from(Options::MOST_TOP))
+pub(super) fn top() -> impl TypedValueParser<Value = u32> {
+    whole(1..=u64::from(Options::MOST_TOP))
+}
+
+/// Returns the parser of a whole number in a range. The one of clap names neither the kind nor the range of what is expected in
+/// words.
+pub(super) fn whole<N>(range: RangeInclusive<u64>) -> impl TypedValueParser<Value = N>
+where
+    N: TryFrom<u64> + Clone + Send + Sync + 'static,
+{
+    move |text: &str| -> Result<N, String> {
+        let number = text.parse::<u64>().ok().filter(|number| range.contains(number));
+        number.and_then(|number| N::try_from(number).ok()).ok_or_else(|| match (*range.start(), *range.end()) {
+            (0, u64::MAX) => "must be a whole number".to_owned(),
+            (least, most) => format!("must be {least} to {most}"),
+        })
+    }
 }
 
 /// Parses a number of bytes: `10240`, `10KB` (units of 1024), `1MiB`.

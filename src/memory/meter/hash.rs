@@ -310,13 +310,17 @@ impl HashMeter {
     /// Records a packed form; returns whether it has too many pairs and becomes a table.
     fn stored(&mut self, model: &Model, elements: u64, per_pair: u64, blob: RawString<'_>) -> Result<bool> {
         if !elements.is_multiple_of(per_pair) {
-            return Err(Error::corrupt(
-                blob.offset,
-                wording!(
-                    "a hash of {elements} elements, not {per_pair} each pair",
-                    "hash 有 {elements} 个元素，不是每个字段 {per_pair} 个"
+            let what = match per_pair {
+                2 => wording!(
+                    "hash has {elements} elements; expected field–value pairs",
+                    "hash 有 {elements} 个元素，应为成对的字段和值"
                 ),
-            ));
+                _ => wording!(
+                    "hash has {elements} elements; expected fields, each with a value and an expiry",
+                    "hash 有 {elements} 个元素，应为字段、值和过期时间各一"
+                ),
+            };
+            return Err(Error::corrupt(blob.offset, what));
         }
         let pairs = elements / per_pair;
         let table = pairs > model.config.hash_entries;

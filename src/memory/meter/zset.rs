@@ -136,8 +136,8 @@ impl ZsetMeter {
             return Err(Error::corrupt(
                 blob.offset,
                 wording!(
-                    "a sorted set of {elements} members and scores",
-                    "sorted set 的成员和 score 共 {elements} 个，应为偶数"
+                    "sorted set has {elements} elements; expected member–score pairs",
+                    "sorted set 有 {elements} 个元素，应为成对的成员和 score"
                 ),
             ));
         }

@@ -11,11 +11,11 @@ impl WarningKind {
         let fixed = |en: &str, zh: &str| Wording { en: en.to_owned(), zh: zh.to_owned() };
         let filled = |en: String, zh: String| Wording { en, zh };
         match self {
-            NewerFormat { magic, version } => filled(
+            NewerFormat { magic: _, version } => filled(
                 format!(
-                    "byte 0x0: header: {magic} version {version} is newer than this program: look for a newer rdblens"
+                    "byte 0x0: header: RDB version {version} is newer than those that this program knows: look for a newer rdblens"
                 ),
-                format!("字节 0x0：文件头：{magic} 版本 {version} 比本程序新：请更新 rdblens"),
+                format!("字节 0x0：文件头：RDB 版本 {version} 比本程序已知的版本新：请更新 rdblens"),
             ),
             CommandsFollow { bytes } => filled(
                 match bytes.0 {
@@ -223,11 +223,11 @@ impl WarningKind {
                 "hash-min-template-entries 只在下次写入时把 hash 转为紧凑形式：所示为服务器刚加载快照后的数字；\
                  加载时就转换的是 hash-rdb-load-min-template-entries",
             ),
-            DoesNotLoad { server, magic, version } => filled(
+            DoesNotLoad { server, magic: _, version } => filled(
                 format!(
-                    "{server} does not load {magic} version {version}: the figure assumes that the data is moved by other means"
+                    "{server} does not load RDB version {version}: the figure assumes that the data is moved by other means"
                 ),
-                format!("{server} 无法加载 {magic} 版本 {version}：这里是同样的数据迁入之后占用的内存"),
+                format!("{server} 无法加载 RDB 版本 {version}：这里是同样的数据迁入之后占用的内存"),
             ),
             BaselineIncomplete => fixed(
                 "its snapshot could not be read completely, so growth is not judged",
