@@ -271,7 +271,7 @@ impl ErrorKind {
     }
 
     /// Words the error in both languages.
-    fn wording(&self) -> Wording {
+    pub(crate) fn wording(&self) -> Wording {
         match self {
             ErrorKind::Truncated { needed, left } => {
                 let unit = if *needed == 1 { "byte" } else { "bytes" };

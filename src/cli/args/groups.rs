@@ -6,7 +6,9 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args};
 
-use super::values::{ComparedList, ReportFormat, compared_list, label, report_format, section, share, size, top, whole};
+use super::values::{
+    ComparedList, ReportFormat, compared_list, label, report_format, section, share, size, top, whole,
+};
 use crate::memory::Allocator;
 use crate::record::Kind;
 use crate::render::extent::SectionName;
