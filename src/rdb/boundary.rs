@@ -16,7 +16,7 @@ use super::scan::{FileItem, KeyEntry, ScanState, Scanner};
 use super::string::{RawString, StringForm};
 use super::template::Templates;
 use super::value_type::ValueType;
-use super::walk::{FieldExpiry, ModuleItem, Visit};
+use super::walk::{FieldExpiry, ListNode, ModuleItem, Visit};
 use crate::error::Result;
 
 /// Number of consecutive records that make an offset plausible.
@@ -263,7 +263,7 @@ fn skip_value<'a>(scanner: &mut Scanner<'a>, entry: &KeyEntry<'a>, steps: &mut u
 }
 
 /// Number of parts of a skipped value: a stream, an array or a value of a module may have as many as the file has bytes.
-struct Parts(u64);
+pub(super) struct Parts(pub u64);
 
 impl Visit for Parts {
     fn lengths_suffice(&self) -> bool {
@@ -282,6 +282,9 @@ impl Visit for Parts {
         self.0 += 1;
     }
     fn expiring_pair(&mut self, _: RawString<'_>, _: RawString<'_>, _: FieldExpiry) {
+        self.0 += 1;
+    }
+    fn node(&mut self, _: ListNode, _: RawString<'_>) {
         self.0 += 1;
     }
     fn stream_node(&mut self, _: &[u8; 16], _: RawString<'_>) {

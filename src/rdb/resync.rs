@@ -5,14 +5,22 @@
 //! with types that a server of this version writes and keys that look like names. The chain must pass the place where
 //! the parser failed, or end at the end of the file.
 //!
-//! Work is bounded by a budget per byte searched, so that a file full of plausible starts takes linear time.
+//! False starts in the damaged value run on into the records behind it. So the framing of some records is followed first, which
+//! hardly looks at their bytes; only then are values verified. What is known about large values is kept, as chains that fall into
+//! step with each other go on alike. Work is bounded by a budget per byte of the file, so that a file full of plausible starts takes
+//! linear time.
 
-use std::collections::BTreeMap;
+mod known;
+mod profile;
+
 use std::ops::Range;
 use std::sync::Arc;
 
+use known::{Known, Value};
+pub use profile::{KeyFacts, Profile};
+
 use super::boundary::{
-    FileFormat, MAX_KEY_LEN, can_start_record, is_same_key, is_text, may_follow_prefix, may_start_record,
+    FileFormat, MAX_KEY_LEN, Parts, can_start_record, is_same_key, may_follow_prefix, may_start_record,
 };
 use super::cursor::Cursor;
 use super::header::{Family, RdbHeader};
@@ -22,181 +30,31 @@ use super::string::{RawString, StringForm};
 use super::template::Templates;
 use super::value_type::ValueType;
 use super::verify::Verify;
+use super::walk::Visit;
 use crate::error::Result;
 
 /// Number of consecutive intact records that make a boundary certain.
 const MIN_RECORDS: u32 = 12;
 /// Intact bytes that make a boundary certain, with fewer records.
 const MIN_BYTES: usize = 64 << 20;
-/// Work granted per byte searched; a unit is about a byte verified.
+/// Work granted per byte of the file up to the place of the search; a unit is about a byte verified.
 const WORK_PER_BYTE: i64 = 16;
 /// Work granted in advance.
 const FIRST_WORK: i64 = 4 << 20;
+/// Most work that is saved up for later: a second or two.
+const MOST_WORK: i64 = 1 << 30;
 /// Work of one record besides its bytes.
 const WORK_PER_RECORD: i64 = 32;
-/// Bytes of a key that make up its shape at most.
-const SHAPE_BYTES: usize = 16;
-/// Shape of all keys that are stored as integers.
-const INTEGER_SHAPE: u64 = 1;
-/// Shape of all keys that are stored compressed.
-const COMPRESSED_SHAPE: u64 = 2;
-/// Number of different shapes above which shapes tell nothing.
-const MAX_SHAPES: usize = 4096;
-/// Length above which a name that is no text needs one as long elsewhere in the file.
-const LONG_BINARY: u64 = 64;
+/// Work of one part of a value that is skipped.
+const WORK_PER_PART: usize = 4;
 /// Length above which no server names an auxiliary field; the longest known is of 20 bytes.
 const LONG_AUX_NAME: usize = 64;
 /// Length above which the value of an auxiliary field is not binary.
 const LONG_AUX_BINARY: usize = 32;
-/// Number of keys from which shares of keys are meaningful.
-const FEW_KEYS: u64 = 16;
 /// Bytes of an expiry in milliseconds, with its opcode.
 const EXPIRY_BYTES: usize = 9;
 /// Expiries outside of these milliseconds, the years 2001 and 2286, are no evidence of a record.
 const USUAL_EXPIRY: Range<i64> = 1_000_000_000_000..10_000_000_000_000;
-
-/// Facts about the sound keys of a file, which tell other keys from invented ones.
-#[derive(Debug, Default)]
-pub struct Profile {
-    keys: u64,
-    /// String keys without any metadata.
-    bare_strings: u64,
-    /// Keys with an idle time or an access counter.
-    with_access: u64,
-    shapes: BTreeMap<u64, u64>,
-    types: Vec<ValueType>,
-    /// Length of the longest name that is no text.
-    longest_binary: u64,
-}
-
-/// Facts about one key, for the [`Profile`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct KeyFacts {
-    shape: u64,
-    value_type: ValueType,
-    has_access: bool,
-    has_usual_expiry: bool,
-    is_text: bool,
-    is_empty: bool,
-    /// Length of a name that is no text, otherwise 0.
-    binary_len: u64,
-}
-
-impl KeyFacts {
-    /// Returns the facts about a key.
-    pub fn of(entry: &KeyEntry<'_>) -> KeyFacts {
-        let is_text = is_text(&entry.key);
-        let is_binary = !is_text && matches!(entry.key.form, StringForm::Plain(_));
-        KeyFacts {
-            shape: shape(&entry.key),
-            value_type: entry.value_type,
-            has_access: entry.idle.is_some() || entry.freq.is_some(),
-            has_usual_expiry: entry.expires_at.is_some_and(|at| USUAL_EXPIRY.contains(&at.0)),
-            is_text,
-            is_empty: entry.key.is_empty(),
-            binary_len: if is_binary { entry.key.len() } else { 0 },
-        }
-    }
-
-    /// Returns whether the name is text, and not empty.
-    pub fn has_text_name(&self) -> bool {
-        self.is_text && !self.is_empty
-    }
-
-    fn is_bare_string(&self) -> bool {
-        self.value_type == ValueType::String && !self.has_access && !self.has_usual_expiry
-    }
-}
-
-impl Profile {
-    /// Adds a sound key.
-    pub fn learn(&mut self, key: &KeyFacts) {
-        self.keys += 1;
-        self.bare_strings += u64::from(key.is_bare_string());
-        self.with_access += u64::from(key.has_access);
-        self.longest_binary = self.longest_binary.max(key.binary_len);
-        if !self.types.contains(&key.value_type) {
-            self.types.push(key.value_type);
-        }
-        if self.shapes.len() < MAX_SHAPES || self.shapes.contains_key(&key.shape) {
-            *self.shapes.entry(key.shape).or_default() += 1;
-        }
-    }
-
-    /// Returns whether a key is hardly a part of another value that looks like a record.
-    ///
-    /// The fields of a hash with field expiries follow each other exactly as string keys without metadata do, so such keys
-    /// must have a name like those of other keys.
-    pub fn trusts(&self, key: &KeyFacts) -> bool {
-        if key.is_empty || self.lacks_access(key) {
-            return false;
-        }
-        let is_known = self.knows_shape(key);
-        match key.is_bare_string() {
-            true => is_known,
-            false => is_known || key.is_text,
-        }
-    }
-
-    /// Returns whether a name is long and no text, unlike any other of the file.
-    ///
-    /// The head of one record may be followed by the end of another, or by garbage: then its name takes in whole records, and may
-    /// end in the middle of one.
-    pub fn is_overlong(&self, key: &KeyFacts) -> bool {
-        let usual = if self.is_informed() { LONG_BINARY } else { MAX_KEY_LEN };
-        key.binary_len > usual.max(self.longest_binary)
-    }
-
-    /// Returns whether a key has no access metadata although nearly all others have.
-    pub fn lacks_access(&self, key: &KeyFacts) -> bool {
-        !key.has_access && self.keys >= FEW_KEYS && self.with_access > self.keys / 10 * 9
-    }
-
-    /// Returns whether no key is known.
-    pub fn is_empty(&self) -> bool {
-        self.keys == 0
-    }
-
-    /// Returns whether enough keys are known to judge others.
-    pub fn is_informed(&self) -> bool {
-        self.keys >= FEW_KEYS
-    }
-
-    /// Returns whether names tell nothing because hardly two begin alike, and almost all keys are strings without metadata.
-    pub fn is_shapeless(&self) -> bool {
-        let shapes = self.shapes.len() as u64;
-        self.keys >= FEW_KEYS && self.bare_strings > self.keys / 20 * 19 && shapes > self.keys / 2
-    }
-
-    fn knows_shape(&self, key: &KeyFacts) -> bool {
-        let seen = self.shapes.get(&key.shape).copied().unwrap_or_default();
-        match key.shape {
-            // Elements of collections look like them, too: they must be common.
-            INTEGER_SHAPE | COMPRESSED_SHAPE => seen > self.keys / 8,
-            _ => seen > 0 || self.shapes.len() >= MAX_SHAPES,
-        }
-    }
-}
-
-/// Returns a hash of the start of a name, up to its first digit or separator; of integers one shape for all.
-fn shape(key: &RawString<'_>) -> u64 {
-    let bytes = match key.form {
-        StringForm::Plain(bytes) => bytes,
-        StringForm::Int(_) => return INTEGER_SHAPE,
-        StringForm::Lzf { .. } => return COMPRESSED_SHAPE,
-    };
-    let is_end = |byte: &u8| byte.is_ascii_digit() || b":./-_|{}#@ ".contains(byte);
-    let head = &bytes[..bytes.len().min(SHAPE_BYTES)];
-    let end = head.iter().position(is_end).unwrap_or(head.len());
-    let class = match head.get(end) {
-        Some(byte) if byte.is_ascii_digit() => b'0',
-        Some(&byte) => byte,
-        None => 0,
-    };
-    // FNV-1a.
-    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    head[..end].iter().fold(step(0xcbf2_9ce4_8422_2325, class), |hash, &byte| step(hash, byte))
-}
 
 /// Returns whether the bytes at `at` read as an expiry that keys hardly have.
 ///
@@ -260,41 +118,61 @@ pub struct Resync<'a> {
     base: u64,
     header: RdbHeader,
     work: i64,
+    /// Offset up to which work has been granted.
+    granted: usize,
     verify: Verify,
+    known: Known,
     /// True if the file has opcodes of Redis Enterprise.
     pub enterprise: bool,
+}
+
+/// What a boundary must lead to.
+#[derive(Debug, Clone, Copy)]
+pub struct Goal<'p> {
+    /// Offset that its chain of records must pass.
+    pub failed: usize,
+    /// Hash templates of the file.
+    pub templates: Option<&'p Arc<Templates>>,
+    /// Facts about the sound keys.
+    pub profile: &'p Profile,
+    /// True if the first key must resemble them.
+    pub is_trusted: bool,
+}
+
+/// How closely the records of a chain are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Depth {
+    /// The first of them must follow each other.
+    Framing,
+    /// All values must be sound.
+    Content,
 }
 
 impl<'a> Resync<'a> {
     /// Creates a search over the bytes of a file, which lie at absolute offset `base`.
     pub fn new(bytes: &'a [u8], base: u64, header: RdbHeader) -> Resync<'a> {
-        Resync { bytes, base, header, work: FIRST_WORK, verify: Verify::new(header), enterprise: false }
+        let (verify, known) = (Verify::new(header), Known::default());
+        Resync { bytes, base, header, work: FIRST_WORK, granted: 0, verify, known, enterprise: false }
     }
 
-    /// Returns the first certain boundary in `range` whose chain of records passes `failed`.
-    pub fn find(
-        &mut self,
-        range: Range<usize>,
-        failed: usize,
-        templates: Option<&Arc<Templates>>,
-        profile: &Profile,
-    ) -> Option<usize> {
+    /// Returns the first certain boundary in `range`.
+    pub fn find(&mut self, range: Range<usize>, goal: Goal<'_>) -> Option<usize> {
         let enterprise = self.enterprise;
-        let format = FileFormat { family: self.header.family, templates, enterprise };
+        let format = FileFormat { family: self.header.family, templates: goal.templates, enterprise };
         let last_type = format.last_type();
         let (mut next, end) = (range.start, range.end);
+        self.known.clear();
         while let Some(passed) =
             self.bytes.get(next..end)?.iter().position(|&byte| can_start_record(byte, last_type, enterprise))
         {
             let at = next + passed;
-            let granted = i64::try_from(passed + 1).unwrap_or(i64::MAX).saturating_mul(WORK_PER_BYTE);
-            self.work = self.work.saturating_add(granted).min(1 << 40);
             next = at + 1;
+            self.grant(next);
             if self.work > 0
                 && may_start_record(self.bytes, format, at)
                 && !self.follows_prefix(at)
                 && !begins_with_unusual_expiry(self.bytes, at)
-                && self.is_certain(at, failed, templates, profile)
+                && self.is_certain(at, goal)
             {
                 return Some(at);
             }
@@ -311,44 +189,47 @@ impl<'a> Resync<'a> {
 
     /// Returns whether a certain boundary is at `at`.
     pub fn is_boundary(&mut self, at: usize, templates: Option<&Arc<Templates>>, profile: &Profile) -> bool {
-        at < self.bytes.len() && self.work > 0 && self.is_certain(at, at, templates, profile)
+        self.known.clear();
+        let goal = Goal { failed: at, templates, profile, is_trusted: false };
+        at < self.bytes.len() && self.work > 0 && self.is_certain(at, goal)
     }
 
     /// Returns whether a chain of intact records starts at `at`.
-    fn is_certain(&mut self, at: usize, failed: usize, templates: Option<&Arc<Templates>>, profile: &Profile) -> bool {
+    fn is_certain(&mut self, at: usize, goal: Goal<'_>) -> bool {
         let bytes = self.bytes.get(at..).unwrap_or_default();
         let state = ScanState { family: self.header.family, db: None };
-        let mut scanner = Scanner::new(Cursor::new(bytes, self.base + at as u64), state)
-            .with_templates(Templates::before(self.header), templates.cloned())
+        let scanner = Scanner::new(Cursor::new(bytes, self.base + at as u64), state)
+            .with_templates(Templates::before(self.header), goal.templates.cloned())
             .without_more_templates();
-        let is_certain = self.is_chain(&mut scanner, failed.saturating_sub(at), profile);
-        // Charge all bytes read, whatever items they were.
-        self.charge(scanner.cursor().consumed());
-        is_certain
+        // Hardly any false start gets past the framing of some records, which takes little work.
+        [Depth::Framing, Depth::Content].into_iter().all(|depth| self.is_chain(scanner.clone(), at, goal, depth))
     }
 
-    /// Returns whether a chain of intact records starts here and passes the byte at distance `failed`.
-    fn is_chain(&mut self, scanner: &mut Scanner<'a>, failed: usize, profile: &Profile) -> bool {
+    /// Returns whether a chain of intact records starts at `origin`, where the scanner is, and passes the failure.
+    fn is_chain(&mut self, mut scanner: Scanner<'a>, origin: usize, goal: Goal<'_>, depth: Depth) -> bool {
+        let profile = goal.profile;
         let (mut records, mut telling) = (0, 0);
         let mut last: Option<RawString<'a>> = None;
         loop {
             let start = scanner.cursor().consumed();
             let is_long = records >= MIN_RECORDS || (records > 0 && start >= MIN_BYTES);
-            if is_long && start > failed {
-                return telling * 2 > records;
+            match depth {
+                Depth::Framing if is_long => return true,
+                Depth::Content if is_long && origin + start > goal.failed => return telling * 2 > records,
+                Depth::Framing | Depth::Content => {}
             }
+            let item = scanner.next_item();
             self.work -= WORK_PER_RECORD;
-            match scanner.next_item() {
+            self.charge(scanner.cursor().consumed().saturating_sub(start));
+            match item {
                 Ok(FileItem::Key(entry)) => {
                     let key = KeyFacts::of(&entry);
                     if scanner.met_enterprise_prefix() && !self.enterprise
                         || !self.may_be_key(&entry, last.as_ref(), profile)
                         || profile.is_overlong(&key)
-                        || verify_value(scanner, &entry, &mut self.verify).is_err()
-                        || self.verify.finish().is_err()
+                        || goal.is_trusted && records == 0 && !profile.trusts(&key)
+                        || !self.pass_value(&mut scanner, origin, &entry, depth)
                     {
-                        // Forget the fault of a value that was not walked to its end.
-                        let _ = self.verify.finish();
                         return false;
                     }
                     last = Some(entry.key);
@@ -376,6 +257,50 @@ impl<'a> Resync<'a> {
                 | Err(_) => return false,
             }
         }
+    }
+
+    /// Moves behind a value, if it is sound as far as it is looked into; returns whether it is. The scanner began at `origin`.
+    fn pass_value(&mut self, scanner: &mut Scanner<'a>, origin: usize, entry: &KeyEntry<'a>, depth: Depth) -> bool {
+        let start = scanner.cursor().consumed();
+        match (self.known.get(origin + start, entry.value_type), depth) {
+            (Some(Value::Damaged), _) => return false,
+            (Some(Value::Framed(len)), Depth::Framing) | (Some(Value::Sound(len)), _) => {
+                return scanner.cursor_mut().take(len as u64).is_ok();
+            }
+            (Some(Value::Framed(_)), Depth::Content) | (None, _) => {}
+        }
+        let (is_sound, work) = match depth {
+            Depth::Framing => skip_value(scanner, entry),
+            Depth::Content => self.verify_value(scanner, entry),
+        };
+        self.charge(work);
+        let len = scanner.cursor().consumed() - start;
+        let value = match depth {
+            _ if !is_sound => Value::Damaged,
+            Depth::Framing => Value::Framed(len),
+            Depth::Content => Value::Sound(len),
+        };
+        self.known.add(origin + start, entry.value_type, value, work);
+        is_sound
+    }
+
+    /// Verifies a value; returns whether it is sound, and the work that it took.
+    fn verify_value(&mut self, scanner: &mut Scanner<'a>, entry: &KeyEntry<'a>) -> (bool, usize) {
+        let start = scanner.cursor().consumed();
+        let is_plain = entry.value_type == ValueType::String && scanner.cursor().peek().is_some_and(|byte| byte < 0xC0);
+        let walked = verify_value(scanner, entry, &mut self.verify);
+        // Forgets the fault of a value that was not walked to its end, too.
+        let is_sound = self.verify.finish().is_ok() && walked.is_ok();
+        // A plain string is passed without looking at it.
+        let work = if is_plain { 0 } else { scanner.cursor().consumed() - start };
+        (is_sound, work)
+    }
+
+    /// Grants the work for all bytes up to `at`, once for each.
+    fn grant(&mut self, at: usize) {
+        let granted = i64::try_from(at.saturating_sub(self.granted)).unwrap_or(i64::MAX).saturating_mul(WORK_PER_BYTE);
+        self.granted = self.granted.max(at);
+        self.work = self.work.saturating_add(granted).min(MOST_WORK);
     }
 
     /// Subtracts the work of verifying bytes that are read again.
@@ -415,6 +340,27 @@ fn expands(key: &RawString<'_>) -> bool {
     key.is_compressed() && key.len() > u64::from(u16::MAX)
 }
 
+/// Skips a value; returns whether it could be, and the work that it took.
+fn skip_value<'a>(scanner: &mut Scanner<'a>, entry: &KeyEntry<'a>) -> (bool, usize) {
+    let start = scanner.cursor().consumed();
+    let mut parts = Parts(0);
+    let is_skipped = scanner.value(entry, &mut parts as &mut dyn Visit).is_ok();
+    let work = match entry.value_type {
+        // Not all that is read of them is a part.
+        ValueType::Module2
+        | ValueType::ModulePreGa
+        | ValueType::KeydbCron
+        | ValueType::DragonflyModule(_)
+        | ValueType::HashTemplateListpack
+        | ValueType::HashTemplateListpackRef
+        | ValueType::HashTemplateArray
+        | ValueType::HashTemplateArrayRef => scanner.cursor().consumed() - start,
+        // Strings are passed without looking at them, so false lengths cost nothing.
+        _ => usize::try_from(parts.0).unwrap_or(usize::MAX).saturating_mul(WORK_PER_PART),
+    };
+    (is_skipped, work)
+}
+
 /// Walks a value as often as it takes to compare all its elements. The visitor keeps its faults.
 pub fn verify_value<'a>(scanner: &mut Scanner<'a>, entry: &KeyEntry<'a>, verify: &mut Verify) -> Result<()> {
     let value = scanner.cursor().clone();
@@ -443,3 +389,6 @@ fn starts_commands(bytes: &[u8]) -> bool {
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
     (1..8).contains(&digits) && rest.get(digits..).is_some_and(|rest| rest.starts_with(b"\r\n$"))
 }
+
+#[cfg(test)]
+mod tests;

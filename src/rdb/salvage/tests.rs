@@ -1,5 +1,6 @@
 mod between_keys;
 mod databases;
+mod large_values;
 mod time;
 
 use super::databases::database_behind;

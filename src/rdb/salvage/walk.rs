@@ -49,6 +49,8 @@ enum Stop {
     },
     /// An EOF opcode that is not at the end of the file: the records before it are part of a value.
     Embedded(usize),
+    /// A record inside a false one.
+    Inside(usize),
     /// A compact hash whose template is lost, with it the number of the values that begin at `values`.
     LostTemplate {
         at: usize,
@@ -109,6 +111,8 @@ pub(super) struct Walk<'a> {
     end: usize,
     /// Where the last scanner stopped, perhaps inside an item.
     reached: usize,
+    /// Farthest offset that a scanner has reached: what lies before is read again.
+    read_to: usize,
     strays: u64,
     /// Parts of a file of Dragonfly that cannot be unfolded, in order.
     lost: Vec<LostPart>,
@@ -148,6 +152,7 @@ impl<'a> Walk<'a> {
             ended: false,
             end: bytes.len(),
             reached: start,
+            read_to: start,
             strays: 0,
             lost,
         }

@@ -36,7 +36,9 @@ fn runs_of_cheap_items_take_linear_time() {
     let expiry = [&[0xFC][..], &1_700_000_000_000u64.to_le_bytes()].concat();
     let idle = [0xF8, 0x81, 0, 0, 0, 0, 0, 0, 0, 9];
     let module = [&[0xF7, 0x81][..], &[1; 8], &[2, 2, 0]].concat();
-    let units: [(&str, &[u8]); 7] = [
+    // Sets of numbers, and of the sets behind them.
+    let sets = [&b"\x02\x01a\x7f\xff"[..], &[0xC0, 7, 0xC0, 8, 0xC0, 9].repeat(10)].concat();
+    let units: [(&str, &[u8]); 9] = [
         ("SELECTDB", &[0xFE, 1]),
         ("RESIZEDB", &[0xFB, 1, 1]),
         ("auxiliary fields", b"\xfa\x01a\x01b"),
@@ -44,6 +46,8 @@ fn runs_of_cheap_items_take_linear_time() {
         ("idle times", &idle),
         ("module data", &module),
         ("tiny strings", b"\0\x01a\x01b\0\x01c\x01d"),
+        ("sets", &sets),
+        ("listpacks", b"\x10\x01a\x7f\xff"),
     ];
     for (name, unit) in units {
         survey_in_time(name, &unit.repeat((1 << 20) / unit.len()));

@@ -6,7 +6,7 @@ use super::marks::{Mark, MarkKind};
 use super::search::lost_template;
 use super::{Stop, Walk};
 use crate::error::{Error, Reading, Result, Within};
-use crate::rdb::resync::{KeyFacts, fields_look_like_keys, verify_value};
+use crate::rdb::resync::{Goal, KeyFacts, fields_look_like_keys, verify_value};
 use crate::rdb::salvage::{name, prefix};
 use crate::rdb::scan::{FileItem, KeyEntry, Scanner};
 use crate::rdb::string::StringForm;
@@ -44,8 +44,11 @@ impl<'a> Walk<'a> {
             return failed(error, is_credible);
         }
         let end = at + scanner.cursor().consumed();
-        self.add_key(boundary..end, entry, facts, scanner.take_fault());
-        Ok(end)
+        let is_added = self.add_key(boundary..end, entry, facts, scanner.take_fault());
+        match is_added || self.profile.trusts(&facts) {
+            true => Ok(end),
+            false => self.record_inside(boundary..end, scanner).map_or(Ok(end), |inside| Err(Stop::Inside(inside))),
+        }
     }
 
     /// Returns whether the name of the key behind an overlong one is overlong, too, as with many keys that were named alike.
@@ -55,8 +58,23 @@ impl<'a> Walk<'a> {
         matches!(next, Ok(FileItem::Key(next)) if self.profile.is_overlong(&KeyFacts::of(&next)))
     }
 
-    /// Adds a key whose framing is intact; `metadata` is what is wrong with the strings before it.
-    fn add_key(&mut self, range: Range<usize>, entry: &KeyEntry<'_>, facts: KeyFacts, metadata: Result<()>) {
+    /// Returns where a record begins that looks like the others, inside one that does not: a false start behind damage may take in
+    /// many sound records, and end where one of them does.
+    fn record_inside(&mut self, range: Range<usize>, scanner: &Scanner<'a>) -> Option<usize> {
+        let templates = scanner.shared_templates();
+        let goal = Goal { failed: range.end, templates: templates.as_ref(), profile: &self.profile, is_trusted: true };
+        let inside = self.resync.find(range.start + 1..range.end, goal)?;
+        // These bytes are read again.
+        self.resync.charge(range.end - inside);
+        if let Some(leading) = &mut self.leading {
+            leading.resumed = inside;
+        }
+        Some(inside)
+    }
+
+    /// Adds a key whose framing is intact; `metadata` is what is wrong with the strings before it. Returns false for a key behind a gap
+    /// that does not look like the others.
+    fn add_key(&mut self, range: Range<usize>, entry: &KeyEntry<'_>, facts: KeyFacts, metadata: Result<()>) -> bool {
         let parsed_start = range.start;
         let notes = self.verify.finish();
         let is_empty = matches!(&notes, Ok(notes) if notes.empty);
@@ -81,7 +99,7 @@ impl<'a> Walk<'a> {
             && damaged.end == range.start
         {
             damaged.end = range.end;
-            return;
+            return true;
         }
         let damage = self.damage_before(range.start);
         let lost_start = damage.and_then(|gap| {
@@ -89,7 +107,7 @@ impl<'a> Walk<'a> {
         });
         let range = lost_start.unwrap_or(range.start)..range.end;
         if self.is_rejected(&range, entry, &facts) {
-            return;
+            return false;
         }
         self.end_leading(range.start);
         if let (Some(start), Some(before)) = (lost_start, self.marks.back_mut()) {
@@ -110,6 +128,7 @@ impl<'a> Walk<'a> {
             },
         };
         self.mark(Mark { range, db: self.db, kind });
+        true
     }
 
     /// Returns whether a key right behind a gap does not look like the keys elsewhere, and stays in the gap.

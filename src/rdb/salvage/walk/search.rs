@@ -6,6 +6,7 @@ use super::end::end_inside;
 use super::{Stop, Walk};
 use crate::error::Error;
 use crate::rdb::cursor::Cursor;
+use crate::rdb::resync::Goal;
 use crate::rdb::salvage::lost_templates::{resume_head, stand_in};
 use crate::rdb::scan::KeyEntry;
 use crate::rdb::template::Templates;
@@ -47,6 +48,10 @@ impl Walk<'_> {
                     self.drop_pieces();
                     (at, at, end_inside(at))
                 }
+                Stop::Inside(record) => {
+                    at = record;
+                    continue;
+                }
                 Stop::LostTemplate { at: hash, id, values, .. } if self.has_stand_in(id, values) => {
                     at = hash;
                     continue;
@@ -68,13 +73,16 @@ impl Walk<'_> {
                 Some(leading) => (leading.gap_start, leading.error, leading.resumed.max(cut)),
                 None => (cut, error, cut),
             };
-            self.resync.charge(self.reached.max(failed).saturating_sub(cut));
+            let reached = self.reached.max(failed);
+            self.resync.charge(self.read_to.min(reached).saturating_sub(resumed));
+            self.read_to = self.read_to.max(reached);
             let search = search.unwrap_or_else(|| self.search_behind(failed));
             let found = match self.parts.are_full() || search.is_one_item {
                 true => None,
                 false => {
                     let range = search_from + 1..search.end.max(search_from + 1);
-                    self.resync.find(range, failed, self.templates.as_ref(), &self.profile)
+                    let templates = self.templates.as_ref();
+                    self.resync.find(range, Goal { failed, templates, profile: &self.profile, is_trusted: false })
                 }
             };
             if found.is_none() && search.end < self.bytes.len() && !self.parts.are_full() {
