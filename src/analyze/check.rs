@@ -22,7 +22,7 @@ use crate::rdb::scratch::Scratch;
 use crate::rdb::verify::Verify;
 use crate::rdb::verify::name_hash::NameHasher;
 use crate::rdb::verify::unique::PlacedHash;
-use crate::report::{CheckVerdict, FileCheck, FileError};
+use crate::report::{CheckVerdict, FileCheck, FileError, Warning, WarningKind};
 use crate::wording::wording;
 
 /// Verifies every input: structure, values and checksum. Fails only when an input cannot be found.
@@ -163,6 +163,7 @@ fn file_check(verdict: FileVerdict) -> FileCheck {
         Some(error) => match error.kind() {
             ErrorKind::Truncated { .. } => CheckVerdict::Truncated,
             ErrorKind::Checksum { .. } => CheckVerdict::ChecksumMismatch,
+            ErrorKind::Unsupported(_) if is_damaged_before(&verdict, error) => CheckVerdict::Corrupt,
             ErrorKind::Unsupported(_) => CheckVerdict::Unsupported,
             ErrorKind::OverBudget(_) => CheckVerdict::OverBudget,
             ErrorKind::Corrupt(_) | ErrorKind::Limit(_) => CheckVerdict::Corrupt,
@@ -187,6 +188,15 @@ fn file_check(verdict: FileVerdict) -> FileCheck {
         salvage: None,
         second_reader: None,
     }
+}
+
+/// Returns whether a value before `error` is damaged in a file of a known version: then what reads as that of a newer one is damage, too.
+fn is_damaged_before(verdict: &FileVerdict, error: &Error) -> bool {
+    let is_before = |damage: &Error| {
+        matches!(damage.kind(), ErrorKind::Corrupt(_)) && damage.offset().is_some() && damage.offset() < error.offset()
+    };
+    let is_newer = |warning: &Warning| matches!(warning.kind, WarningKind::NewerFormat { .. });
+    verdict.damage.iter().any(is_before) && !verdict.warnings.iter().any(is_newer)
 }
 
 #[cfg(test)]
@@ -232,6 +242,24 @@ mod tests {
                 assert!(file.errors.iter().all(|error| error.wording.en.contains(&*part)), "{part}: {:?}", file.errors);
                 assert_eq!(file.salvage.map(|found| found.damaged.len()), (verdict != CheckVerdict::Ok).then_some(1));
             }
+        }
+    }
+
+    #[test]
+    fn unknown_types_behind_damage_are_damage() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("dump.rdb");
+        // An intset of seven bytes before an opcode that no server has.
+        let (intset, unknown) = (&b"\x0b\x03set\x07\x02\0\0\0\x01\0\0"[..], &b"\xe0"[..]);
+        let cases = [
+            (b"REDIS0011", &b""[..], CheckVerdict::Unsupported),
+            (b"REDIS0011", intset, CheckVerdict::Corrupt),
+            (b"REDIS0078", intset, CheckVerdict::Unsupported),
+        ];
+        for (magic, damaged, verdict) in cases {
+            std::fs::write(&path, [magic, &b"\0\x01a\x01b"[..], damaged, unknown].concat()).unwrap();
+            let file = check(&[&path], &ReadPlan::new(folder.path().to_owned()), &Unwatched).unwrap().remove(0);
+            assert_eq!(file.verdict, verdict, "{:?}", file.errors);
         }
     }
 
