@@ -158,6 +158,19 @@ mod tests {
     }
 
     #[test]
+    fn files_of_one_server_are_counted_together() {
+        let mut instance = instance(true);
+        for file in 0..3 {
+            let mut record = OwnedRecord::string("key", 1, 50);
+            record.rest.file = file;
+            instance.observe(&record.record());
+        }
+        let servers = instance.finish().finish(&[0, 1, 0]);
+        let rows: Vec<_> = servers.iter().map(|it| (it.file, it.memory.0, it.shape.databases[0].keys)).collect();
+        assert_eq!(rows, [(0, 100, 2), (1, 50, 1)]);
+    }
+
+    #[test]
     fn slot_0_is_told_apart() {
         let mut instance = instance(true);
         let record = OwnedRecord::string("key", 1, 50);

@@ -193,7 +193,8 @@ fn file_check(verdict: FileVerdict) -> FileCheck {
 /// Returns whether a value before `error` is damaged in a file of a known version: then what reads as that of a newer one is damage, too.
 fn is_damaged_before(verdict: &FileVerdict, error: &Error) -> bool {
     let is_before = |damage: &Error| {
-        matches!(damage.kind(), ErrorKind::Corrupt(_)) && damage.offset().is_some() && damage.offset() < error.offset()
+        let is_damage = matches!(damage.kind(), ErrorKind::Corrupt(_) | ErrorKind::Truncated { .. });
+        is_damage && damage.offset().is_some() && damage.offset() < error.offset()
     };
     let is_newer = |warning: &Warning| matches!(warning.kind, WarningKind::NewerFormat { .. });
     verdict.damage.iter().any(is_before) && !verdict.warnings.iter().any(is_newer)

@@ -224,11 +224,13 @@ fn no_limit_and_no_checksum_are_told_as_such() {
     fs::write(&path, Dump::new().string("shop:order:item:1", "x").bytes()).unwrap();
     let args = ["analyze", path.to_str().unwrap(), "--policy", "platform", "--format", "json", "--maxmemory", "0"];
     let report: Value = serde_json::from_slice(&run_args(&args).stdout).unwrap();
-    let list = report["findings"]["not_evaluated"].as_array().unwrap();
-    for (rule, reason) in
-        [("memory.headroom", "the server has no memory limit"), ("backup.integrity", "a file has no checksum")]
-    {
-        let open = list.iter().find(|open| open["rule"] == rule).unwrap();
-        assert_eq!(open["reason"], reason);
-    }
+    let entry = |list: &str, rule: &str| {
+        let list = report["findings"][list].as_array().unwrap();
+        list.iter().find(|entry| entry["rule"] == rule).unwrap_or_else(|| panic!("{rule} is not in {list:?}")).clone()
+    };
+    assert_eq!(entry("not_evaluated", "backup.integrity")["reason"], "a file has no checksum");
+    // The standard demands a limit.
+    let headroom = entry("list", "memory.headroom");
+    assert_eq!(headroom["severity"], "must");
+    assert_eq!(headroom["patterns"][0]["details"]["limit"]["value"], "none (maxmemory 0)");
 }
