@@ -66,7 +66,14 @@ pub struct PartArgs {
     #[arg(long, value_name = "I/N", requires = "partial", group = "part", conflicts_with = "shard", value_parser = shard_index)]
     pub shard_index: Option<(u64, u64)>,
     /// Read this file of the plan, counted from 1 (repeatable)
-    #[arg(long, value_name = "K", requires = "partial", group = "part", conflicts_with_all = ["shard", "shard_index"], value_parser = whole::<usize>(0..=u64::MAX))]
+    #[arg(
+        long,
+        value_name = "K",
+        requires = "partial",
+        group = "part",
+        conflicts_with_all = ["shard", "shard_index"],
+        value_parser = whole::<usize>(0..=u64::MAX)
+    )]
     pub file: Vec<usize>,
 }
 
