@@ -87,7 +87,11 @@ def figures(report: dict, folder: str = "") -> dict:
     """What a report says, but for where the files are (below `folder`) and how they are packed."""
     if folder:
         report = json.loads(json.dumps(report).replace(json.dumps(folder).strip('"'), ""))
-    return {name: value for name, value in report.items() if name not in ("files", "source", "generated_by", "warnings", "command")}
+    packed = ("files", "source", "generated_by", "warnings", "command")
+    found = {name: value for name, value in report.items() if name not in packed}
+    # The arguments, if they are folders or patterns.
+    found["options"] = {name: value for name, value in report["options"].items() if name != "inputs"}
+    return found
 
 
 def files(folder: Path) -> list[Path]:
