@@ -34,8 +34,8 @@ pub struct Column {
     pub pair: u8,
     /// Explanation below the table.
     pub note: Option<Text>,
-    /// True if the column holds sentences, which continue on the next line instead of losing their middle. Names among them
-    /// lose it.
+    /// True if the column holds sentences, which continue on the next line instead of losing their middle. Names in such
+    /// a column still lose theirs.
     pub prose: bool,
     /// Least number of units that the largest value should have.
     pub units: u64,
@@ -214,6 +214,11 @@ impl Table {
         let empty = |cell: Option<&Cell>| matches!(cell, None | Some(Cell::Absent | Cell::Blank));
         let filled = |at: usize| self.rows.iter().any(|row| !empty(row.cells.get(at)));
         (0..self.columns.len()).filter(|&at| self.columns[at].forms.has(form) && filled(at)).collect()
+    }
+
+    /// Returns the explanations of the columns that a form shows.
+    pub fn notes(&self, form: Form) -> impl Iterator<Item = Text> {
+        self.shown(form).into_iter().filter_map(|at| self.columns[at].note)
     }
 }
 

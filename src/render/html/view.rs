@@ -76,7 +76,11 @@ impl BlockView {
             }
             Block::Fields(fields) => vec![BlockView::Table(TableView::of(&field_table(fields), lang))],
             Block::Table(table) if table.rows.is_empty() => Vec::new(),
-            Block::Table(table) => vec![BlockView::Table(TableView::of(table, lang).open(OPEN, lang))],
+            Block::Table(table) => {
+                let notes = table.notes(Form::Html).map(|note| BlockView::Text(lang.pick(note).to_owned().into()));
+                let view = BlockView::Table(TableView::of(table, lang).open(OPEN, lang));
+                std::iter::once(view).chain(notes).collect()
+            }
             Block::Tree(tree) => {
                 let table = TableView::of(&tree.table(lang), lang).open(OPEN_OF_TREE, lang);
                 let map = Treemap::of(tree, map, lang).map(BlockView::Treemap);

@@ -111,7 +111,7 @@ impl<'a> Writer<'a> {
 
     fn whole_table(&mut self, table: &Table) -> io::Result<()> {
         self.table(table)?;
-        for note in table.shown(Form::Markdown).into_iter().filter_map(|at| table.columns[at].note) {
+        for note in table.notes(Form::Markdown) {
             self.block(&paragraph(self.lang.pick(note)))?;
         }
         self.more(table.rest(), table.rows.len(), &table.more)
