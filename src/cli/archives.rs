@@ -29,7 +29,7 @@ pub fn unpacked(arguments: &[PathBuf], plan: &mut ReadPlan, quiet: bool) -> Resu
             inputs.push(argument.clone());
             continue;
         }
-        // They are refused when they are read.
+        // Reading them says why they cannot be read.
         paths.extend(unreadable.into_iter().map(|(path, _)| path));
         for path in paths {
             if !is_archive(&path) || path.is_dir() {

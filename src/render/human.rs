@@ -111,7 +111,7 @@ pub fn change(from: u64, to: u64) -> String {
         Ordering::Less => '-',
         Ordering::Greater => '+',
     };
-    // The bound of a negative share is on its other side.
+    // A decrease of less than 0.1 % is a change above -0.1 %: the sign turns `<` into `>`.
     match (share.strip_prefix('<'), share.strip_prefix('>')) {
         (Some(most), _) if sign == '-' => format!(">-{most}"),
         (Some(most), _) => format!("<+{most}"),

@@ -73,7 +73,7 @@ pub struct NotEvaluated {
     #[serde(flatten, with = "reason")]
     #[cfg_attr(feature = "internals", schemars(with = "reason::Form"))]
     pub reason: Wording,
-    /// Facts to provide so that the rule is evaluated.
+    /// What to give so that the rule is evaluated.
     #[serde(flatten, with = "remedy")]
     #[cfg_attr(feature = "internals", schemars(with = "remedy::Form"))]
     pub remedy: Wording,

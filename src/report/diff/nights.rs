@@ -14,11 +14,12 @@ use crate::units::Millis;
 pub(crate) const NIGHT_SECONDS: i64 = 3600;
 
 /// Most seconds between those that are in one folder or have one date.
-pub(crate) const LONG_NIGHT_SECONDS: i64 = 12 * 3600;
+pub(crate) const LONG_NIGHT_SECONDS: i64 = 12 * NIGHT_SECONDS;
 
-// The same in milliseconds.
-
+/// [`NIGHT_SECONDS`] in milliseconds.
 const NIGHT: u64 = NIGHT_SECONDS.unsigned_abs() * 1000;
+
+/// [`LONG_NIGHT_SECONDS`] in milliseconds.
 const LONG_NIGHT: u64 = LONG_NIGHT_SECONDS.unsigned_abs() * 1000;
 
 /// Endings of dumps, which may differ from night to night.

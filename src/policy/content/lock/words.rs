@@ -45,7 +45,7 @@ pub const HOLDERS: [&[u8]; 11] =
 pub const DETAILS: [&[u8]; 9] =
     [b"count", b"reentr", b"mode", b"expire", b"ttl", b"time", b"lock", b"acquired", b"lease"];
 
-/// Words of fields of a lock, besides those of its holder and its [details](DETAILS); the next list has what only stands beside one.
+/// Words in the names of a lock's fields, besides [HOLDERS] and [DETAILS].
 pub const FIELD_WORDS: [&[u8]; 26] = [
     b"hostname",
     b"threadname",
@@ -74,6 +74,8 @@ pub const FIELD_WORDS: [&[u8]; 26] = [
     b"fencing",
     b"until",
 ];
+
+/// Words that are part of such names only beside another word: `created_by` says nothing, `locked_by` does.
 pub const FIELD_ADDITIONS: [&[u8]; 25] = [
     b"id",
     b"at",
@@ -208,8 +210,8 @@ pub const BOOKABLE: [&[u8]; 41] = [
     "合同".as_bytes(),
 ];
 
-/// Segments before `lock` of other places that people reserve. The words mean more than that (`db:table:lock:orders`), so only the id of who
-/// has one behind its number is no token.
+/// Segments before `lock` of other places that people reserve. The words have other meanings (`db:table:lock:orders`), so a value is
+/// taken for the person who reserved the place only if the place has a number (`table:lock:7`).
 pub const PLACES: [&[u8]; 7] = [b"table", b"desk", b"court", b"spot", b"lane", b"pitch", b"bay"];
 
 /// States of what can be booked.

@@ -76,7 +76,7 @@ pub fn is_special(character: char) -> bool {
 /// Returns whether a character takes no space, or shows as a space that is none.
 ///
 /// These are the characters that Unicode lets fonts ignore (`Default_Ignorable_Code_Point`), the annotation marks, the
-/// mark of an object that is left out, what is no character, and the empty Braille pattern.
+/// mark of an object that is left out, noncharacters, and the empty Braille pattern.
 fn is_invisible(character: char) -> bool {
     matches!(character,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
