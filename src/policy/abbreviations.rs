@@ -3,6 +3,7 @@
 //! Only abbreviations that engineers read without a glossary: cutting any word to its first letters would save more, but
 //! names must stay readable.
 
+use crate::policy::content::is_hump;
 use std::borrow::Cow;
 
 /// Words and their abbreviations, sorted by word.
@@ -79,8 +80,7 @@ pub fn abbreviated(segment: &str) -> Option<String> {
     let mut rest = segment;
     while !rest.is_empty() {
         let letters = rest.bytes().take_while(u8::is_ascii_alphabetic).count();
-        let hump =
-            rest.as_bytes().windows(2).position(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
+        let hump = rest.as_bytes().windows(2).position(|pair| is_hump(pair[0], pair[1]));
         let end = hump.map_or(letters, |hump| letters.min(hump + 1)).max(1);
         let (word, behind) = rest.split_at(end);
         short.push_str(&of_word(word));

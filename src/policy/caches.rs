@@ -14,7 +14,7 @@ pub const PERSISTENT: &str = "persistent";
 const WORDS: [&[u8]; 4] = [b"cache", b"caches", b"cached", "缓存".as_bytes()];
 
 /// Segments behind such a word that make the key a setting or a counter of the cache, whatever words follow: `sys:cache:switch:course`.
-const CONTROLS: [&[u8]; 26] = [
+const CONTROLS: [&[u8]; 18] = [
     b"ttl",
     b"expire",
     b"expires",
@@ -26,12 +26,6 @@ const CONTROLS: [&[u8]; 26] = [
     b"enable",
     b"enabled",
     b"switch",
-    b"hit",
-    b"hits",
-    b"miss",
-    b"misses",
-    b"evict",
-    b"evicted",
     b"refresh",
     b"reload",
     "开关".as_bytes(),
@@ -39,16 +33,14 @@ const CONTROLS: [&[u8]; 26] = [
     "过期时间".as_bytes(),
     "大小".as_bytes(),
     "容量".as_bytes(),
-    "命中".as_bytes(),
-    "未命中".as_bytes(),
 ];
 
-/// Those that count for each id: `cache:hits:course:7`.
+/// Segments that make it a counter of the cache even with an id behind them: `cache:hits:course:7`.
 const COUNTERS: [&[u8]; 8] =
     [b"hit", b"hits", b"miss", b"misses", b"evict", b"evicted", "命中".as_bytes(), "未命中".as_bytes()];
 
-/// Segments that do so alone or beside others of these lists, since they may also be cached: `course:cache:config`,
-/// `cache:config:ttl`, not `cache:config:theme`.
+/// Segments that make the key a setting or counter only if no others than segments of these lists follow, since they may also be
+/// cached: `course:cache:config`, `cache:config:ttl`, not `cache:config:theme`.
 const SETTINGS: [&[u8]; 17] = [
     b"config",
     b"conf",
@@ -69,12 +61,13 @@ const SETTINGS: [&[u8]; 17] = [
     "计数".as_bytes(),
 ];
 
-/// Segments that are as likely cached behind the word alone, and no cache behind one that may live forever: `config:cache:rate`.
+/// Segments that never make a key a setting of a cache, but keep a key of a class that may live forever from being a cache:
+/// `config:cache:rate`.
 const OTHERS: [&[u8]; 3] = [b"rate", b"total", b"policy"];
 
 /// Returns whether a segment says something about a cache.
 fn is_measure(segment: &[u8]) -> bool {
-    is_one_of(segment, &CONTROLS) || is_one_of(segment, &SETTINGS)
+    is_one_of(segment, &CONTROLS) || is_one_of(segment, &COUNTERS) || is_one_of(segment, &SETTINGS)
 }
 
 /// Returns whether a name is that of a setting or a counter of a cache, by what follows the first segment that names one.

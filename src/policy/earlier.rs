@@ -123,8 +123,7 @@ impl EarlierPatterns {
     /// Returns the earlier weight of a pattern that may have been counted under the `listed` ones: `is_row` if all of their keys
     /// are now under it, `is_whole` if none of its keys was under another.
     fn weight(&self, is_row: bool, is_collapsed: bool, is_whole: bool, listed: &[Weight]) -> EarlierWeight {
-        let mut sum = Weight::default();
-        listed.iter().for_each(|weight| sum.merge(*weight));
+        let sum: Weight = listed.iter().copied().sum();
         // A pattern without `{*}` had all its keys under one pattern.
         let heaviest = || listed.iter().map(|weight| weight.memory).max().unwrap_or_default();
         let bound = || if is_collapsed { sum.memory } else { heaviest() };

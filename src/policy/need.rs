@@ -278,8 +278,11 @@ impl<'a> Known<'a> {
 
     /// Returns the need for a reference time if there is none, although keys expire.
     pub fn lacks_reference(&self) -> Option<Need> {
-        let expiring = |report: &Report| report.totals.without_ttl.keys < report.totals.keys;
-        self.context.reference.report.is_none().then_some(())?;
-        self.lacks(Need::ReferenceTime, expiring)
+        self.lacks_time(|report| report.totals.without_ttl.keys < report.totals.keys)
+    }
+
+    /// Returns the need for a reference time if there is none, although the report has what is compared with it.
+    pub fn lacks_time(&self, is_compared: impl FnOnce(&Report) -> bool) -> Option<Need> {
+        self.lacks(Need::ReferenceTime, |report| self.context.reference.report.is_none() && is_compared(report))
     }
 }

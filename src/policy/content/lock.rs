@@ -33,9 +33,9 @@ use words::{
     CHINESE_PROGRAMS, DETAILS, FIELD_ADDITIONS, FIELD_WORDS, HELD, HOLDERS, HOLDING, NO, PERSONS, PROGRAMS, STATES, YES,
 };
 
-use super::is_one_of;
 use super::random::{has_random, has_uuid};
 use super::serialized::unwrapped;
+use super::{is_hump, is_one_of};
 use crate::rdb::peek::{PeekBuffers, RawValue, ValuePart};
 use crate::record::{Kind, Record};
 
@@ -159,7 +159,7 @@ fn string_may_be_lock(record: &Record<'_>, raw: RawValue<'_>, place: LockPlace) 
         _ => {}
     }
     let expires = record.expires_at.is_some();
-    // Who has it, as long as they have it.
+    // A long id without an expiry is that of whoever has the place, not a token.
     if place.of_place && !expires && is_long_id(value) {
         return false;
     }
@@ -256,9 +256,7 @@ fn is_setting(value: &[u8]) -> bool {
 
 /// Splits off the last word of a text, behind a mark or in camel case.
 fn split_word(text: &[u8]) -> (&[u8], &[u8]) {
-    let starts = |pair: &[u8]| {
-        matches!(pair[0], b'_' | b'-' | b' ') || pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase()
-    };
+    let starts = |pair: &[u8]| matches!(pair[0], b'_' | b'-' | b' ') || is_hump(pair[0], pair[1]);
     let start = text.windows(2).rposition(starts).map_or(0, |at| at + 1);
     let (before, word) = text.split_at(start);
     (before.strip_suffix(b"_").or(before.strip_suffix(b"-")).or(before.strip_suffix(b" ")).unwrap_or(before), word)

@@ -23,6 +23,11 @@ pub fn is_one_of(text: &[u8], words: &[&[u8]]) -> bool {
     words.iter().any(|word| word.eq_ignore_ascii_case(text))
 }
 
+/// Returns whether a word in camel case ends between two letters.
+pub fn is_hump(one: u8, other: u8) -> bool {
+    one.is_ascii_lowercase() && other.is_ascii_uppercase()
+}
+
 /// Calls `see` with at least the first `most` bytes of a string, or all if there are fewer, and with true if these are all.
 ///
 /// Returns `None` for other types and for damaged strings.

@@ -36,6 +36,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::pattern::segment::Separators;
 use crate::policy::content::framed;
+use crate::policy::content::is_hump;
 use crate::policy::content::serialized::{unboxed, unwrapped};
 use crate::rdb::peek::{MAX_TEXT_BYTES, PeekBuffers, ValuePart};
 use crate::record::{Kind, Record};
@@ -138,15 +139,16 @@ struct KeyWords<'k> {
     password: Option<PasswordName<'k>>,
     /// True if the value is an amount or a serial number.
     of_amount: bool,
-    /// True if the key is of something that is opened by a code which is given to everybody.
-    of_share: bool,
+    separators: &'k Separators,
 }
 
 impl KeyWords<'_> {
     /// Returns whether the secret that this word names is a code that is given to everybody.
     fn gives_out(&self, word: &str, secret: &[u8]) -> bool {
         word == named::CODE && named::gives_out(self.name)
-            || self.of_share && password::is_hashable(word) && !named::is_chosen(secret)
+            || password::is_hashable(word)
+                && !named::is_chosen(secret)
+                && named::is_of_share(self.name, self.separators)
     }
 }
 
@@ -169,8 +171,7 @@ impl Inspection {
         if let Some(value) = record.raw {
             let wants_passwords = self.kinds.has(SensitiveKind::Password);
             let password = if wants_passwords { named::find(name, &self.names, &self.separators) } else { None };
-            let of_share = wants_passwords && named::is_of_share(name, &self.separators);
-            let key = KeyWords { name, password, of_amount: amount::is_amount(name), of_share };
+            let key = KeyWords { name, password, of_amount: amount::is_amount(name), separators: &self.separators };
             value.peek(room, |part| self.part(part, record.kind, &key, &mut tally));
         }
         tally.finish()
@@ -311,7 +312,7 @@ impl Inspection {
 
 /// Splits off the last word of a name in camel case.
 fn split_hump(name: &[u8]) -> (&[u8], &[u8]) {
-    let hump = name.windows(2).rposition(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
+    let hump = name.windows(2).rposition(|pair| is_hump(pair[0], pair[1]));
     name.split_at(hump.map_or(0, |hump| hump + 1))
 }
 
@@ -344,7 +345,8 @@ pub(crate) mod testing {
     /// Returns the verdict on the text of a value, with evidence.
     pub fn verdict(text: &[u8]) -> ValueVerdict {
         let mut tally = MatchTally::new(SensitiveKinds::ALL);
-        let key = KeyWords { name: b"", password: None, of_amount: false, of_share: false };
+        let separators = &Separators::default();
+        let key = KeyWords { name: b"", password: None, of_amount: false, separators };
         everything().text(text, b"", TextGroup::Single(SecretPlace::Value), None, &key, &mut tally);
         tally.finish()
     }

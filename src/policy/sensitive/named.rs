@@ -57,7 +57,7 @@ const GIVEN: [&str; 12] = [
     "邀请",
 ];
 
-/// The same, but in names that end with the Chinese word for a code only.
+/// Another word for what is opened by a code, looked for only in names that end with [CODE].
 const GIVEN_TAOBAO: &str = "淘";
 
 /// What is done to a password: behind these words, the value is a code or a mark of the procedure rather than the password.
@@ -66,7 +66,8 @@ const CHANGES: [&str; 13] = [
     "找回",
 ];
 
-/// Words that mean the same right before that for a password. Elsewhere in a name they are of something else: `code:repo:password`.
+/// Words that make a value a code of a procedure only directly before the word for a password. Elsewhere they mean something else:
+/// `code:repo:password`.
 const PROCEDURES: [&str; 38] = [
     "changed",
     "modified",
@@ -209,30 +210,36 @@ pub(super) struct PasswordName<'w> {
 
 /// Returns the last word of a name that says password.
 pub(super) fn find<'w>(name: &[u8], words: &'w [String], separators: &Separators) -> Option<PasswordName<'w>> {
-    let mut found: Option<PasswordName<'w>> = None;
-    let (mut before, mut is_changed): (&[u8], bool) = (b"", false);
-    for segment in separators.split(name) {
-        let segment = segment.trim_ascii();
-        let segment = segment.strip_prefix(b"{").unwrap_or(segment);
-        let segment = segment.strip_suffix(b"}").unwrap_or(segment);
-        match word_of(segment, words) {
-            Some(word) => {
-                let is_changed = is_changed || words_of(segment).any(|word| is_among(word, &CHANGES));
-                let is_of_code = password::is_hashable(word) && {
-                    let words = words_before(before, segment, word);
-                    is_changed || is_among(words[0], &PROCEDURES) || is_given(words)
-                };
-                found = Some(PasswordName { word, is_last: true, is_of_code });
-            }
-            None if found.is_some() && is_about(segment) => found = None,
-            None => found = found.map(|found| PasswordName { is_last: found.is_last && is_id(segment), ..found }),
-        }
-        is_changed |= words_of(segment).any(|word| is_among(word, &CHANGES));
-        before = segment;
+    let segments = || separators.split(name).map(bare);
+    // The word, its place among the segments, and whether only ids follow it.
+    let mut found: Option<(&'w str, usize, bool)> = None;
+    for (at, segment) in segments().enumerate() {
+        found = match (word_of(segment, words), found) {
+            (Some(word), _) => Some((word, at, true)),
+            (None, Some(_)) if is_about(segment) => None,
+            (None, found) => found.map(|(word, at, is_last)| (word, at, is_last && is_id(segment))),
+        };
     }
-    let (found, lower) = (found?, name.to_ascii_lowercase());
+    let (word, at, is_last) = found?;
+    let lower = name.to_ascii_lowercase();
     let is_forbidden = FORBIDDEN.iter().any(|word| memchr::memmem::find(&lower, word).is_some());
-    (!is_forbidden && (found.word != CODE || !gives_out(name))).then_some(found)
+    if is_forbidden || word == CODE && gives_out(name) {
+        return None;
+    }
+    let is_of_code = password::is_hashable(word) && {
+        let before = at.checked_sub(1).and_then(|before| segments().nth(before)).unwrap_or_default();
+        let two = words_before(before, segments().nth(at).unwrap_or_default(), word);
+        let is_change = |word: &[u8]| is_among(word, &CHANGES);
+        is_among(two[0], &PROCEDURES) || is_given(two) || segments().take(at + 1).flat_map(words_of).any(is_change)
+    };
+    Some(PasswordName { word, is_last, is_of_code })
+}
+
+/// Returns a segment without blanks around it, and without the braces of a hash tag.
+fn bare(segment: &[u8]) -> &[u8] {
+    let segment = segment.trim_ascii();
+    let segment = segment.strip_prefix(b"{").unwrap_or(segment);
+    segment.strip_suffix(b"}").unwrap_or(segment)
 }
 
 /// Returns whether a segment behind the word for a password says something about it.
@@ -331,7 +338,7 @@ impl PasswordName<'_> {
         let scalar = unwrapped(value);
         let bare = password::without_scheme(&scalar);
         let sure = can_be_password(bare) && !password::is_harmless(self.word, bare);
-        sure && (self.is_last && !self.is_of_code || looks_like_password(bare)) && (!self.is_of_code || is_chosen(bare))
+        sure && if self.is_of_code { is_chosen(bare) } else { self.is_last || looks_like_password(bare) }
     }
 }
 
@@ -361,176 +368,4 @@ pub(super) fn is_chosen(text: &[u8]) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn found(name: &str) -> Option<(String, bool)> {
-        let words: Vec<String> = NAMES.iter().map(|word| (*word).to_owned()).collect();
-        let found = find(name.as_bytes(), &words, &Separators::default())?;
-        Some((found.word.to_owned(), found.is_last))
-    }
-
-    fn is_secret(name: &str, value: &str) -> bool {
-        let words: Vec<String> = NAMES.iter().map(|word| (*word).to_owned()).collect();
-        find(name.as_bytes(), &words, &Separators::default()).is_some_and(|named| named.is_told_by(value.as_bytes()))
-    }
-
-    #[test]
-    fn whole_words_of_segments_count() {
-        for name in [
-            "user:1:password",
-            "user:password:1001",
-            "user.pwd",
-            "password",
-            "{user:1}:Passwd",
-            "user:1:loginPassword",
-            "user:1:user_pwd",
-            "pwd_17",
-            "用户:1:登录密码",
-            "口令:a@b.cn",
-            "app:7:client-secret",
-        ] {
-            assert!(found(name).is_some_and(|(_, is_last)| is_last), "{name}");
-        }
-        for name in ["password:user:1", "user:password:alice", "secret:santa"] {
-            assert!(found(name).is_some_and(|(_, is_last)| !is_last), "{name}");
-        }
-        for name in ["weak:password", "security:Common-Passwd", "弱密码"] {
-            assert_eq!(found(name), None, "{name}");
-        }
-        for name in [
-            "password:reset:1",
-            "pwd:try:count:5",
-            "pwd:salt:1001",
-            "pwd:policy:version",
-            "pwd:encryptAlg:1",
-            "password:reset_link:7",
-            "bank:secret:version:1",
-            "用户:密码:错误次数:1",
-            "live:redpacket:口令:1001",
-            "ad:淘口令:7",
-            "share:口令",
-        ] {
-            assert_eq!(found(name), None, "{name}");
-        }
-        assert!(found("pwd:salt:password:1").is_some_and(|(_, is_last)| is_last));
-        for name in ["", "user:1", "password-reset-page", "pwd_changed_at", "passwordless:1", "secretary:1", "密码学:1"]
-        {
-            assert_eq!(found(name), None, "{name}");
-        }
-    }
-
-    #[test]
-    fn codes_and_marks_of_a_procedure_are_none() {
-        for (name, value) in [
-            ("edu:user:forget:pwd:1001", "482913"),
-            ("edu:user:reset:password:1001", "8d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f"),
-            ("edu:reset:user:pwd:1001", "482913"),
-            ("edu:sms:reset_pwd:1001", "482913"),
-            ("edu:mail:resetPassword:1001", "8d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f"),
-            ("edu:mail:findPwd:1001", "3f9ac1d27be04568"),
-            ("edu:code:modify_password:1001", "482913"),
-            ("edu:captcha:update-pwd:1001", "x7k2"),
-            ("edu:token:set:password:1001", "a1B2c3D4e5F6"),
-            ("edu:check:pwd:1001", "passed"),
-            ("edu:last:change:pwd:1001", "20261127"),
-            ("edu:err:pwd:1001", "1001"),
-            ("用户:找回密码:1001", "482913"),
-            ("用户:重置:密码:1001", "482913"),
-        ] {
-            assert!(!is_secret(name, value), "{name}");
-            assert!(is_secret(name, "Abc@123456"), "{name}: what only a person chooses");
-        }
-        // What has a password, or is one that was given to somebody.
-        for name in [
-            "sys:code:repo:password:7",
-            "update:server:pwd:7",
-            "user:new:password:7",
-            "user:initPassword:7",
-            "user:default_pwd:7",
-            "iot:device:pwd:7",
-            "iot:lock:pwd:7",
-            "repo:code_base_pwd:7",
-            "sys:mail:password",
-            "用户:初始密码:1001",
-        ] {
-            assert!(is_secret(name, "482913") && is_secret(name, "hunter2"), "{name}");
-        }
-        // Keys of a server are not chosen.
-        assert!(is_secret("app:reset:secret:7", "JBSWY3DPEHPK3PXP") && is_secret("otp:secret:7", "JBSWY3DPEHPK3PXP"));
-    }
-
-    #[test]
-    fn codes_that_are_given_to_everybody_are_none() {
-        for name in [
-            "live:redpacket:password:7",
-            "live:red_envelope:password:7",
-            "live:redPacketPwd:7",
-            "live:红包:password:7",
-            "live:redpacket:pwd:7",
-            "pan:share:pwd:7",
-            "pan:share_password:7",
-            "网盘:分享密码:7",
-        ] {
-            assert!(!is_secret(name, "x7k2") && !is_secret(name, "abc12345") && !is_secret(name, "恭喜发财"), "{name}");
-            assert!(is_secret(name, "Abc@123456"), "{name}: what only a person chooses");
-        }
-        for name in ["carshare:user:pwd:7", "share:user:password:1001", "shareholder:pwd:7", "meeting:room:pwd:7"] {
-            assert!(is_secret(name, "x7k2p9"), "{name}");
-        }
-        assert!(is_shared(b"sharePwd", "pwd") && is_shared("红包密码".as_bytes(), "密码"));
-        assert!(!is_shared(b"pwd", "pwd") && !is_shared(b"shareUserPwd", "pwd"));
-        let of_share = |name: &str| is_of_share(name.as_bytes(), &Separators::default());
-        assert!(of_share("pan:share:7") && of_share("live:红包:7") && of_share("live:red_packet"));
-        assert!(!of_share("share:user:7") && !of_share("user:7") && !of_share(""));
-    }
-
-    #[test]
-    fn plain_values_are_secrets() {
-        for value in
-            ["hunter2", "123456", "correct horse battery", "\"P@ssw0rd\"", "密码很长", "changeme", "{noop}hunter2"]
-        {
-            assert!(is_secret("user:1:password", value), "{value}");
-        }
-        assert!(is_secret("app:1:secret", "0123456789abcdef0123456789abcdef"));
-        assert!(is_secret("user:password:alice", "hunter2") && is_secret("password:admin:root", "P@ssw0rd!"));
-    }
-
-    #[test]
-    fn flags_times_markup_hashes_and_ciphertexts_are_none() {
-        for value in [
-            "",
-            "1",
-            "true",
-            "false",
-            "null",
-            "unset",
-            "****",
-            "h****2",
-            "＊＊＊＊",
-            "[REDACTED]",
-            "1700000000",
-            "1700000000123",
-            "2024-11-04T12:00:00Z",
-            "<html><body>Reset your password</body></html>",
-            "{\"min\":8,\"symbols\":true}",
-            "https://example.com/reset",
-            "$2b$12$abcdefghijklmnopqrstuuMG5kIhQzS1kZ2eYbQzqzqzqzqzqzqzq",
-            "$argon2id$v=19$m=65536,t=3,p=4$c29tZXNhbHQ$hash",
-            "0123456789abcdef0123456789abcdef",
-            "5E884898DA28047151D0E56F8DC6292773603D0D6AABBDD62A11EF721D1542D8",
-            "XohImNooBHFR0OVvjcYpJ3NgPQ1qq73WKhHvch0VQtg=",
-            "U2FsdGVkX1+vupppZksvRf5pq5g5XjFRlipRkwB0K1Y=",
-            "{SSHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g=",
-            "ENC(7oFh0zyhDgx2bRQmqLZB0A==)",
-            "bad\u{0}text",
-            "line\nline",
-        ] {
-            assert!(!is_secret("user:1:password", value), "{value:?}");
-        }
-        assert!(!is_secret("user:1:password", &"x9".repeat(200)));
-        for value in ["482913", "alice", "in-progress", "step_2", "sms", "1001", "a8f5f167", "user:1001", "weak v2"] {
-            assert!(!is_secret("password:user:ann", value), "{value:?}");
-        }
-    }
-}
+mod tests;

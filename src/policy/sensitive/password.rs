@@ -7,10 +7,14 @@
 //! hashed and encrypted passwords, as the standards demand them: digests and ciphertexts in hexadecimal, base64 or raw bytes, and formats
 //! such as `$2a$…`. A number in JSON counts if it is as long as a password: shorter ones are flags, counts and times, longer ones ids.
 
+mod hashed;
+
 use std::ops::Range;
 
 use super::{described, named};
 use crate::policy::content::is_one_of;
+pub(super) use hashed::without_scheme;
+use hashed::{is_digest, is_raw_digest, says_hashed};
 
 /// Default endings of field names. A bare `token` is not among them, since sessions legitimately store one.
 pub const FIELDS: &[&str] = &[
@@ -45,9 +49,6 @@ const MOST_DIGITS: usize = 2;
 
 /// Longest field name that is considered.
 const LONGEST_FIELD: usize = 64;
-/// Length of the shortest digest or block of ciphertext, in hexadecimal and in base64.
-const SHORTEST_HEX: usize = 32;
-const SHORTEST_BASE64: usize = 24;
 /// Lengths of a password in running text and in lines of configuration files.
 pub(super) const MIXED: std::ops::RangeInclusive<usize> = 6..=64;
 /// Most digits of a text that is a count rather than a password, and of one that is the lifetime of a token in seconds.
@@ -363,132 +364,6 @@ fn is_filler(value: &[u8]) -> bool {
 
 /// Marks that stand for characters left out: asterisk, full-width asterisk, bullet, black circle.
 const MASKS: [&[u8]; 4] = [b"*", "＊".as_bytes(), "•".as_bytes(), "●".as_bytes()];
-
-/// Returns whether a value is a digest or ciphertext by its form: a number of hexadecimal or base64 digits.
-fn is_digest(value: &[u8]) -> bool {
-    let value = value.strip_prefix(b"0x").unwrap_or(value);
-    // With its salt in front or behind, or alone; other signs than these stand beside whole digests only.
-    let hex = value.split(|byte| matches!(byte, b':' | b'$')).any(is_hex_digest)
-        || value
-            .split(|byte| !byte.is_ascii_alphanumeric())
-            .any(|part| part.len() >= SHORTEST_HEX && is_hex_digest(part));
-    hex || is_base64(value)
-}
-
-/// Returns whether a value is a digest or ciphertext as raw bytes: no text, and of a length that these have.
-fn is_raw_digest(value: &[u8]) -> bool {
-    let is_length = value.len() >= 16 && value.len().is_multiple_of(16) || matches!(value.len(), 20 | 24 | 28);
-    is_length && std::str::from_utf8(value).is_err()
-}
-
-/// Returns whether a value begins with the name of a cipher or digest: `SM4:…`, `RSA|…`, `hmac-sha256:…`.
-fn is_tagged(value: &[u8]) -> bool {
-    const CIPHERS: [&[u8]; 14] = [
-        b"sm2",
-        b"sm3",
-        b"sm4",
-        b"rsa",
-        b"aes",
-        b"des",
-        b"3des",
-        b"hmac",
-        b"sha",
-        b"md5",
-        b"kms",
-        b"cipher",
-        b"enc",
-        b"encrypted",
-    ];
-    let Some(end) = value.iter().take(24).position(|byte| matches!(byte, b':' | b'|')) else { return false };
-    let (tag, body) = (value[..end].to_ascii_lowercase(), &value[end + 1..]);
-    let names = |cipher: &&[u8]| {
-        tag.strip_prefix(*cipher).is_some_and(|rest| match rest {
-            [] => true,
-            [first, ..] => first.is_ascii_digit() || matches!(first, b'-' | b'_'),
-        })
-    };
-    let in_body =
-        |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_' | b'=' | b':' | b'.');
-    body.len() >= 8 && CIPHERS.iter().any(names) && body.iter().all(in_body)
-}
-
-/// Returns whether a value says that it is hashed or encrypted: `$2a$10$…`, `{bcrypt}…`, `ENC(…)`.
-fn says_hashed(value: &[u8]) -> bool {
-    let tagged = scheme(value).is_some_and(|(scheme, _)| (3..=15).contains(&scheme.len()) && !is_no_hash(scheme));
-    let sealed = value.starts_with(b"ENC(") && value.ends_with(b")")
-        || value.starts_with(b"ENC[") && value.ends_with(b"]")
-        || value.starts_with(b"vault:v")
-        // Salted by OpenSSL, in base64.
-        || value.starts_with(b"U2FsdGVkX1");
-    let named =
-        [&b"pbkdf2"[..], b"argon2", b"scrypt", b"bcrypt", b"sha1$", b"sha256", b"sha512", b"md5$", b"SCRAM-SHA-"];
-    tagged
-        || sealed
-        || is_tagged(value)
-        || is_crypt(value)
-        || is_unusable(value)
-        || named.iter().any(|name| value.starts_with(name))
-}
-
-/// Returns whether a value has the form of `crypt`: `$2a$10$…`, or that of phpass (`$P$…`), which has no third `$`.
-fn is_crypt(value: &[u8]) -> bool {
-    let Some(rest) = value.strip_prefix(b"$") else { return false };
-    let mut parts = rest.split(|byte| *byte == b'$');
-    let is_of_hash = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'/');
-    match (parts.next(), parts.next(), parts.next()) {
-        (_, _, Some(_)) => true,
-        (Some([_]), Some(hash), None) => hash.len() >= SHORTEST_HEX - 1 && hash.iter().all(is_of_hash),
-        _ => false,
-    }
-}
-
-/// Returns whether a value is what Django stores for an unusable password: `!` and forty random letters and digits.
-fn is_unusable(value: &[u8]) -> bool {
-    value.strip_prefix(b"!").is_some_and(|rest| rest.len() == 40 && rest.iter().all(u8::is_ascii_alphanumeric))
-}
-
-/// Schemes that say that a password is stored as it is.
-const NO_HASH: [&[u8]; 5] = [b"noop", b"plain", b"plaintext", b"clear", b"cleartext"];
-
-fn is_no_hash(scheme: &[u8]) -> bool {
-    NO_HASH.iter().any(|none| scheme.eq_ignore_ascii_case(none))
-}
-
-/// Splits off the scheme in braces that a value begins with.
-fn scheme(value: &[u8]) -> Option<(&[u8], &[u8])> {
-    let rest = value.strip_prefix(b"{")?;
-    let end = memchr::memchr(b'}', rest)?;
-    Some((rest.get(..end)?, rest.get(end + 1..)?))
-}
-
-/// Returns a value without a scheme that says that it is stored as it is.
-pub(super) fn without_scheme(value: &[u8]) -> &[u8] {
-    scheme(value).filter(|(scheme, _)| is_no_hash(scheme)).map_or(value, |(_, password)| password)
-}
-
-/// Returns whether a text is a digest or ciphertext in hexadecimal. Half an MD5, as some databases store it, has letters and
-/// digits mixed: a password of this form would be random, too.
-fn is_hex_digest(text: &[u8]) -> bool {
-    let has = |is: fn(&u8) -> bool| text.iter().any(is);
-    let is_half = text.len() == SHORTEST_HEX / 2 && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic);
-    let is_whole = text.len() >= SHORTEST_HEX && text.len().is_multiple_of(2);
-    (is_half || is_whole) && text.iter().all(u8::is_ascii_hexdigit)
-}
-
-/// Returns whether a text is a digest or ciphertext in base64: whole groups of four, and small letters, capitals and digits
-/// mixed, as in all that is random and this long.
-fn is_base64(text: &[u8]) -> bool {
-    let padding = text.iter().rev().take_while(|byte| **byte == b'=').count();
-    let body = text.get(..text.len() - padding).unwrap_or_default();
-    let has = |is: fn(&u8) -> bool| body.iter().any(is);
-    text.len() >= SHORTEST_BASE64
-        && text.len().is_multiple_of(4)
-        && padding <= 2
-        && body.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_'))
-        && has(u8::is_ascii_lowercase)
-        && has(u8::is_ascii_uppercase)
-        && has(u8::is_ascii_digit)
-}
 
 /// Removes one pair of brackets.
 fn without_brackets(value: &[u8]) -> &[u8] {

@@ -59,8 +59,8 @@ fn numbers_that_java_serialized_are_read() {
 fn found_in(key: &str, parts: &[ValuePart<'_>]) -> Vec<SensitiveKind> {
     let (inspection, mut tally) = (everything(), MatchTally::new(SensitiveKinds::ALL));
     let password = named::find(key.as_bytes(), &inspection.names, &inspection.separators);
-    let of_share = named::is_of_share(key.as_bytes(), &Separators::default());
-    let words = KeyWords { name: key.as_bytes(), password, of_amount: amount::is_amount(key.as_bytes()), of_share };
+    let separators = &Separators::default();
+    let words = KeyWords { name: key.as_bytes(), password, of_amount: amount::is_amount(key.as_bytes()), separators };
     parts.iter().for_each(|part| inspection.part(*part, Kind::Hash, &words, &mut tally));
     let found = tally.finish().found;
     SensitiveKind::ALL.into_iter().filter(|kind| found.has(*kind)).collect()
@@ -117,7 +117,8 @@ fn named_numbers_stand_beside_others() {
     // Another number under the name is no near miss, unless it might be one by its date.
     let verdict = |number: &str| {
         let mut tally = MatchTally::new(SensitiveKinds::ALL);
-        let key = KeyWords { name: b"user:idno:7", password: None, of_amount: false, of_share: false };
+        let key =
+            KeyWords { name: b"user:idno:7", password: None, of_amount: false, separators: &Separators::default() };
         everything().part(string(number), Kind::String, &key, &mut tally);
         tally.finish()
     };

@@ -19,7 +19,7 @@ pub struct LockPlace {
     pub of_person: bool,
     /// True if the segment before it names something that people reserve, sign or close.
     pub of_bookable: bool,
-    /// True if the same, or one of other places, with an id behind it.
+    /// True if that is so, or if the segment before it is one of the other [PLACES] and an id follows.
     pub of_place: bool,
     /// True if a segment names something that is counted.
     pub of_counted: bool,
@@ -35,8 +35,8 @@ pub struct LockPlace {
 }
 
 impl LockPlace {
-    /// Finds the word in a name. All is false if it is absent, the first segment, or behind another name of locks. Of the
-    /// [exclusions](EXCLUSIONS) among these, only subject and property are told.
+    /// Finds the word in a name. All is false if it is absent, the first segment, or behind another name of locks. Behind
+    /// one of the [EXCLUSIONS], only `has_subject` and `is_property` are set.
     pub fn of(name: &[u8]) -> LockPlace {
         let segments = || {
             let pieces = name.split(|byte| matches!(byte, b':' | b'/' | b'|' | b'#'));
@@ -52,13 +52,14 @@ impl LockPlace {
                 && let Some(after) = rest.next()
             {
                 let Some(before) = before else { return LockPlace::default() };
+                let of_bookable = is_one_of(before, &BOOKABLE);
                 return LockPlace {
                     is_inner: true,
                     of_lockable: is_one_of(before, &LOCKABLE) || is_one_of(after, &LOCKABLE),
                     of_person: is_one_of(before, &PEOPLE),
                     of_thing: is_one_of(before, &THINGS),
-                    of_bookable: is_one_of(before, &BOOKABLE),
-                    of_place: is_one_of(before, &BOOKABLE) || is_one_of(before, &PLACES) && is_id(after),
+                    of_bookable,
+                    of_place: of_bookable || is_one_of(before, &PLACES) && is_id(after),
                     of_counted: segments().any(|segment| is_one_of(segment, &COUNTED)),
                     of_stock: is_one_of(before, &COUNTED) || is_one_of(after, &COUNTED),
                     ..LockPlace::between(names, before, after, rest)

@@ -101,7 +101,7 @@ impl Load {
         let of_server = |server: &ServerFiles<'_>| Load {
             file: Some(server.name().to_owned()),
             weight: server.weight(),
-            estimated: server.files().map(|file| file.total.unwrap_or(file.memory)).sum(),
+            estimated: server.files().find_map(|file| file.total).unwrap_or(server.weight().memory),
             used: said(server),
         };
         servers.iter().map(of_server).collect()

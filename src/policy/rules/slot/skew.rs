@@ -114,10 +114,10 @@ impl SnapshotRule for SkewRule {
     fn needs(&self, known: &Known<'_>) -> Option<Need> {
         let single = |report: &Report| {
             let has_slots = report.slots.is_some() && !has_databases(report);
-            report.servers().len() < 2 && !report.server.cluster && !has_slots
+            !report.server.cluster && !has_slots && is_one_server(report)
         };
         // The slots of one node are checked, the node itself cannot be.
-        let lacks_nodes = |report: &Report| report.server.cluster && report.servers().len() < 2;
+        let lacks_nodes = |report: &Report| report.server.cluster && is_one_server(report);
         known
             .lacks(Need::Shards, single)
             .or_else(|| known.lacks(Need::OtherNodes, lacks_nodes))
@@ -134,10 +134,14 @@ fn has_databases(report: &Report) -> bool {
     report.databases.iter().any(|database| database.db > 0 && database.keys > 0)
 }
 
+fn is_one_server(report: &Report) -> bool {
+    report.servers().len() < 2
+}
+
 impl SkewRule {
     fn slots(&self, report: &Report) -> Vec<Breach> {
         let Some(slots) = &report.slots else { return Vec::new() };
-        let spread = report.server.cluster || report.servers().len() > 1;
+        let spread = report.server.cluster || !is_one_server(report);
         if !spread && has_databases(report) {
             return Vec::new();
         }
@@ -166,17 +170,17 @@ impl SkewRule {
     }
 
     fn shards(&self, report: &Report) -> Vec<Breach> {
-        let servers = report.servers();
+        let servers: Vec<_> = report.servers().into_iter().map(|server| (server.weight(), server)).collect();
         if servers.len() < 2 {
             return Vec::new();
         }
-        let total: Bytes = servers.iter().map(|server| server.weight().memory).sum();
+        let total: Bytes = servers.iter().map(|(weight, _)| weight.memory).sum();
         let mean = total.0 / servers.len() as u64;
         let allowed = mean.saturating_add(thousandths(mean, self.shard_over)).max(self.shard_least);
-        let heavy = servers.iter().filter(|server| server.weight().memory.0 > allowed);
+        let heavy = servers.iter().filter(|(weight, _)| weight.memory.0 > allowed);
         heavy
-            .map(|server| {
-                let Weight { keys, memory } = server.weight();
+            .map(|(Weight { keys, memory }, server)| {
+                let (keys, memory) = (*keys, *memory);
                 let heaviest = heaviest_key(report, server);
                 let is_big = heaviest.as_ref().is_some_and(|key| is_half(key.memory.unwrap_or_default(), memory));
                 let cause = if is_big { BIG_KEY } else { MANY_KEYS };

@@ -104,8 +104,7 @@ impl KeyRule for PendingRule {
 
     fn needs(&self, known: &Known<'_>) -> Option<Need> {
         let has_streams = |report: &Report| report.types.iter().any(|row| row.kind == Kind::Stream);
-        known.context.reference.report.is_none().then_some(())?;
-        known.lacks(Need::ReferenceTime, has_streams)
+        known.lacks_time(has_streams)
     }
 
     fn kinds(&self) -> &'static [Kind] {

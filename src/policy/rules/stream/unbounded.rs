@@ -105,8 +105,7 @@ impl KeyRule for UnboundedRule {
             let mut streams = report.types.iter().filter(|row| row.kind == Kind::Stream);
             streams.any(|row| row.elements > self.least)
         };
-        known.context.reference.report.is_none().then_some(())?;
-        known.lacks(Need::ReferenceTime, is_long)
+        known.lacks_time(is_long)
     }
 
     fn kinds(&self) -> &'static [Kind] {

@@ -27,6 +27,7 @@ use words::{CACHED_WORDS, FILLED, MARKERS, PRESENT};
 
 use crate::policy::KeyView;
 use crate::policy::caches::CACHE;
+use crate::policy::content::is_hump;
 use crate::policy::content::serialized::{JAVA_HEAD, JAVA_OBJECT, java_string, unboxed};
 use crate::policy::context::Context;
 use crate::policy::harmless::{DoubtfulTexts, HarmlessKeys};
@@ -338,14 +339,14 @@ fn ends_with_one(segment: &[u8], words: &[&str]) -> bool {
     is_among(segment, words) || words_of(segment).next_back().is_some_and(|word| is_among(word, words))
 }
 
-/// Returns whether the same holds, or its first word is: `cartItems`.
+/// Returns whether a segment is one of some words, or its first or last word is: `shopping_cart`, `cartItems`.
 fn begins_or_ends_with_one(segment: &[u8], words: &[&str]) -> bool {
     ends_with_one(segment, words) || words_of(segment).next().is_some_and(|word| is_among(word, words))
 }
 
 /// Returns the words of a segment, divided by marks and by capitals behind small letters.
 fn words_of(segment: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
-    let is_joined = |one: &u8, other: &u8| !(one.is_ascii_lowercase() && other.is_ascii_uppercase());
+    let is_joined = |one: &u8, other: &u8| !is_hump(*one, *other);
     segment.split(|byte| matches!(byte, b'_' | b'-' | b'.')).flat_map(move |piece| piece.chunk_by(is_joined))
 }
 

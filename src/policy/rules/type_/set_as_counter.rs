@@ -4,6 +4,7 @@
 //! or `.`, in camel case, or in Chinese. The saving is the memory of the set minus that of the largest HyperLogLog.
 
 use crate::policy::KeyView;
+use crate::policy::content::is_hump;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{BuiltRule, KeyRule, Known, Need, Rule, RuleMeta, Severity, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
@@ -116,9 +117,7 @@ fn has_word(piece: &[u8], word: &[u8]) -> bool {
     if !word.is_ascii() {
         return memchr::memmem::find(piece, word).is_some();
     }
-    let is_same = |one: &u8, other: &u8| {
-        one.is_ascii() == other.is_ascii() && !(one.is_ascii_lowercase() && other.is_ascii_uppercase())
-    };
+    let is_same = |one: &u8, other: &u8| one.is_ascii() == other.is_ascii() && !is_hump(*one, *other);
     piece.eq_ignore_ascii_case(word) || piece.chunk_by(is_same).any(|part| part.eq_ignore_ascii_case(word))
 }
 
