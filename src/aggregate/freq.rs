@@ -28,7 +28,7 @@ impl UseCounters {
 
     /// Returns the report's section, or `None` if no key records a counter.
     pub fn finish(self) -> Option<report::Freq> {
-        let keys = Weight::sum(&self.classes).keys;
+        let keys = self.classes.iter().copied().sum::<Weight>().keys;
         let ends = FREQ_FROM.iter().skip(1).map(|next| next - 1).chain([u8::MAX]);
         let sums = self.classes.iter().zip(&self.unknown);
         let class = |((&from, to), (tally, unknown)): ((&u8, u8), (&Weight, &Unknown))| FreqClass {

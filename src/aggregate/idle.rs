@@ -39,7 +39,7 @@ impl IdleTimes {
 
     /// Returns the report's section, or `None` if no key records an idle time.
     pub fn finish(self) -> Option<report::Idle> {
-        let keys = Weight::sum(&self.classes).keys;
+        let keys = self.classes.iter().copied().sum::<Weight>().keys;
         let names = IDLE_BELOW.into_iter().map(|(idle, below)| (idle, Some(below))).chain([(IDLE_OPEN, None)]);
         let class = |(((idle, below_s), tally), unknown): (((&'static str, Option<u64>), &Weight), &Unknown)| {
             IdleClass { idle: idle.into(), below_s, keys: tally.keys, memory: tally.memory, unknown: *unknown }

@@ -18,7 +18,7 @@ use crate::units::Bytes;
 /// Counts of one server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FileInstance {
-    /// Position of its first file among the inputs.
+    /// Position of its first file with keys among the inputs.
     pub file: usize,
     /// Key counts of its databases.
     pub shape: InstanceShape,
@@ -26,6 +26,21 @@ pub struct FileInstance {
     pub memory: Bytes,
     /// Bytes that the allocator hands out for all keys.
     pub allocated: Bytes,
+}
+
+impl FileInstance {
+    fn of(file: usize, databases: BTreeMap<u64, InstanceRow>) -> FileInstance {
+        let mut server = FileInstance { file, ..FileInstance::default() };
+        for (db, row) in databases {
+            server.memory += row.memory;
+            server.allocated += row.allocated;
+            let (name_bytes, slots, first_slot) = (row.name_bytes.0, row.slots.in_use(), row.slots.first());
+            let InstanceRow { keys, expiring, with_expiring_fields, .. } = row;
+            let shape = DatabaseShape { db, keys, expiring, with_expiring_fields, name_bytes, slots, first_slot };
+            server.shape.databases.push(shape);
+        }
+        server
+    }
 }
 
 /// One row per database of a file.
@@ -66,24 +81,13 @@ impl InstanceStats {
     /// Returns the servers, in the order of their files. `first_files` holds for each file the position of the first one of its server;
     /// those that it lacks are servers of their own.
     pub fn finish(self, first_files: &[usize]) -> Vec<FileInstance> {
-        let mut rows: BTreeMap<(usize, u64), InstanceRow> = BTreeMap::new();
+        let mut servers: BTreeMap<usize, (usize, BTreeMap<u64, InstanceRow>)> = BTreeMap::new();
         for ((file, db), row) in self.rows {
-            rows.entry((first_files.get(file).copied().unwrap_or(file), db)).or_default().merge(row);
+            let first = first_files.get(file).copied().unwrap_or(file);
+            let (_, databases) = servers.entry(first).or_insert_with(|| (file, BTreeMap::new()));
+            databases.entry(db).or_default().merge(row);
         }
-        let mut servers: Vec<FileInstance> = Vec::new();
-        for ((file, db), row) in rows {
-            if servers.last().is_none_or(|last| last.file != file) {
-                servers.push(FileInstance { file, ..FileInstance::default() });
-            }
-            let Some(server) = servers.last_mut() else { continue };
-            server.memory += row.memory;
-            server.allocated += row.allocated;
-            let (name_bytes, slots, first_slot) = (row.name_bytes.0, row.slots.in_use(), row.slots.first());
-            let InstanceRow { keys, expiring, with_expiring_fields, .. } = row;
-            let shape = DatabaseShape { db, keys, expiring, with_expiring_fields, name_bytes, slots, first_slot };
-            server.shape.databases.push(shape);
-        }
-        servers
+        servers.into_values().map(|(file, databases)| FileInstance::of(file, databases)).collect()
     }
 }
 
@@ -160,14 +164,15 @@ mod tests {
     #[test]
     fn files_of_one_server_are_counted_together() {
         let mut instance = instance(true);
-        for file in 0..3 {
+        for file in [0, 1, 2, 4, 5] {
             let mut record = OwnedRecord::string("key", 1, 50);
             record.rest.file = file;
             instance.observe(&record.record());
         }
-        let servers = instance.finish().finish(&[0, 1, 0]);
+        // The file at 3 has no keys, such as one that cannot be read.
+        let servers = instance.finish().finish(&[0, 1, 0, 3, 3, 3]);
         let rows: Vec<_> = servers.iter().map(|it| (it.file, it.memory.0, it.shape.databases[0].keys)).collect();
-        assert_eq!(rows, [(0, 100, 2), (1, 50, 1)]);
+        assert_eq!(rows, [(0, 100, 2), (1, 50, 1), (4, 100, 2)]);
     }
 
     #[test]

@@ -26,9 +26,7 @@ use crate::pattern::joined::COLLAPSED;
 use crate::pattern::name::KeyName;
 use crate::pattern::tree::PlaceId;
 use crate::policy::KeyView;
-use crate::policy::params::Params;
-use crate::policy::registry;
-use crate::policy::rule::BuiltRule;
+use crate::policy::registry::{self, KeyListing};
 use crate::policy::rules::type_::near_compact_limit;
 use crate::policy::{Checks, Judged, KeyLabels, NameJudged, Severity};
 use crate::rdb::peek::PeekBuffers;
@@ -183,10 +181,11 @@ fn check_rule(questions: &Questions, id: &str) -> Result<()> {
     let listed: BTreeSet<&str> = about_keys().chain(about_patterns()).collect();
     let listed = listed.into_iter().collect::<Vec<_>>().join(", ");
     let all = format!("rules that can be listed under policy {}: {listed}", checks.policy.name);
-    let is_disabled = || checks.disabled.iter().any(|lacking| lacking.rule == id);
-    let fault = if checks.snapshots.iter().any(|check| check.meta.id == id) || is_disabled() && is_about_snapshots(id) {
+    let lacking = checks.disabled.iter().find(|lacking| lacking.rule == id);
+    let is_checked = lacking.is_some() || checks.snapshots.iter().any(|check| check.meta.id == id);
+    let fault = if is_checked && registry::key_listing(id) == KeyListing::Impossible {
         format!("--breaking {id}: the rule is about the snapshot as a whole, not about single keys")
-    } else if let Some(lacking) = checks.disabled.iter().find(|lacking| lacking.rule == id) {
+    } else if let Some(lacking) = lacking {
         let (reason, remedy) = (&lacking.reason.en, lacking.remedy.en.as_str());
         return Err(Error::usage(format!("--breaking {id}: {reason}")).with_hint(remedy));
     } else if registry::find(id).is_some() {
@@ -196,12 +195,6 @@ fn check_rule(questions: &Questions, id: &str) -> Result<()> {
         return Err(Error::usage(format!("--breaking {id}: unknown rule")).with_hint(format!("{near}{all}")));
     };
     Err(Error::usage(fault).with_hint(all))
-}
-
-/// Returns whether a rule is about snapshots, not about keys.
-fn is_about_snapshots(id: &str) -> bool {
-    let rule = registry::find(id).map(|rule| (rule.build)(&Params::defaults(rule.meta.params)));
-    matches!(rule, Some(Ok(BuiltRule::Snapshot(_))))
 }
 
 /// Fails for an owner that the data dictionary does not name.

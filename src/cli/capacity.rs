@@ -1,6 +1,5 @@
 //! `rdblens capacity`: plans nodes, slots and instances.
 
-use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -8,7 +7,7 @@ use super::archives::unpacked;
 use super::args::{CapacityArgs, ReportFormat};
 use super::compare::snapshot;
 use super::delivery::{
-    bom_without_csv, check_labels, in_folder, names_without_page, section_without_csv, wrong_ending,
+    bom_without_csv, check_labels, in_folder, names_without_page, of_name, section_without_csv, wrong_ending,
 };
 use super::given::{GivenFlags, READING};
 use super::message::notice;
@@ -49,11 +48,12 @@ pub fn run(args: &CapacityArgs, given: &GivenFlags) -> Result<ExitStatus> {
             Error::usage("--node-memory leaves no room for data").with_hint("give the memory of a node, such as 16GB")
         );
     }
-    check_labels(&args.labels, format(args) == ReportFormat::Prometheus)?;
-    if (args.title.is_some() || args.environment.is_some()) && format(args) != ReportFormat::Html {
+    let format = format(args);
+    check_labels(&args.labels, format == Format::Prometheus)?;
+    if (args.title.is_some() || args.environment.is_some()) && format != Format::Html {
         return Err(names_without_page());
     }
-    if format(args) != ReportFormat::Csv {
+    if !matches!(format, Format::Csv(_)) {
         if args.section.is_some() {
             return Err(section_without_csv());
         }
@@ -62,7 +62,7 @@ pub fn run(args: &CapacityArgs, given: &GivenFlags) -> Result<ExitStatus> {
         }
     }
     if let Some(path) = args.output.output.as_deref().filter(|path| !names_stdout(path) && !args.input.quiet)
-        && let Some(warning) = wrong_ending(path, format(args).form())
+        && let Some(warning) = wrong_ending(path, format)
     {
         notice!("{warning}");
     }
@@ -70,7 +70,7 @@ pub fn run(args: &CapacityArgs, given: &GivenFlags) -> Result<ExitStatus> {
         given.refuse_for_reports(OF_INPUTS, "the inputs")?;
     }
     let nodes = args.cluster_nodes.as_deref().map(cluster_nodes).transpose()?;
-    let output = args.output.output.as_deref().map(|path| in_folder(path, format(args).form(), false));
+    let output = args.output.output.as_deref().map(|path| in_folder(path, format, false));
     let outlet = Outlet::new(&args.output, args.sources()).with_temporary(&analysis.read.open);
     let mut out = outlet.open(output.as_deref())?;
     print_passed_over(&args.input);
@@ -101,7 +101,7 @@ pub fn run(args: &CapacityArgs, given: &GivenFlags) -> Result<ExitStatus> {
             return Err(Error::usage("--until: the date is not after the snapshot").with_hint("give a later date"));
         }
     }
-    written(write(&plan, args, &mut out).and_then(|()| out.finish()))?;
+    written(write(&plan, args, format, &mut out).and_then(|()| out.finish()))?;
     Ok(if plan.is_complete() { ExitStatus::Done } else { ExitStatus::Incomplete })
 }
 
@@ -213,24 +213,24 @@ fn cluster_nodes(path: &Path) -> Result<ClusterNodes> {
     ClusterNodes::parse(&text, &name)
 }
 
-fn write(plan: &Capacity, args: &CapacityArgs, out: &mut Output) -> io::Result<()> {
+fn write(plan: &Capacity, args: &CapacityArgs, format: Format, out: &mut Output) -> io::Result<()> {
     let lang = args.lang.lang();
-    let form = match format(args) {
-        ReportFormat::Json => {
+    let form = match format {
+        Format::Json => {
             out.set_escapes(Escapes::Json);
             return json::write_pretty(plan, out);
         }
-        ReportFormat::Table => DocumentForm::Terminal(args.screen.table(out, Some(plan.options.top), lang)),
-        ReportFormat::Html => DocumentForm::Html,
-        ReportFormat::Markdown => DocumentForm::Markdown,
-        ReportFormat::Csv => {
+        Format::Table => DocumentForm::Terminal(args.screen.table(out, Some(plan.options.top), lang)),
+        Format::Html => DocumentForm::Html,
+        Format::Markdown => DocumentForm::Markdown,
+        Format::Csv(_) => {
             out.set_escapes(Escapes::Text);
             if args.csv.bom {
                 out.write_bom()?;
             }
             return args.section.unwrap_or_default().write(plan, out);
         }
-        ReportFormat::Prometheus => {
+        Format::Prometheus => {
             out.set_escapes(Escapes::Text);
             return prometheus::write_capacity(plan, args.labels.clone(), out);
         }
@@ -241,15 +241,6 @@ fn write(plan: &Capacity, args: &CapacityArgs, out: &mut Output) -> io::Result<(
 }
 
 /// Returns the format asked for, else that of the output's extension, else the table.
-fn format(args: &CapacityArgs) -> ReportFormat {
-    let extension = args.output.output.as_deref().and_then(Path::extension).and_then(OsStr::to_str);
-    let of_name = || match extension.and_then(Format::from_extension) {
-        Some(Format::Json) => ReportFormat::Json,
-        Some(Format::Html) => ReportFormat::Html,
-        Some(Format::Markdown) => ReportFormat::Markdown,
-        Some(Format::Csv(_)) => ReportFormat::Csv,
-        Some(Format::Prometheus) => ReportFormat::Prometheus,
-        Some(Format::Table) | None => ReportFormat::Table,
-    };
-    args.format.unwrap_or_else(of_name)
+fn format(args: &CapacityArgs) -> Format {
+    args.format.map(ReportFormat::form).or_else(|| of_name(args.output.output.as_deref()?)).unwrap_or_default()
 }

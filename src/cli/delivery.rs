@@ -314,7 +314,7 @@ pub(super) fn names_without_page() -> Error {
 }
 
 /// Returns the format that the extension of a file name stands for.
-fn of_name(path: &Path) -> Option<Format> {
+pub(super) fn of_name(path: &Path) -> Option<Format> {
     Format::from_extension(path.extension()?.to_str()?)
 }
 

@@ -235,7 +235,7 @@ pub fn mask(args: &MaskArgs) -> Result<Option<MaskKey>> {
 pub(super) fn policy_source(policy: &OsStr) -> Result<PolicySource> {
     PolicySource::open(policy).map_err(|error| match error.kind() {
         kind @ ErrorKind::Io(_) => {
-            let (name, reason) = (shown_path(Path::new(policy)), kind.wording().en);
+            let (name, reason) = (error.file().unwrap_or_default(), kind.wording().en);
             Error::usage(format!("cannot read policy file \"{name}\": {reason}"))
                 .with_hint("give a TOML file in UTF-8, or a preset such as default")
         }

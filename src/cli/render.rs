@@ -11,10 +11,9 @@ use super::sources::Reads;
 use super::{ExitStatus, plan, written};
 use crate::analyze::files::unreadable_report;
 use crate::error::Result;
-use crate::input::limited::{read_at_most, read_to_end_at_most};
-use crate::input::shown_path;
+use crate::input::limited::read_to_end_at_most;
 use crate::limits::MAX_REPORT_BYTES;
-use crate::report::Report;
+use crate::report::{NamedReport, Report};
 
 /// Loads the report and writes it in every requested format.
 pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
@@ -28,11 +27,10 @@ pub fn run(args: &RenderArgs) -> Result<ExitStatus> {
 }
 
 fn read(path: &Path) -> Result<Report> {
-    let (name, json) = if path.as_os_str() == "-" {
-        ("<stdin>".to_owned(), read_to_end_at_most(io::stdin().lock(), MAX_REPORT_BYTES))
-    } else {
-        (shown_path(path), read_at_most(path, MAX_REPORT_BYTES))
-    };
-    let json = json.map_err(|error| unreadable_report(path, &name, error))?;
-    Report::read(&json, &name)
+    if path.as_os_str() != "-" {
+        return Ok(NamedReport::open(path)?.report);
+    }
+    let name = "<stdin>";
+    let json = read_to_end_at_most(io::stdin().lock(), MAX_REPORT_BYTES);
+    Report::read(&json.map_err(|error| unreadable_report(path, name, error))?, name)
 }

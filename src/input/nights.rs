@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::resolve::globs::{LOST_AND_FOUND, Matches};
+use super::resolve::globs::{Matches, is_lost_and_found};
 use super::resolve::multi_part::{base_of, manifests};
 use super::resolve::{ENDINGS, Inputs, SpecialFile, entries, has_ending, is_glob, resolve_each};
 use super::{FileId, Input, Location, shown_path};
@@ -108,13 +108,8 @@ pub fn matching(argument: &Path) -> Matches {
     let pattern = argument.to_str().filter(|text| is_glob(text) && !argument.exists());
     // Resolving a glob that is not valid or matches nothing says so.
     let Some(mut found) = pattern.and_then(|pattern| Matches::of(pattern).ok()) else { return itself() };
-    found.paths.retain(|path| SpecialFile::at(path).is_none() && is_there(path));
+    found.paths.retain(|path| SpecialFile::at(path).is_none() && path.try_exists().unwrap_or(true));
     if found.paths.is_empty() && found.unreadable.is_empty() { itself() } else { found }
-}
-
-/// Returns whether there is something at a path, even if it cannot be looked at.
-fn is_there(path: &Path) -> bool {
-    fs::metadata(path).map_or_else(|error| error.kind() != io::ErrorKind::NotFound, |_| true)
 }
 
 /// Returns the path that stands for an input on a command line.
@@ -152,7 +147,7 @@ fn walk(folder: &Path, depth: usize, visited: &mut HashSet<PathBuf>, visit: &mut
         return Ok(());
     }
     let entries = match entries(folder) {
-        Err(_) if depth > 0 && folder.file_name().is_some_and(|name| name == LOST_AND_FOUND) => return Ok(()),
+        Err(_) if depth > 0 && is_lost_and_found(folder) => return Ok(()),
         Err(error) if depth > 0 => {
             visit(Found::unreadable(folder, error.in_file(&shown_path(folder))));
             return Ok(());

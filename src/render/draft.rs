@@ -91,7 +91,7 @@ impl Draft<'_> {
                 },
             }
         }
-        let more = report.patterns.distinct.saturating_sub(report.patterns.list.len() as u64) + lighter;
+        let more = report.unlisted_patterns() + lighter;
         if more > 0 {
             let more = human::count(more);
             let line = say!(

@@ -38,8 +38,8 @@ pub fn headline(salvage: &Salvage, lang: Lang) -> String {
         Some(announced_keys) => {
             let announced = human::count(announced_keys);
             let found = human::count(salvage.keys);
-            let noun = if announced_keys == 1 { nouns::KEY.one } else { nouns::KEY.many };
-            say!(lang, "{found} of {announced} {noun}, {lost} lost", "{keys}（文件声明 {announced} 个），丢失 {lost}")
+            let all = human::counted(announced_keys, nouns::KEY, lang);
+            say!(lang, "{found} of {all}, {lost} lost", "{keys}（文件声明 {announced} 个），丢失 {lost}")
         }
         None => say!(lang, "{keys}, {lost} lost", "{keys}，丢失 {lost}"),
     }

@@ -35,13 +35,6 @@ impl Weight {
         self.memory += other.memory;
     }
 
-    /// Returns the sum of several.
-    pub(crate) fn sum(weights: &[Weight]) -> Weight {
-        let mut sum = Weight::default();
-        weights.iter().for_each(|weight| sum.merge(*weight));
-        sum
-    }
-
     /// Returns whether no key was counted.
     pub fn is_none(&self) -> bool {
         self.keys == 0
@@ -51,6 +44,15 @@ impl Weight {
     pub fn merge_all(weights: &mut [Weight], others: &[Weight]) {
         debug_assert_eq!(weights.len(), others.len(), "both sides are of one plan");
         weights.iter_mut().zip(others).for_each(|(weight, other)| weight.merge(*other));
+    }
+}
+
+impl std::iter::Sum for Weight {
+    fn sum<I: Iterator<Item = Weight>>(weights: I) -> Weight {
+        weights.fold(Weight::default(), |mut sum, weight| {
+            sum.merge(weight);
+            sum
+        })
     }
 }
 
@@ -206,7 +208,8 @@ pub struct SourceFile {
     pub keys_read: u64,
     /// Memory of the selected keys.
     pub memory: Bytes,
-    /// Memory of keys and tables, as in the section on the whole server, for rules. `None` in stored reports.
+    /// Memory of keys and tables of its server, for rules, as in the section on the whole server. `None` in stored reports, and for
+    /// all files of a server but the first with keys.
     #[serde(skip)]
     pub total: Option<Bytes>,
     /// Keys of unknown memory; absent if there are none.

@@ -29,9 +29,7 @@ impl<'r> ServerFiles<'r> {
 
     /// Returns the number and memory of the keys.
     pub fn weight(&self) -> Weight {
-        let mut sum = Weight::default();
-        self.files().for_each(|file| sum.merge(Weight { keys: file.keys, memory: file.memory }));
-        sum
+        self.files().map(|file| Weight { keys: file.keys, memory: file.memory }).sum()
     }
 }
 

@@ -37,7 +37,7 @@ pub(super) fn section(
     Some(Instance { unknown, ..sums.finish(first.model.name(), used_mem) })
 }
 
-/// Returns the memory of keys and tables of each server, with the position of its file.
+/// Returns the memory of keys and tables of each server, with the position of its first file with keys.
 pub(super) fn totals(
     files: &[Arc<InputFile>],
     outcomes: &[FileOutcome],

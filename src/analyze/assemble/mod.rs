@@ -76,13 +76,9 @@ pub(super) fn report(
     let used_mem = used_mem(&outcomes, &first_files);
     report.instance = instance::section(plan, files, &outcomes, &rest.instances, used_mem, report.totals.unknown);
     if let Some(instance) = &mut report.instance {
-        let servers = first_files.iter().collect::<BTreeSet<_>>().len() as u64;
+        let servers = first_files.iter().enumerate().filter(|(at, first)| at == *first).count() as u64;
         instance.maxmemory = plan.read.config.maxmemory().map(|limit| Bytes(limit.0.saturating_mul(servers)));
         for (place, total) in instance::totals(files, &outcomes, &rest.instances) {
-            // That of a server stands beside its first file.
-            for (file, _) in outcomes.iter_mut().zip(&first_files).filter(|(_, first)| **first == place) {
-                file.row.total = Some(Bytes(0));
-            }
             outcomes.get_mut(place).iter_mut().for_each(|file| file.row.total = Some(total));
         }
     }

@@ -240,7 +240,7 @@ impl Series {
 
     fn finish(mut self, limits: &ComparePlan, gate: &[Condition], found: usize, quiet: bool) -> Result<Compared> {
         self.finish_copy();
-        refuse_shards(std::mem::take(&mut self.stored))?;
+        refuse_shards(self.stored)?;
         let enough = !self.grouped || self.whole >= 2;
         std::mem::take(&mut self.held).into_iter().for_each(|held| self.comparer.add(held));
         self.left_out.compact_sort_by_key(|night| night.taken);
@@ -263,11 +263,14 @@ fn refuse_shards(stored: Vec<(String, NightPart)>) -> Result<()> {
     let (names, parts): (Vec<String>, Vec<NightPart>) = stored.into_iter().unzip();
     let parts = NightParts::new(parts);
     let nights = parts.nights();
-    let shards = nights.iter().filter(|_| nights.len() > 1).find_map(|night| match night.as_slice() {
-        [first, .., last] if parts.is_beside(*last, &[*first]) => Some([*first, *last]),
+    if nights.len() < 2 {
+        return Ok(());
+    }
+    let shards = nights.iter().find_map(|night| match night.as_slice() {
+        [first, .., last] if parts.is_beside(*last, &[*first]) => Some((names.get(*first)?, names.get(*last)?)),
         _ => None,
     });
-    let Some([Some(one), Some(other)]) = shards.map(|shards| shards.map(|at| names.get(at))) else { return Ok(()) };
+    let Some((one, other)) = shards else { return Ok(()) };
     Err(Error::usage(format!("{one} and {other} are reports on two servers of one night, and there are other nights"))
         .with_hint(
             "give one report on all servers of each night, or the reports on one server; dumps are grouped into nights",

@@ -8,8 +8,12 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::input::shown_path;
 use crate::wording::wording;
 
-/// Directory that `fsck` makes and only the administrator may read: no backup puts a snapshot there.
-pub const LOST_AND_FOUND: &str = "lost+found";
+const LOST_AND_FOUND: &str = "lost+found";
+
+/// Returns whether a folder is the one that `fsck` makes and only the administrator may read: no backup puts a snapshot there.
+pub fn is_lost_and_found(folder: &Path) -> bool {
+    folder.file_name().is_some_and(|name| name == LOST_AND_FOUND)
+}
 
 /// Matches of a glob.
 #[derive(Debug, Default)]
@@ -26,9 +30,7 @@ impl Matches {
         let invalid =
             |error| Error::new(ErrorKind::Unreadable(wording!("not a valid glob: {error}", "通配符有误：{error}")));
         let mut found = Matches::default();
-        let is_passed_over = |folder: &Path| {
-            folder.file_name().is_some_and(|name| name == LOST_AND_FOUND) && !pattern.contains(LOST_AND_FOUND)
-        };
+        let is_passed_over = |folder: &Path| is_lost_and_found(folder) && !pattern.contains(LOST_AND_FOUND);
         for path in glob::glob(pattern).map_err(invalid)? {
             match path {
                 Ok(path) => found.paths.push(path),
@@ -63,7 +65,8 @@ fn unknown(pattern: &str) -> Vec<(PathBuf, PathBuf, io::Error)> {
     let mut unknown = Vec::new();
     let (mut before, mut literal) = (PathBuf::new(), PathBuf::new());
     let mut probe = |before: &Path, literal: &Path| {
-        let Some(before) = before.to_str().filter(|before| !before.is_empty()) else { return };
+        let before = before.to_str().filter(|before| !before.is_empty() && !literal.as_os_str().is_empty());
+        let Some(before) = before else { return };
         // The whole walk has met the failures of its part, too.
         let folders = glob::glob(before).into_iter().flatten().filter_map(|folder| folder.ok());
         for folder in folders.filter(|folder| folder.is_dir()) {
@@ -80,15 +83,11 @@ fn unknown(pattern: &str) -> Vec<(PathBuf, PathBuf, io::Error)> {
             literal.push(component);
             continue;
         }
-        if !literal.as_os_str().is_empty() {
-            probe(&before, &literal);
-        }
+        probe(&before, &literal);
         before.push(std::mem::take(&mut literal));
         before.push(component);
     }
-    if !literal.as_os_str().is_empty() {
-        probe(&before, &literal);
-    }
+    probe(&before, &literal);
     unknown
 }
 

@@ -39,9 +39,8 @@ pub fn drop_shards_of_summaries<T>(list: &mut Vec<T>, path: impl Fn(&T) -> &Path
 /// Returns the path of the snapshot that a file is a shard of by its name: `a` of `a-0000.dfs`.
 #[cfg(feature = "cli")]
 fn snapshot_of_shard(path: &Path) -> Option<PathBuf> {
-    let name = path.file_name()?.to_str()?;
-    let (snapshot, _) = name.strip_suffix(".dfs")?.rsplit_once('-')?;
-    shard_number(name, snapshot).map(|_| path.with_file_name(snapshot))
+    let name = path.file_name()?.to_str().filter(|name| !name.ends_with(SUMMARY))?;
+    dragonfly_snapshot(name).map(|snapshot| path.with_file_name(snapshot))
 }
 
 /// Returns the snapshot that a file of Dragonfly is of by its name: `dir/a` of `dir/a-summary.dfs` and `dir/a-0000.dfs`.

@@ -43,17 +43,17 @@ pub fn write_capacity(plan: &Capacity, labels: Vec<(String, String)>, out: &mut 
 fn needs(plan: &Capacity, to: &mut Exposition) {
     let today = |scenario: &Scenario| scenario.needs.first().cloned();
     let mut each = |name, help, value: &dyn Fn(&NodeNeed) -> u64| {
-        let family = to.family(name, help);
+        let family = to.family(name, help).apart();
         for (scenario, need) in plan.demand.scenarios.iter().filter_map(|it| Some((it, today(it)?))) {
-            family.sample_apart(("ask", scenario.what_if.as_deref().unwrap_or_default()), value(&need));
+            family.sample(&[("ask", scenario.what_if.as_deref().unwrap_or_default())], value(&need));
         }
     };
     let memory = "Memory of all servers at snapshot time, by alternative; an empty label for the present setup.";
     each("rdblens_capacity_memory_bytes", memory, &|need| need.total.0);
     each("rdblens_capacity_nodes", "Nodes needed at snapshot time, by alternative.", &|need| need.nodes);
-    let family = to.family("rdblens_capacity_full_timestamp_seconds", "When the nodes no longer suffice.");
+    let family = to.family("rdblens_capacity_full_timestamp_seconds", "When the nodes no longer suffice.").apart();
     for (scenario, at) in plan.demand.scenarios.iter().filter_map(|it| Some((it, it.full_at?))) {
-        family.sample_apart(("ask", scenario.what_if.as_deref().unwrap_or_default()), at);
+        family.sample(&[("ask", scenario.what_if.as_deref().unwrap_or_default())], at);
     }
 }
 

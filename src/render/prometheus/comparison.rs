@@ -102,13 +102,14 @@ fn patterns(comparison: &Comparison, top: usize, to: &mut Exposition) {
 }
 
 fn gate(rows: &[GateRow], to: &mut Exposition) {
-    let family = to.family("rdblens_compare_gate_failed", "Whether the condition of --fail-on failed.");
+    let family = to.family("rdblens_compare_gate_failed", "Whether the condition of --fail-on failed.").apart();
     for row in rows {
-        family.sample_apart(("condition", &row.condition), row.verdict == GateVerdict::Failed);
+        family.sample(&[("condition", &row.condition)], row.verdict == GateVerdict::Failed);
     }
-    let family = to.family("rdblens_compare_gate_evaluated", "Whether the condition of --fail-on could be evaluated.");
+    let evaluated = "Whether the condition of --fail-on could be evaluated.";
+    let family = to.family("rdblens_compare_gate_evaluated", evaluated).apart();
     for row in rows {
-        family.sample_apart(("condition", &row.condition), row.verdict != GateVerdict::NotEvaluated);
+        family.sample(&[("condition", &row.condition)], row.verdict != GateVerdict::NotEvaluated);
     }
 }
 

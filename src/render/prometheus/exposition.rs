@@ -21,15 +21,17 @@ pub(super) struct Exposition {
 }
 
 /// Samples of one metric.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct MetricFamily {
     name: &'static str,
     help: &'static str,
     samples: Vec<(String, SampleValue)>,
     /// Index of each sample by its labels: a series may appear only once.
     places: HashMap<String, usize>,
-    /// Labels of samples that stay apart, before they are shortened.
-    whole: HashSet<String>,
+    /// True if samples are not added up; see [`MetricFamily::apart`].
+    stays_apart: bool,
+    /// Values of the labels of such samples, before they are shortened.
+    whole: HashSet<Vec<String>>,
     /// Number of such samples by their labels.
     equal: HashMap<String, u64>,
 }
@@ -99,8 +101,7 @@ impl Exposition {
     /// Begins the next family.
     pub fn family(&mut self, name: &'static str, help: &'static str) -> &mut MetricFamily {
         let at = self.families.len();
-        let (samples, places, whole, equal) = Default::default();
-        self.families.push(MetricFamily { name, help, samples, places, whole, equal });
+        self.families.push(MetricFamily { name, help, ..MetricFamily::default() });
         &mut self.families[at]
     }
 
@@ -112,24 +113,7 @@ impl Exposition {
         label: &str,
         rows: impl IntoIterator<Item = (T, SampleValue)>,
     ) {
-        let family = self.family(name, help);
-        for (own, value) in rows {
-            family.sample(&[(label, own.as_ref())], value);
-        }
-    }
-
-    /// Like [`Exposition::each`], for rows that cannot be added up: see [`MetricFamily::sample_apart`].
-    pub fn each_apart<T: AsRef<str>>(
-        &mut self,
-        name: &'static str,
-        help: &'static str,
-        label: &str,
-        rows: impl IntoIterator<Item = (T, SampleValue)>,
-    ) {
-        let family = self.family(name, help);
-        for (own, value) in rows {
-            family.sample_apart((label, own.as_ref()), value);
-        }
+        self.family(name, help).each(label, rows);
     }
 
     /// Adds a family of a single sample, unless there is no value.
@@ -151,38 +135,52 @@ impl Exposition {
 }
 
 impl MetricFamily {
-    /// Adds a sample of a part of a whole, or joins its value with that of the one with equal labels: different names may be equal once
-    /// they are shortened.
+    /// Adds samples that differ in one label.
+    pub fn each<T: AsRef<str>>(&mut self, label: &str, rows: impl IntoIterator<Item = (T, SampleValue)>) {
+        for (own, value) in rows {
+            self.sample(&[(label, own.as_ref())], value);
+        }
+    }
+
+    /// Keeps samples apart that say nothing when they are added up, such as those of alternatives. Of equal labels the first sample counts;
+    /// labels that become equal by being shortened are numbered.
+    pub fn apart(&mut self) -> &mut MetricFamily {
+        self.stays_apart = true;
+        self
+    }
+
+    /// Adds a sample, or joins its value with that of the one with equal labels: different names may be equal once they are shortened.
     pub fn sample(&mut self, labels: &[(&str, &str)], value: impl Into<SampleValue>) -> &mut MetricFamily {
-        let labels: Vec<String> = labels.iter().map(|(name, value)| label(name, value)).collect();
-        let (labels, value) = (labels.join(","), value.into());
+        let shown: Vec<String> = labels.iter().map(|(name, value)| label(name, value)).collect();
+        let (mut shown, value) = (shown.join(","), value.into());
+        if self.stays_apart {
+            if !self.whole.insert(labels.iter().map(|(_, own)| (*own).to_owned()).collect()) {
+                return self;
+            }
+            shown = self.numbered(shown);
+        }
         let next = self.samples.len();
-        let place = *self.places.entry(labels.clone()).or_insert(next);
+        let place = *self.places.entry(shown.clone()).or_insert(next);
         match self.samples.get_mut(place) {
             Some((_, there)) => *there = there.joined(value),
-            None => self.samples.push((labels, value)),
+            None => self.samples.push((shown, value)),
         }
         self
     }
 
-    /// Adds a sample that says nothing if it is added to another, such as that of an alternative. Of equal names the first counts; names
-    /// that become equal by being shortened are numbered.
-    pub fn sample_apart(&mut self, (name, own): (&str, &str), value: impl Into<SampleValue>) -> &mut MetricFamily {
-        if !self.whole.insert(own.to_owned()) {
-            return self;
-        }
-        let base = label(name, own);
-        let number = self.equal.entry(base.clone()).or_default();
-        let labels = loop {
+    /// Returns labels that no sample has: these, with a number from the second time on.
+    fn numbered(&mut self, labels: String) -> String {
+        let number = self.equal.entry(labels.clone()).or_default();
+        loop {
             *number += 1;
-            let labels = if *number == 1 { base.clone() } else { numbered(&base, *number) };
-            if !self.places.contains_key(&labels) {
-                break labels;
+            let free = match *number {
+                1 => labels.clone(),
+                number => format!("{}~{number}\"", labels.strip_suffix('"').unwrap_or(&labels)),
+            };
+            if !self.places.contains_key(&free) {
+                return free;
             }
-        };
-        self.places.insert(labels.clone(), self.samples.len());
-        self.samples.push((labels, value.into()));
-        self
+        }
     }
 
     fn write(&self, common: &str, out: &mut dyn Write) -> io::Result<()> {
@@ -221,11 +219,6 @@ fn label(name: &str, value: &str) -> String {
     label
 }
 
-/// Adds a number to the value of a label.
-fn numbered(label: &str, number: u64) -> String {
-    format!("{}~{number}\"", label.strip_suffix('"').unwrap_or(label))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -262,7 +255,7 @@ c_seconds{instance="a\"b"} -1.5
         let long = |middle: &str| format!("{}{middle}{}", "a".repeat(500), "b".repeat(500));
         let rows = [("x", 1u64), (&long("1"), 2), ("x", 1), (&long("2"), 3), ("x~2", 4)];
         let rows = rows.map(|(name, value)| (name.to_owned(), value.into()));
-        exposition.each_apart("sizes", "Sizes.", "ask", rows);
+        exposition.family("sizes", "Sizes.").apart().each("ask", rows);
         let text = written(&exposition);
         let values: Vec<&str> = text.lines().filter_map(|line| Some(line.split_once("} ")?.1)).collect();
         assert_eq!(values, ["1", "2", "3", "4"], "{text}");

@@ -311,12 +311,12 @@ fn budgets(report: &Report, top: usize, to: &mut Exposition) {
     let is_fullest = |row: &&BudgetRow| fullest.get(row.pattern.as_str()).is_some_and(|it| std::ptr::eq(*it, *row));
     let budgets = || report.findings.budgets.iter().filter(is_fullest).take(top);
     let rows = budgets().map(|row| (&row.pattern, row.memory.into()));
-    to.each_apart("rdblens_budget_memory_bytes", "Memory of the keys of a budget.", "pattern", rows);
+    to.family("rdblens_budget_memory_bytes", "Memory of the keys of a budget.").apart().each("pattern", rows);
     let rows = budgets().filter_map(|row| Some((&row.pattern, row.unknown.keys_if_any()?.into())));
     let unknown = "Keys of a budget whose memory is unknown, if any.";
-    to.each_apart("rdblens_budget_keys_unknown_memory", unknown, "pattern", rows);
+    to.family("rdblens_budget_keys_unknown_memory", unknown).apart().each("pattern", rows);
     let rows = budgets().map(|row| (&row.pattern, row.allowed.into()));
-    to.each_apart("rdblens_budget_allowed_bytes", "Limit of the budget.", "pattern", rows);
+    to.family("rdblens_budget_allowed_bytes", "Limit of the budget.").apart().each("pattern", rows);
 }
 
 fn owners(report: &Report, top: usize, to: &mut Exposition) {
@@ -396,7 +396,8 @@ fn elsewhere(report: &Report, to: &mut Exposition) {
     let base = "Memory of the same keys now: those whose memory is known for every alternative of --what-if.";
     to.one("rdblens_what_if_base_memory_bytes", base, what_if.known(what_if.base.memory));
     let rows = what_if.alternatives.iter().filter_map(|row| Some((&row.ask, what_if.known(row.memory)?.into())));
-    to.each_apart("rdblens_what_if_memory_bytes", "Memory of the keys for the alternative of --what-if.", "ask", rows);
+    let help = "Memory of the keys for the alternative of --what-if.";
+    to.family("rdblens_what_if_memory_bytes", help).apart().each("ask", rows);
 }
 
 #[cfg(test)]

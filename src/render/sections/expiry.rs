@@ -9,7 +9,7 @@ use crate::report::{DetailValue, FindingPattern, Report};
 use crate::units::{HOUR, Millis};
 
 /// Rule whose findings are storms: many keys of a pattern that expire within a short time.
-const STORM: &str = "ttl.storm";
+pub(super) const STORM: &str = "ttl.storm";
 
 /// Builds the section; none if no key expires.
 pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {

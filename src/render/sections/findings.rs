@@ -3,6 +3,7 @@
 use serde_json::Value as Json;
 
 use super::command::keys_breaking;
+use super::expiry::STORM;
 use crate::render::document::{
     Block, Cell, Column, FindingBlock, Forms, More, Prose, Scope, Section, Table, inline_pattern,
 };
@@ -261,13 +262,13 @@ fn places(report: &Report, finding: &Finding, scope: &Scope) -> Table {
     table
 }
 
-/// Names what the keys of a row without a pattern are, which are not all of the snapshot for every rule.
+/// Names the keys that a row without a pattern counts; for some rules these are not all keys of the snapshot.
 fn counted_as(finding: &Finding, row: &FindingPattern, lang: Lang) -> &'static str {
     match &*finding.rule {
         "instance.mixed" if row.details.contains_key("owners") => lang.of("counted owners", "计入的负责人"),
         "instance.mixed" => lang.of("counted businesses", "计入的业务"),
         "memory.volatile-policy" => lang.of("keys without TTL", "无 TTL 的 key"),
-        "ttl.storm" => lang.of("the whole instance", "整个实例"),
+        STORM => lang.of("the whole instance", "整个实例"),
         _ => lang.of("the whole snapshot", "整个快照"),
     }
 }

@@ -111,19 +111,12 @@ pub(super) fn fill(report: &Report, lang: Lang) -> Option<String> {
     let (share, limit_text) = (human::share_of(used, limit), human::bytes(limit));
     let left = human::bytes(limit.abs_diff(used));
     let what = if level.is_reported { lang.of("used-mem", "used-mem ") } else { lang.of("memory", "内存") };
-    Some(if used <= limit {
-        say!(
-            lang,
-            "{what} is {share} of maxmemory ({limit_text}): {left} free",
-            "{what}为 maxmemory（{limit_text}）的 {share}，剩余 {left}"
-        )
-    } else {
-        say!(
-            lang,
-            "{what} is {share} of maxmemory ({limit_text}): {left} over",
-            "{what}为 maxmemory（{limit_text}）的 {share}，超出 {left}"
-        )
-    })
+    let state = if used <= limit { lang.of("free", "剩余") } else { lang.of("over", "超出") };
+    Some(say!(
+        lang,
+        "{what} is {share} of maxmemory ({limit_text}): {left} {state}",
+        "{what}为 maxmemory（{limit_text}）的 {share}，{state} {left}"
+    ))
 }
 
 /// Memory of the whole server and its limit. The memory is the figure that the rule `memory.headroom` judges.

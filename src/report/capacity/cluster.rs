@@ -217,7 +217,7 @@ impl ClusterNodes {
         let open: BTreeSet<&OpenSlot> = self.0.iter().flat_map(|node| &node.open).collect();
         // The first of nodes with one id counts.
         let names: BTreeMap<&str, &str> = self.0.iter().rev().map(|node| (node.id.as_str(), node.name())).collect();
-        let name = |id: &'_ str| names.get(id).map_or_else(|| id.to_owned(), |name| (*name).to_owned());
+        let name = |id: &str| names.get(id).map_or_else(|| id.to_owned(), |name| (*name).to_owned());
         let open = open.into_iter().map(|it| format!("{} ({} → {})", it.slot, name(&it.from), name(&it.to)));
         let (holding, empty, open) = (named(holding), named(empty), open.collect::<Vec<_>>());
         let kinds = [

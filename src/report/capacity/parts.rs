@@ -111,12 +111,12 @@ fn listed(
     figure: Figure,
     plan: &CapacityPlan,
 ) -> Vec<BusinessPart> {
-    let all = sum(servers.iter().map(|named| named.report.weight()));
+    let all: Weight = servers.iter().map(|named| named.report.weight()).sum();
     let total = figure.sum(servers);
     // Stable: of equals the first by name comes first.
     rows.compact_sort_by_key(|row| Reverse(row.weight.memory));
     rows.truncate(plan.top);
-    let named = sum(rows.iter().map(|row| row.weight));
+    let named: Weight = rows.iter().map(|row| row.weight).sum();
     let others = Weight {
         keys: all.keys.saturating_sub(named.keys),
         memory: Bytes(all.memory.0.saturating_sub(named.memory.0)),
@@ -200,18 +200,11 @@ fn by_name<'r, R: Iterator<Item = (&'r str, Weight)>>(
     sums.into_iter().map(row).collect()
 }
 
-fn sum(weights: impl Iterator<Item = Weight>) -> Weight {
-    weights.fold(Weight::default(), |mut sum, weight| {
-        sum.merge(weight);
-        sum
-    })
-}
-
 /// Adds up keys that were not accessed for 7, 30 and 90 days.
 pub(super) fn cold(servers: &[NamedReport]) -> Vec<ColdStep> {
     let idle: Vec<&Idle> = servers.iter().filter_map(|named| named.report.idle.as_ref()).collect();
     let step = |days: u64| {
-        let Weight { keys, memory } = sum(idle.iter().map(|idle| unused_for(idle, days)));
+        let Weight { keys, memory } = idle.iter().map(|idle| unused_for(idle, days)).sum();
         ColdStep { days, keys, memory }
     };
     if idle.is_empty() { Vec::new() } else { COLD_DAYS.map(step).into() }
@@ -223,7 +216,7 @@ fn unused_for(idle: &Idle, days: u64) -> Weight {
     let begins = std::iter::once(Some(0)).chain(idle.classes.iter().map(|class| class.below_s));
     let is_beyond = |begin: Option<u64>| begin.is_some_and(|begin| begin >= days * DAY_SECONDS);
     let beyond = begins.zip(&idle.classes).filter(|(begin, _)| is_beyond(*begin));
-    sum(beyond.map(|(_, class)| Weight { keys: class.keys, memory: class.memory }))
+    beyond.map(|(_, class)| Weight { keys: class.keys, memory: class.memory }).sum()
 }
 
 /// Adds up cold keys by pattern and by owner, those first that would free most.
@@ -303,7 +296,7 @@ fn weights(report: &Report, by: ColdDivision) -> Vec<(Option<&str>, Weight)> {
 /// Returns whether [`weights`] may lack parts.
 fn is_cut(report: &Report, by: ColdDivision) -> bool {
     match by {
-        ColdDivision::Pattern => report.patterns.distinct > report.patterns.list.len() as u64,
+        ColdDivision::Pattern => !report.lists_all_patterns(),
         ColdDivision::Owner => has_no_owners(report),
     }
 }

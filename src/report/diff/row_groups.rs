@@ -77,7 +77,5 @@ impl RowGroup<'_> {
 
 /// Sums up the keys of rows.
 pub(super) fn weight<'a>(rows: impl IntoIterator<Item = &'a FindingPattern>) -> Weight {
-    let mut sum = Weight::default();
-    rows.into_iter().for_each(|row| sum.merge(Weight { keys: row.keys, memory: row.memory }));
-    sum
+    rows.into_iter().map(|row| Weight { keys: row.keys, memory: row.memory }).sum()
 }

@@ -100,29 +100,26 @@ fn full_at(plan: &Capacity, scenario: &Scenario, lang: Lang) -> Option<String> {
     let now = scenario.needs.first()?.nodes;
     let given = plan.options.nodes.unwrap_or(now);
     let nodes = human::counted(given, nouns::NODE, lang);
+    let what_if = scenario.what_if.as_ref().map(|ask| inline(&asked(ask, &scenario.model)));
     if now > given {
         let do_not = if given == 1 { "does not" } else { "do not" };
-        return Some(match &scenario.what_if {
+        return Some(match what_if {
             None => say!(
                 lang,
                 "{nodes} {do_not} suffice: {now} are needed at snapshot time.",
                 "{nodes}不够：快照时已需要 {now} 个。"
             ),
-            Some(what_if) => {
-                let what_if = inline(&asked(what_if, &scenario.model));
-                say!(
-                    lang,
-                    "With {what_if}, {nodes} {do_not} suffice: {now} are needed at snapshot time.",
-                    "若改用 {what_if}，{nodes}不够：快照时已需要 {now} 个。"
-                )
-            }
+            Some(what_if) => say!(
+                lang,
+                "With {what_if}, {nodes} {do_not} suffice: {now} are needed at snapshot time.",
+                "若改用 {what_if}，{nodes}不够：快照时已需要 {now} 个。"
+            ),
         });
     }
     let date = day(scenario.full_at?);
-    Some(match &scenario.what_if {
+    Some(match what_if {
         None => say!(lang, "{nodes} will be full on {date}.", "{nodes}将于 {date} 用满。"),
         Some(what_if) => {
-            let what_if = inline(&asked(what_if, &scenario.model));
             say!(lang, "With {what_if}, {nodes} will be full on {date}.", "若改用 {what_if}，{nodes}将于 {date} 用满。")
         }
     })
