@@ -33,8 +33,9 @@ use super::name::KeyName;
 use super::plain::PlainName;
 use cache::{CacheAddress, LeafCache};
 use places::{Places, ROOT};
+use plain_names::PlainWay;
 use seen::SeenPlaces;
-use step::{Path, PathStep, PlainPath, StepKind};
+use step::{Path, PathStep, StepKind};
 
 /// Reciprocal of the share of strict mode's threshold at which look-ahead begins.
 const LOOK_AHEAD_SHARE: usize = 16;
@@ -119,7 +120,7 @@ impl<T: Payload> PatternTree<T> {
         let payload = match name.into() {
             // A plain name skips the cache: hashing its text would cost as much as walking down the tree.
             KeyName::Plain(name) if self.is_strict() => self.reach_plain(&name),
-            KeyName::Plain(name) => self.reach_counting(name.bytes(), name.separators()),
+            KeyName::Plain(name) => self.reach_counting(&name),
             KeyName::Classified(_, pattern) => self.reach_cached(pattern),
         };
         Leaf { payload, age: self.cache.age() }
@@ -165,10 +166,22 @@ impl<T: Payload> PatternTree<T> {
         payload
     }
 
-    /// Like [`PatternTree::reach`], for a plain name outside strict mode.
+    /// Fast path of [`PatternTree::reach`] for plain names outside strict mode.
     #[inline(never)]
-    fn reach_counting(&mut self, bytes: &[u8], separators: u64) -> u32 {
-        self.reach(&PlainPath { bytes, separators })
+    fn reach_counting(&mut self, name: &PlainName<'_>) -> u32 {
+        let last_level = self.limits.last_level(false);
+        let Some(PlainWay { mut leaf, above_star }) = self.places.follow_plain(name, last_level) else {
+            return self.reach(name);
+        };
+        if let Some((above, steps)) = above_star {
+            // The name may be a new pattern, which counts even if the tree has places for it already.
+            self.count(above, (steps.level(last_level)..).zip(steps.each()));
+            // Strict mode may have begun, and rebuilt the tree.
+            if self.is_strict() {
+                leaf = self.make(name);
+            }
+        }
+        self.places.payload_of(leaf)
     }
 
     /// Fast path of [`PatternTree::reach`] for plain names in strict mode, where nothing is counted.
@@ -189,12 +202,12 @@ impl<T: Payload> PatternTree<T> {
             Walk::Known(leaf) => leaf,
             // The path may be a new pattern, which counts even if the tree has places for it already.
             Walk::Collapsed { leaf, known } => {
-                self.count(path, known);
+                self.count_path(path, known);
                 // Strict mode may have begun, and rebuilt the tree.
                 if self.is_strict() { self.make(path) } else { leaf }
             }
             Walk::Missing { known } => {
-                self.count(path, known);
+                self.count_path(path, known);
                 if self.places.len() > self.limits.most_places {
                     self.become_strict();
                 }
@@ -246,15 +259,19 @@ impl<T: Payload> PatternTree<T> {
         at
     }
 
-    /// Counts the places that a path passes, outside strict mode, but for those that are `known`, which were counted before.
-    /// Returns true if any was new.
+    /// Counts the places of a path but for those that are `known`, which were counted before.
+    fn count_path(&mut self, path: &impl Path, known: Known) -> bool {
+        let steps = path.steps_from(known.names, self.limits.last_level(false));
+        self.count(known.place, (known.names..).zip(steps))
+    }
+
+    /// Counts the places that steps lead to from `above`, outside strict mode. Steps come with their level. Returns true if any was
+    /// new.
     #[inline]
-    fn count(&mut self, path: &impl Path, known: Known) -> bool {
+    fn count<'a>(&mut self, above: u32, steps: impl Iterator<Item = (usize, PathStep<'a>)>) -> bool {
         let Some(seen) = &mut self.seen else { return false };
         let before = seen.len();
-        let place = self.places.at(known.place).bucket;
-        let steps = path.steps_from(known.names, self.limits.last_level(false));
-        seen.add(place, (known.names..).zip(steps), &self.limits);
+        seen.add(self.places.at(above).bucket, steps, &self.limits);
         let all = seen.len();
         if all > self.limits.strict_above {
             self.become_strict();
@@ -271,10 +288,8 @@ impl<T: Payload> PatternTree<T> {
     /// Counts the pattern of a name that will be observed later. Returns true if it is new.
     pub fn look_ahead<'n>(&mut self, name: impl Into<KeyName<'n>>) -> bool {
         match name.into() {
-            KeyName::Plain(name) => {
-                self.count(&PlainPath { bytes: name.bytes(), separators: name.separators() }, Known::NOTHING)
-            }
-            KeyName::Classified(_, pattern) => self.count(pattern, Known::NOTHING),
+            KeyName::Plain(name) => self.count_path(&name, Known::NOTHING),
+            KeyName::Classified(_, pattern) => self.count_path(pattern, Known::NOTHING),
         }
     }
 
@@ -301,7 +316,7 @@ impl<T: Payload> PatternTree<T> {
     /// Changes nothing, unlike [`PatternTree::leaf`], so that many threads may look names up in a finished tree.
     pub fn place_of<'n>(&self, name: impl Into<KeyName<'n>>) -> Option<PlaceId> {
         match name.into() {
-            KeyName::Plain(name) => self.follow(&PlainPath { bytes: name.bytes(), separators: name.separators() }),
+            KeyName::Plain(name) => self.follow(&name),
             KeyName::Classified(_, pattern) => self.follow(pattern),
         }
     }

@@ -83,8 +83,8 @@ impl SeenPlaces {
                     **word |= *mask;
                 }
             }
-            // Places of one level below the same place have bitmaps of their own.
-            index = above.wrapping_add(bucket);
+            // Places of one level below the same place have bitmaps of their own, behind the one of that place.
+            index = above.wrapping_add(bucket).wrapping_add(1);
             above = place;
         }
         if recent.is_empty() && hashes.len() >= MANY {

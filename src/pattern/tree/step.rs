@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::limits::{LONGEST_NAME, TreeLimits};
+use crate::pattern::plain::PlainName;
 use crate::pattern::word::{FACTOR, WORD, last_word};
 use crate::pattern::{PartKind, PatternBuf};
 
@@ -95,45 +96,100 @@ impl Path for PatternBuf {
     }
 }
 
-/// Path of a plain name.
-pub(super) struct PlainPath<'a> {
-    pub bytes: &'a [u8],
-    /// Bitmap of separators.
-    pub separators: u64,
-}
-
-impl Path for PlainPath<'_> {
+impl Path for PlainName<'_> {
     #[inline]
     fn steps_from(&self, first: usize, last_level: usize) -> impl Iterator<Item = PathStep<'_>> {
-        let mut rest = self.rest(first);
-        (first..=last_level).map_while(move |level| {
-            let (bytes, separators) = rest?;
-            // Without a separator left this is 64, one more than any offset.
-            let name = separators.trailing_zeros();
-            match bytes.split_at_checked(name as usize + 1).filter(|_| separators != 0 && level < last_level) {
-                Some((text, behind)) => {
-                    rest = Some((behind, separators >> name >> 1));
-                    Some(PathStep { text, name: name as usize, kind: StepKind::Literal, ends: false })
-                }
-                None => {
-                    rest = None;
-                    Some(PathStep { text: bytes, name: bytes.len(), kind: StepKind::Literal, ends: true })
-                }
-            }
-        })
+        let mut steps = PlainSteps::new(self, last_level);
+        (0..first).for_each(|_| steps.pass());
+        steps.each()
     }
 }
 
-impl PlainPath<'_> {
-    /// Returns the rest of the name after its first segments, with the bitmap of the separators in it.
+/// Remaining steps of a plain name.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PlainSteps<'a> {
+    bytes: &'a [u8],
+    /// Start of the next one.
+    start: usize,
+    /// Bitmap of the remaining separators.
+    separators: u64,
+    /// Levels left above the last one.
+    levels: usize,
+}
+
+impl<'a> PlainSteps<'a> {
+    /// Returns all steps of a name; everything after `last_level` is one step.
     #[inline]
-    fn rest(&self, segments: usize) -> Option<(&[u8], u64)> {
-        let (mut start, mut separators) = (0, self.separators);
-        for _ in 0..segments {
-            start = separators.trailing_zeros() as usize + 1;
-            separators &= separators.wrapping_sub(1);
-        }
-        Some((self.bytes.get(start..)?, separators.checked_shr(u32::try_from(start).ok()?).unwrap_or_default()))
+    pub fn new(name: &PlainName<'a>, last_level: usize) -> Self {
+        PlainSteps { bytes: name.bytes(), start: 0, separators: name.separators(), levels: last_level }
+    }
+
+    /// Returns true if one step is left, which ends the pattern.
+    #[inline]
+    pub fn is_last(&self) -> bool {
+        self.separators == 0 || self.levels == 0
+    }
+
+    /// Returns the separator behind the next step, which is not the last one.
+    #[inline]
+    pub fn separator(&self) -> Option<&'a u8> {
+        self.bytes.get(self.end())
+    }
+
+    /// Returns the offset of the next separator.
+    #[inline]
+    fn end(&self) -> usize {
+        self.separators.trailing_zeros() as usize
+    }
+
+    /// Passes the next step, which is not the last one.
+    #[inline]
+    pub fn pass(&mut self) {
+        self.start = self.end() + 1;
+        self.separators &= self.separators.wrapping_sub(1);
+        self.levels -= 1;
+    }
+
+    /// Returns the next step.
+    #[inline]
+    pub fn next(&self) -> PathStep<'a> {
+        if self.is_last() { self.ending() } else { self.inner() }
+    }
+
+    /// Returns the next step, which is not the last one.
+    #[inline]
+    pub fn inner(&self) -> PathStep<'a> {
+        let text = self.bytes.get(self.start..=self.end()).unwrap_or_default();
+        PathStep { text, name: text.len().saturating_sub(1), kind: StepKind::Literal, ends: false }
+    }
+
+    /// Returns the last step.
+    #[inline]
+    pub fn ending(&self) -> PathStep<'a> {
+        let text = self.bytes.get(self.start..).unwrap_or_default();
+        PathStep { text, name: text.len(), kind: StepKind::Literal, ends: true }
+    }
+
+    /// Returns the level of the next step, given that of the last one.
+    #[inline]
+    pub fn level(&self, last_level: usize) -> usize {
+        last_level - self.levels
+    }
+
+    /// Returns each step.
+    #[inline]
+    pub fn each(self) -> impl Iterator<Item = PathStep<'a>> {
+        let mut left = Some(self);
+        std::iter::from_fn(move || {
+            let steps = left.as_mut()?;
+            let step = steps.next();
+            if step.ends {
+                left = None;
+            } else {
+                steps.pass();
+            }
+            Some(step)
+        })
     }
 }
 
@@ -187,15 +243,27 @@ fn separator_hash(separator: &[u8]) -> u64 {
 }
 
 /// Hashes a name eight bytes at a time, without a seed.
+#[inline]
 fn fixed_hash(bytes: &[u8]) -> u64 {
+    let (mut hash, mut rest) = (bytes.len() as u64, bytes);
+    if let Some((word, behind)) = rest.split_first_chunk() {
+        (hash, rest) = (add(hash, u64::from_le_bytes(*word)), behind);
+        // Few names are longer than two words.
+        if rest.len() >= WORD {
+            (hash, rest) = add_words(hash, rest);
+        }
+    }
+    mix(add(hash, if rest.is_empty() { 0 } else { last_word(bytes, rest) }))
+}
+
+/// Adds whole words to a hash. Returns the rest.
+#[inline(never)]
+fn add_words(mut hash: u64, bytes: &[u8]) -> (u64, &[u8]) {
     let (words, rest) = bytes.as_chunks::<WORD>();
-    let last = if rest.is_empty() { 0 } else { last_word(bytes, rest) };
-    // A loop: iterators that are chained are folded out of line.
-    let mut hash = bytes.len() as u64;
     for word in words {
         hash = add(hash, u64::from_le_bytes(*word));
     }
-    mix(add(hash, last))
+    (hash, rest)
 }
 
 /// Adds a word to a hash.
