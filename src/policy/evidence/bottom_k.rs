@@ -62,9 +62,15 @@ impl<E: SampleEntry> BottomK<E> {
         upper > self.bar.upper()
     }
 
+    /// Returns whether an entry would enter the sample.
+    #[inline]
+    pub fn takes(&self, entry: E) -> bool {
+        entry < self.bar
+    }
+
     /// Adds an entry if it is among the lowest. Returns the growth of the sample in bytes.
     pub fn offer(&mut self, entry: E) -> usize {
-        if entry >= self.bar {
+        if !self.takes(entry) {
             return 0;
         }
         let before = self.lowest.capacity();

@@ -137,10 +137,10 @@ fn seconds(time: Millis) -> i64 {
     time.0.div_euclid(1000)
 }
 
-/// Returns the expiry and the kind of the value of a key, as [`SampledId::fate`].
+/// Returns when a key expires, as [`SampledId::fate`] of a value that does not hold bits.
 fn fate(record: &Record<'_>) -> u32 {
     let half = |at: Millis| u32::try_from(seconds(at).max(0) / 2).map_or(NEVER - 1, |half| half.min(NEVER - 1));
-    record.expires_at.map_or(NEVER, half) << 1 | u32::from(holds_bits(record))
+    record.expires_at.map_or(NEVER, half) << 1
 }
 
 impl IdSample {
@@ -161,7 +161,12 @@ impl IdSample {
     fn offer(&mut self, ends: u32, id: IdPlace, record: &Record<'_>) -> usize {
         let [before, after] = id.pieces(record.key);
         let whole = bottom_k::upper(bottom_k::hash(bottom_k::hash(SEED, before), after));
-        self.lowest.offer(SampledId { ends, whole, fate: fate(record) })
+        let id = SampledId { ends, whole, fate: fate(record) };
+        // Many keys may have one id. The value is looked at last, and only raises the fate.
+        if !self.lowest.takes(id) {
+            return 0;
+        }
+        self.lowest.offer(SampledId { fate: id.fate | u32::from(holds_bits(record)), ..id })
     }
 
     /// Merges another sample; the smaller limit of the two applies.
