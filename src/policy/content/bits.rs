@@ -1,7 +1,8 @@
 //! Recognition of HyperLogLogs and bitmaps: strings for commands that work on a whole string, such as PFADD and SETBIT.
 //!
 //! A HyperLogLog has a header. A bitmap has none: it is taken for one if it is binary, longer than an attribute, and shows neither the
-//! header of a usual format (compressed data, images, serialized objects) nor a word, as serialized objects have.
+//! header of a usual format (compressed data, images, serialized objects) nor a word, as serialized objects have, nor is an array of
+//! floating-point numbers, as embeddings are.
 
 use super::beginning;
 use super::binary::IGBINARY;
@@ -23,6 +24,12 @@ const EXAMINED: usize = 256;
 
 /// Letters of a word that random bytes hardly ever have in a row.
 const WORD: usize = 6;
+
+/// Biased exponents of 32-bit floats from 2^-32 to 2^16, of which the components of vectors are made.
+const FLOAT_EXPONENTS: std::ops::Range<u32> = 127 - 32..127 + 16;
+
+/// The same of 64-bit floats.
+const DOUBLE_EXPONENTS: std::ops::Range<u64> = 1023 - 32..1023 + 16;
 
 /// Beginnings of usual formats: gzip, zlib, zstd, LZ4, images, Java, pickle, igbinary.
 const FORMATS: [&[u8]; 15] = [
@@ -62,7 +69,26 @@ fn is_hyperloglog(bytes: &[u8]) -> bool {
 
 fn is_bitmap(bytes: &[u8], whole: bool) -> bool {
     let has_word = || bytes.split(|byte| !byte.is_ascii_alphabetic()).any(|word| word.len() >= WORD);
-    !begins_like_text(bytes, whole) && !FORMATS.iter().any(|format| bytes.starts_with(format)) && !has_word()
+    !begins_like_text(bytes, whole)
+        && !FORMATS.iter().any(|format| bytes.starts_with(format))
+        && !has_word()
+        && !is_vector(bytes)
+}
+
+/// Returns whether bytes are little-endian floating-point numbers of usual magnitudes: every one of them, zeros apart, and half of them
+/// at least, since a bitmap has zeros in the same places.
+fn is_vector(bytes: &[u8]) -> bool {
+    let (floats, _) = bytes.as_chunks();
+    let (doubles, _) = bytes.as_chunks();
+    let is_float = |float: &[u8; 4]| FLOAT_EXPONENTS.contains(&(u32::from_le_bytes(*float) >> 23 & 0xff));
+    let is_double = |double: &[u8; 8]| DOUBLE_EXPONENTS.contains(&(u64::from_le_bytes(*double) >> 52 & 0x7ff));
+    are_all(floats, is_float) || are_all(doubles, is_double)
+}
+
+/// Returns whether all that are not zeros are as asked, and half of all at least.
+fn are_all<const N: usize>(numbers: &[[u8; N]], is: impl Fn(&[u8; N]) -> bool) -> bool {
+    let others = || numbers.iter().filter(|number| **number != [0; N]);
+    others().count() * 2 >= numbers.len() && others().all(is)
 }
 
 #[cfg(test)]
@@ -88,6 +114,17 @@ mod tests {
         assert!(holds(&bitmap));
         let mixed: Vec<u8> = (0..500u32).map(|n| (n.wrapping_mul(2_654_435_769) >> 24) as u8).collect();
         assert!(holds(&mixed));
+    }
+
+    #[test]
+    fn vectors_hold_none() {
+        let floats: Vec<u8> = (0..100u8).flat_map(|n| ((f32::from(n) - 50.0) / 700.0).to_le_bytes()).collect();
+        let doubles: Vec<u8> = (0..100u8).flat_map(|n| ((f64::from(n) - 50.0) / 700.0).to_le_bytes()).collect();
+        assert!(!holds(&floats) && !holds(&doubles));
+        // A bitmap with a few bits set is zero in the same places.
+        let mut sparse = vec![0; 400];
+        sparse[0..4].copy_from_slice(&1f32.to_le_bytes());
+        assert!(holds(&sparse));
     }
 
     #[test]
