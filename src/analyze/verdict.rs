@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::read::snapshot::{FileFacts, OpenedFacts};
 use super::read::tally::{FileTally, Oddities};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Reading, Result};
 use crate::input;
 use crate::memory::{LazyTemplates, Server};
 use crate::rdb::batch::FileEnding;
@@ -106,6 +106,9 @@ fn read(
     let changed = opened.as_opened.as_ref().and_then(|file| file.check().err());
     let fault = changed.map(|error| error.in_file(&name)).or(stopped);
     let fault = fault.or(mismatch.map(|error| error.in_file(&name)));
+    let stray = ending.as_ref().filter(|_| fault.is_none()).and_then(|ending| no_commands(opened, ending));
+    let fault = fault.or(stray.map(|error| error.in_file(&name)));
+    let fault = if opened.salvage.is_some() { fault } else { fault.map(with_advice) };
     let trailing = ending.as_ref().map_or(0, |ending| ending.trailing);
     let mut warnings = ending.as_ref().map_or_else(Vec::new, |ending| warnings_of(opened, ending));
     warnings.extend(oddities(tally.oddities));
@@ -117,7 +120,9 @@ fn read(
     let row = SourceFile {
         container: container(opened, trailing),
         bytes: Bytes(ending.as_ref().map_or(0, |ending| ending.bytes)),
-        trailing_bytes: trailing_commands(opened, trailing),
+        trailing_bytes: ending
+            .as_ref()
+            .map_or_else(|| opened.following_bytes.map(Bytes), |ending| trailing_commands(opened, ending)),
         rdb_version: opened.preamble.header.version,
         checksum,
         keys: tally.selected,
@@ -136,6 +141,17 @@ fn read(
     let damage = tally.errors.into_iter().map(|error| error.in_file(&row.name)).collect();
     let over_budget = tally.first_over_budget.map(|error| error.in_file(&row.name));
     FileVerdict { warnings, row, fault, damage, over_budget, ending }
+}
+
+/// Adds what to do about a damaged file, unless the error says so.
+fn with_advice(fault: Error) -> Error {
+    match fault.kind() {
+        ErrorKind::Corrupt(_) | ErrorKind::Truncated { .. } => fault.with_remedy(wording!(
+            "copy the file again, or save its intact keys with rdblens salvage",
+            "请重新复制文件，或用 rdblens salvage 保存完好的 key"
+        )),
+        _ => fault,
+    }
 }
 
 fn check_sum(ending: &FileEnding, tally: &mut FileTally, verify: bool) -> (Checksum, Option<Error>) {
@@ -195,9 +211,29 @@ fn is_aof_preamble(opened: &OpenedFacts) -> bool {
     is_set("aof-preamble") || is_set("aof-base")
 }
 
+/// Returns whether the snapshot is in front of the commands of an append-only file, and what follows it begins as commands do.
+fn has_commands(opened: &OpenedFacts, ending: &FileEnding) -> bool {
+    // Annotations, such as times, begin with `#`.
+    is_aof_preamble(opened) && ending.follows.is_none_or(|first| matches!(first, b'*' | b'#'))
+}
+
+/// Returns what is wrong with an append-only file in which no commands follow the snapshot, but something else does.
+fn no_commands(opened: &OpenedFacts, ending: &FileEnding) -> Option<Error> {
+    let first = ending.follows.filter(|_| is_aof_preamble(opened) && !has_commands(opened, ending))?;
+    let error = Error::corrupt(
+        ending.bytes,
+        wording!("a command begins with byte {first:#04x}, not with `*`", "命令以字节 {first:#04x} 开头，而不是 `*`"),
+    );
+    let remedy = wording!(
+        "servers do not load the file; redis-check-aof --fix cuts it off there",
+        "服务器无法加载该文件；redis-check-aof --fix 可在此处截断"
+    );
+    Some(error.with_remedy(remedy).while_reading(Reading::Commands))
+}
+
 /// Returns the bytes of commands after the snapshot, in the same file or the following ones.
-fn trailing_commands(opened: &OpenedFacts, trailing: u64) -> Option<Bytes> {
-    let own = if is_aof_preamble(opened) { trailing } else { 0 };
+fn trailing_commands(opened: &OpenedFacts, ending: &FileEnding) -> Option<Bytes> {
+    let own = if has_commands(opened, ending) { ending.trailing } else { 0 };
     match own.saturating_add(opened.following_bytes.unwrap_or_default()) {
         0 if opened.following_bytes.is_none() => None,
         bytes => Some(Bytes(bytes)),
@@ -218,7 +254,7 @@ fn warnings_of(opened: &OpenedFacts, ending: &FileEnding) -> Vec<WarningKind> {
     if header.is_from_the_future() {
         warnings.push(WarningKind::NewerFormat { magic: header.magic().to_owned(), version: header.version });
     }
-    if let Some(bytes) = trailing_commands(opened, ending.trailing).filter(|bytes| bytes.0 > 0) {
+    if let Some(bytes) = trailing_commands(opened, ending).filter(|bytes| bytes.0 > 0) {
         warnings.push(WarningKind::CommandsFollow { bytes });
     }
     match opened.container {
@@ -232,7 +268,7 @@ fn warnings_of(opened: &OpenedFacts, ending: &FileEnding) -> Vec<WarningKind> {
         {
             warnings.push(WarningKind::OtherLength { announced: Bytes(announced), bytes: Bytes(ending.bytes) });
         }
-        input::Container::Plain if ending.trailing > 0 && !is_aof_preamble(opened) => {
+        input::Container::Plain if ending.trailing > 0 && !has_commands(opened, ending) => {
             warnings.push(WarningKind::BytesFollow { bytes: Bytes(ending.trailing) });
         }
         input::Container::Replication { .. } | input::Container::Plain => {}

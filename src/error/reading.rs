@@ -39,6 +39,7 @@ readings! {
     BloomFilter: "Bloom filter", "布隆过滤器";
     Checksum: "checksum", "校验和";
     ChunkOfValue: "chunk of a value", "value 的分块";
+    Commands: "commands", "命令";
     CompressedBlock: "compressed block", "压缩块";
     ConsumerActiveTime: "consumer's active time", "消费者的活跃时间";
     ConsumerName: "consumer name", "消费者名";

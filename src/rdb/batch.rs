@@ -72,6 +72,7 @@ pub struct Batches {
     started: bool,
     stored_checksum: Option<u64>,
     trailing: u64,
+    follows: Option<u8>,
     strays: u64,
     ended: bool,
     /// Read error of the source, held back until the bytes read before it are used up.
@@ -96,6 +97,8 @@ pub struct FileEnding {
     pub stored_checksum: Option<u64>,
     /// Bytes after the end of the snapshot.
     pub trailing: u64,
+    /// The first of them.
+    pub follows: Option<u8>,
     /// Number of key prefixes (expiry, idle time) without a key.
     pub strays: u64,
     /// Error that ended reading early.
@@ -132,6 +135,7 @@ impl Batches {
             started: false,
             stored_checksum: None,
             trailing: 0,
+            follows: None,
             strays: 0,
             ended: false,
             failure: None,
@@ -153,6 +157,7 @@ impl Batches {
             started: true,
             stored_checksum: None,
             trailing: 0,
+            follows: None,
             strays: survey.strays,
             ended: true,
             failure: None,
@@ -389,6 +394,7 @@ impl Batches {
         let snapshot_end = self.body.offset();
         loop {
             let more = self.fill(limits::BATCH_BYTES as u64);
+            self.follows = self.follows.or(self.body.bytes().first().copied());
             self.body.skip(self.body.bytes().len());
             if !more {
                 self.trailing = self.body.offset() - snapshot_end;
@@ -408,6 +414,7 @@ impl Batches {
             bytes: end - self.start,
             stored_checksum: self.stored_checksum,
             trailing: self.trailing,
+            follows: self.follows,
             strays: self.strays,
             stopped: self.stopped,
         }

@@ -311,6 +311,32 @@ fn append_only_files_are_of_different_times() {
     folder.refuses("analyze data", &["one server in two forms", "give one of them"]);
 }
 
+#[test]
+fn only_commands_may_follow_the_snapshot_of_an_append_only_file() {
+    let base = dump(&[("aof-preamble", "1")], &["a"]);
+    let with = |behind: &[u8]| [&base, behind].concat();
+    let folder = Folder::new(&[
+        ("commands.aof", with(b"*1\r\n$4\r\nPING\r\n")),
+        ("annotated.aof", with(b"#TS:1700000000\r\n*1\r\n$4\r\nPING\r\n")),
+        ("zeros.aof", with(&[0; 4096])),
+        ("twice.aof", with(&base)),
+        ("dump.rdb", [shard(0, "c"), vec![0; 4096]].concat()),
+    ]);
+    for sound in ["commands.aof", "annotated.aof", "dump.rdb"] {
+        let output = folder.run(&format!("check {sound}"));
+        assert_eq!(status(&output), 0, "{}", stderr(&output));
+    }
+    for damaged in ["zeros.aof", "twice.aof"] {
+        for command in ["check", "analyze", "analyze --threads 1 --no-mmap", "keys"] {
+            let output = folder.run(&format!("{command} {damaged}"));
+            let said = String::from_utf8(output.stdout.clone()).unwrap() + &stderr(&output);
+            assert_eq!(status(&output), 4, "{said}");
+            assert!(said.contains("commands: a command begins with byte 0x"), "{said}");
+            assert!(said.contains("redis-check-aof --fix"), "{said}");
+        }
+    }
+}
+
 /// Makes a named pipe, a socket and a link to a device with names of dumps.
 #[cfg(unix)]
 fn add_special_files(folder: &Folder) -> std::os::unix::net::UnixListener {

@@ -94,6 +94,7 @@ impl ChunkFacts {
             bytes: (self.end - mapped.map.start()) as u64,
             stored_checksum: None,
             trailing: 0,
+            follows: None,
             strays: self.strays,
             stopped: self.stopped,
         };
@@ -106,6 +107,7 @@ impl ChunkFacts {
                     ending.stored_checksum = sum.and_then(Result::ok);
                     ending.bytes += behind.consumed() as u64;
                     ending.trailing = behind.left() as u64;
+                    ending.follows = rest.get(behind.consumed()).copied();
                 }
             }
         }
