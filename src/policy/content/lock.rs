@@ -10,7 +10,8 @@
 //!   state or property of what stands before it: a flag that says no, a flag or number beside a word such as `login` or `device`, or
 //!   behind `user`, a number behind `stock` or `seat`, one without expiry in a name with such a word, a property such as
 //!   `lock:status` or `lock:screen`, whoever has what people reserve or sign (`house:lock:7` is `u8812`) or its state (`contract:lock:7` is
-//!   `signed`), words without expiry that say nothing of a holder (`shop:lock:theme` is `dark`, `policy:lock:7` is `UNDER_REVIEW`).
+//!   `signed`), words without expiry that say nothing of a holder (`shop:lock:theme` is `dark`, `policy:lock:7` is `UNDER_REVIEW`), a flag
+//!   without expiry of who may be blocked or what is closed (`driver:lock:7`, `hr:payroll:lock:202611`).
 //!   A whole number of up to six digits other than 1 is an amount, a version or a count wherever its subject stands before `lock`
 //!   (`ad:budget:lock:7`, `skin:lock:7`); only behind the name of a system, and before a word (`shop:lock:order:7`), may it be
 //!   the number of a process or thread. Longer ones may be times. Such numbers and properties are no locks behind `mutex` and `dlock` either,
@@ -24,13 +25,16 @@
 
 mod place;
 mod words;
+mod subjects;
 
 pub use place::is_lock_name;
 pub use words::NAMES;
 
-use place::LockPlace;
+use place::{LockPlace, may_be_blocked};
+use subjects::STATES;
 use words::{
-    CHINESE_PROGRAMS, DETAILS, FIELD_ADDITIONS, FIELD_WORDS, HELD, HOLDERS, HOLDING, NO, PERSONS, PROGRAMS, STATES, YES,
+    BUSY, CHINESE_PROGRAMS, DETAILS, FIELD_ADDITIONS, FIELD_WORDS, HELD, HOLDERS, HOLDING, NO, PERSONS, PROGRAMS, SHUT,
+    YES,
 };
 
 use super::random::{has_random, has_uuid};
@@ -187,7 +191,11 @@ fn string_may_be_lock(record: &Record<'_>, raw: RawValue<'_>, place: LockPlace) 
     let can_be_locked = place.of_lockable || place.of_person || place.of_thing && !expires;
     let is_booking = place.of_bookable && (is_small && !is_flag || is_flag && !expires || is_one_of(value, &STATES))
         || place.of_place && is_person(value);
-    let is_state = says_no || (is_small || is_flag) && can_be_locked || is_booking;
+    // A flag without an expiry is the state of whoever is blocked.
+    let may_last = is_flag || is_one_of(value, &BUSY);
+    let is_lasting =
+        || place.has_subject && is_one_of(value, &SHUT) || may_last && (can_be_locked || may_be_blocked(record.key));
+    let is_state = says_no || (is_small || is_flag) && can_be_locked || is_booking || !expires && is_lasting();
     let is_setting = !is_flag && !expires && is_setting(value);
     !(is_count || is_state || is_setting || is_prose(value))
 }

@@ -1,8 +1,10 @@
 //! Place of the word `lock` among the segments of a name.
 
-use super::words::{
-    BOOKABLE, COMPOUNDS, COUNTED, EXCLUSIONS, LOCKABLE, NAMES, PEOPLE, PLACES, PROPERTIES, SETTINGS, THINGS,
+use super::subjects::{
+    BOOKABLE, CLOSED, COMPOUNDS, COUNTED, DEVICES, GAME_THINGS, GAMES, LOCKABLE, PARTIES, PEOPLE, PLACES, PROPERTIES,
+    SETTINGS, THINGS,
 };
+use super::words::{EXCLUSIONS, NAMES};
 use crate::policy::content::is_one_of;
 use crate::policy::environments::is_environment;
 
@@ -38,12 +40,7 @@ impl LockPlace {
     /// Finds the word in a name. All is false if it is absent, the first segment, or behind another name of locks. Behind
     /// one of the [EXCLUSIONS], only `has_subject` and `is_property` are set.
     pub fn of(name: &[u8]) -> LockPlace {
-        let segments = || {
-            let pieces = name.split(|byte| matches!(byte, b':' | b'/' | b'|' | b'#'));
-            pieces
-                .map(|piece| piece.strip_prefix(b"{").unwrap_or(piece))
-                .map(|piece| piece.strip_suffix(b"}").unwrap_or(piece))
-        };
+        let segments = || segments_of(name);
         let mut before: Option<&[u8]> = None;
         let mut names = 0;
         let mut rest = segments();
@@ -105,6 +102,43 @@ impl LockPlace {
             ..LockPlace::default()
         }
     }
+}
+
+/// Returns the segments of a name, without braces around them.
+fn segments_of(name: &[u8]) -> impl Iterator<Item = &[u8]> + Clone {
+    let pieces = name.split(|byte| matches!(byte, b':' | b'/' | b'|' | b'#'));
+    pieces.map(|piece| piece.strip_prefix(b"{").unwrap_or(piece)).map(|piece| piece.strip_suffix(b"}").unwrap_or(piece))
+}
+
+/// Returns whether a name says before `lock` who or what may be blocked or closed, and behind it only which one: `app:driver:lock:7`,
+/// `hr:payroll:lock:202611`, not `pay:merchant:lock:settle:7`, which locks a settlement, nor `driver:lock:order:7`.
+pub fn may_be_blocked(name: &[u8]) -> bool {
+    let (mut before, mut names) = (None, 0);
+    let mut rest = segments_of(name);
+    while let Some(segment) = rest.next() {
+        if is_one_of(segment, &[b"lock", b"locks"]) {
+            let (Some(subject), Some(after)) = (before, rest.next()) else { return false };
+            let is_alone = is_id(after) && rest.clone().all(is_id) || names > 1 && rest.next().is_none();
+            return is_alone && names_blockable(subject, segments_of(name));
+        }
+        names += usize::from(before.is_some() || !is_environment(segment));
+        before = Some(segment);
+    }
+    false
+}
+
+/// Returns whether the segment before `lock` names who or what may be blocked or closed, in the singular or plural.
+fn names_blockable<'n>(subject: &[u8], mut segments: impl Iterator<Item = &'n [u8]>) -> bool {
+    let singular = subject.strip_suffix(b"s").unwrap_or(subject);
+    let is_among = |words: &str| is_word_of(subject, words) || is_word_of(singular, words);
+    [PARTIES, DEVICES, CLOSED].into_iter().any(is_among)
+        || [&PEOPLE[..], &LOCKABLE, &THINGS].into_iter().any(|words| is_one_of(singular, words))
+        || is_among(GAME_THINGS) && segments.any(|segment| is_word_of(segment, GAMES))
+}
+
+/// Returns whether a text is one of the words between blanks, in whatever case.
+fn is_word_of(text: &[u8], words: &str) -> bool {
+    words.split_ascii_whitespace().any(|word| text.eq_ignore_ascii_case(word.as_bytes()))
 }
 
 fn is_id(segment: &[u8]) -> bool {

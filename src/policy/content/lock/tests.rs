@@ -72,7 +72,7 @@ fn short_numbers_behind_their_subject_are_no_holders() {
         "wms:warehouse:lock:1",
         "mall:version:lock:1",
         "mall:optimistic:lock:order:1",
-        "game:skin:lock:1",
+        "game:match:lock:1",
         "charger:gun:lock:1",
         "skin:lock:7",
         "prod:mall:bin:lock:x",
@@ -446,4 +446,65 @@ fn what_excludes_each_other_is_no_lock() {
     }
     assert!(string("mutex:7", "8", false) && string("shop:course:redlock:7", "42", false));
     assert!(string("shop:mutex:order:7", "42", false), "the number of a thread");
+}
+
+#[test]
+fn who_is_blocked_and_what_is_closed_is_no_lock() {
+    let uuid = "8d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f";
+    for name in [
+        "app:driver:lock:7",
+        "app:drivers:lock:7",
+        "driver:lock:7",
+        "his:doctor:lock:D17",
+        "mall:merchant:lock:7",
+        "saas:tenant:lock:acme",
+        "app:骑手:lock:7",
+        "{app:rider}:lock:7",
+        "hr:payroll:lock:202611",
+        "hr:工资:lock:202611",
+        "fin:period:lock:2026-10",
+        "edu:grade:lock:2026s1",
+        "game:item:lock:1",
+        "游戏:道具:lock:1",
+    ] {
+        for flag in ["1", "true", "yes", "Y", "locked", "已锁定", "s:1:\"1\";"] {
+            assert!(!string(name, flag, false), "{name} {flag}");
+            assert!(string(name, flag, true), "{name} {flag}: the lock of a request");
+        }
+        for value in [uuid, "order-service", "processing", "host-7", "1700000000", "owner_id", "settle-job"] {
+            assert!(string(name, value, false) && string(name, value, true), "{name} {value}");
+        }
+    }
+    // Something else is locked, by a system of that name or for somebody.
+    for name in [
+        "driver:lock:order:7",
+        "mall:merchant:lock:settle:7",
+        "hr:payroll:lock:calc:202611",
+        "app:driver:lock:7:settle",
+        "tenant:lock:sync",
+        "shop:item:lock:1",
+        "game:battle:lock:1",
+        "game:lock:item:1",
+        "job:payroll:redlock:202611",
+    ] {
+        assert!(string(name, "1", false), "{name}");
+    }
+}
+
+#[test]
+fn states_of_a_lock_of_any_thing_are_no_locks() {
+    let states =
+        ["open", "OFF", "closed", "Close", "on", "ON", "yes", "no", "1", "0", "idle", "fault", "online", "ok", "busy"];
+    for name in ["ebike:lock:1", "iot:door:lock:5", "iot:valve:lock:1", "iot:阀门:lock:1", "park:garage:lock:B2"] {
+        states.iter().for_each(|state| assert!(!string(name, state, false), "{name} {state}"));
+        assert!(string(name, "host-7", false) && string(name, "busy", true), "{name}");
+    }
+    // What is shut or switched on has no holder, whatever it is.
+    for state in ["open", "opened", "off", "closed", "ON"] {
+        assert!(!string("scm:flow:lock:7", state, false), "{state}");
+    }
+    for value in ["ok", "busy", "yes", "1"] {
+        assert!(string("scm:flow:lock:7", value, false), "{value}");
+    }
+    assert!(string("shop:lock:order:7", "on", false) && string("scm:flow:lock:7", "on", true));
 }

@@ -104,267 +104,12 @@ pub const FIELD_ADDITIONS: [&[u8]; 25] = [
     b"worker",
 ];
 
-/// Segments beside `lock` whose state it may be: accounts that are locked out, things that have a lock, and what players have yet to
-/// earn.
-pub const LOCKABLE: [&[u8]; 32] = [
-    b"login",
-    b"signin",
-    b"password",
-    b"pwd",
-    b"passwd",
-    b"captcha",
-    b"sms",
-    b"otp",
-    b"account",
-    b"acct",
-    b"device",
-    b"iot",
-    b"door",
-    b"gate",
-    b"bike",
-    b"vehicle",
-    b"cabinet",
-    b"locker",
-    b"smart",
-    b"hardware",
-    b"ip",
-    b"fail",
-    b"card",
-    b"mic",
-    b"player",
-    b"hero",
-    b"level",
-    b"stage",
-    b"chapter",
-    b"achievement",
-    "账号".as_bytes(),
-    "登录".as_bytes(),
-];
-
-/// Segments of other things with a lock, whose serial number a UUID may be, and of packages, which are locked to versions.
-pub const THINGS: [&[u8]; 20] = [
-    b"room",
-    b"house",
-    b"home",
-    b"hotel",
-    b"apartment",
-    b"building",
-    b"floor",
-    b"car",
-    b"scooter",
-    b"parking",
-    b"box",
-    b"safe",
-    b"drawer",
-    b"mailbox",
-    b"gateway",
-    b"asset",
-    b"package",
-    b"npm",
-    b"deps",
-    "门锁".as_bytes(),
-];
-
-/// Segments before `lock` of what people reserve, sign or close: a flag, a state or the id of who has it is no token.
-pub const BOOKABLE: [&[u8]; 41] = [
-    b"mic",
-    b"seat",
-    b"bed",
-    b"berth",
-    b"venue",
-    b"ward",
-    b"stall",
-    b"cabin",
-    b"booth",
-    b"slot",
-    b"number",
-    b"house",
-    b"room",
-    b"hotel",
-    b"contract",
-    b"menu",
-    b"account",
-    b"card",
-    b"door",
-    b"screen",
-    b"chapter",
-    b"seal",
-    b"cabinet",
-    b"box",
-    b"parking",
-    "号源".as_bytes(),
-    "房".as_bytes(),
-    "房源".as_bytes(),
-    "房间".as_bytes(),
-    "座位".as_bytes(),
-    "席位".as_bytes(),
-    "床位".as_bytes(),
-    "泊位".as_bytes(),
-    "包厢".as_bytes(),
-    "包间".as_bytes(),
-    "车位".as_bytes(),
-    "场地".as_bytes(),
-    "餐桌".as_bytes(),
-    "工位".as_bytes(),
-    "展位".as_bytes(),
-    "合同".as_bytes(),
-];
-
-/// Segments before `lock` of other places that people reserve. The words have other meanings (`db:table:lock:orders`), so a value is
-/// taken for the person who reserved the place only if the place has a number (`table:lock:7`).
-pub const PLACES: [&[u8]; 7] = [b"table", b"desk", b"court", b"spot", b"lane", b"pitch", b"bay"];
-
-/// States of what can be booked.
-pub const STATES: [&[u8]; 35] = [
-    b"signed",
-    b"sealed",
-    b"archived",
-    b"effective",
-    b"sold",
-    b"paid",
-    b"rented",
-    b"booked",
-    b"reserved",
-    b"occupied",
-    b"available",
-    b"free",
-    b"full",
-    b"frozen",
-    b"banned",
-    b"disabled",
-    b"enabled",
-    b"muted",
-    b"paused",
-    b"suspended",
-    b"lost",
-    b"expired",
-    b"maintenance",
-    "已签".as_bytes(),
-    "已售".as_bytes(),
-    "已租".as_bytes(),
-    "已预订".as_bytes(),
-    "已预定".as_bytes(),
-    "占用".as_bytes(),
-    "占用中".as_bytes(),
-    "已占用".as_bytes(),
-    "使用中".as_bytes(),
-    "空闲".as_bytes(),
-    "维修中".as_bytes(),
-    "已入住".as_bytes(),
-];
-
 /// Letters before the number of a person, as in `u8812`. Those of hosts and workers are none of them.
 pub const PERSONS: [&[u8]; 13] =
     [b"u", b"p", b"m", b"c", b"d", b"uid", b"pid", b"mid", b"user", b"member", b"patient", b"customer", b"driver"];
 
-/// Segments of people, who may be locked out. A flag behind them may just as well be a lock that serialises their requests.
-pub const PEOPLE: [&[u8]; 4] = [b"user", b"member", b"customer", b"admin"];
-
-/// Segments of what is counted, parts of which may be locked.
-pub const COUNTED: [&[u8]; 14] = [
-    b"stock",
-    b"inventory",
-    b"sku",
-    b"goods",
-    b"seat",
-    b"quota",
-    b"amount",
-    b"balance",
-    b"credit",
-    b"ticket",
-    b"coupon",
-    b"points",
-    b"fund",
-    "库存".as_bytes(),
-];
-
-/// Segments after `lock`, before nothing but ids or behind nothing but ids, that make it a property of something.
-pub const PROPERTIES: [&[u8]; 75] = [
-    b"mac",
-    b"imei",
-    b"address",
-    b"bluetooth",
-    b"ringtone",
-    b"timeout",
-    b"biometric",
-    b"biometrics",
-    b"fingerprint",
-    b"face",
-    b"gesture",
-    b"pattern",
-    b"passcode",
-    b"serial",
-    b"sn",
-    b"duration",
-    b"limit",
-    b"threshold",
-    b"interval",
-    b"color",
-    b"colour",
-    b"font",
-    b"list",
-    b"lists",
-    b"status",
-    b"state",
-    b"info",
-    b"detail",
-    b"details",
-    b"config",
-    b"conf",
-    b"setting",
-    b"settings",
-    b"count",
-    b"num",
-    b"total",
-    b"history",
-    b"reason",
-    b"flag",
-    b"stats",
-    b"times",
-    b"period",
-    b"days",
-    b"until",
-    b"type",
-    b"amount",
-    b"qty",
-    b"quantity",
-    b"version",
-    b"mode",
-    b"code",
-    b"pin",
-    b"level",
-    b"battery",
-    b"model",
-    b"firmware",
-    b"brand",
-    b"name",
-    b"title",
-    b"icon",
-    b"image",
-    b"style",
-    b"theme",
-    b"skin",
-    b"sound",
-    b"rule",
-    b"rules",
-    b"policy",
-    b"option",
-    b"options",
-    b"plan",
-    "状态".as_bytes(),
-    "类型".as_bytes(),
-    "配置".as_bytes(),
-    "原因".as_bytes(),
-];
-
-/// Segments before `lock` of settings, which the word is one of.
-pub const SETTINGS: [&[u8]; 7] = [b"setting", b"settings", b"config", b"conf", b"pref", b"prefs", b"preferences"];
-
-/// Segments that make one word with `lock` before them, whatever follows: settings of the screen that is shown while it is locked.
-pub const COMPOUNDS: [&[u8]; 5] = [b"screen", b"screens", b"wallpaper", b"screensaver", "屏幕".as_bytes()];
-
 /// Values that say that something is locked, and that it is not.
-pub const YES: [&[u8]; 20] = [
+pub const YES: [&[u8]; 21] = [
     b"1",
     b"true",
     b"yes",
@@ -373,6 +118,7 @@ pub const YES: [&[u8]; 20] = [
     b"locked",
     b"lock",
     b"closed",
+    b"close",
     "是".as_bytes(),
     "锁定".as_bytes(),
     "已锁定".as_bytes(),
@@ -386,7 +132,7 @@ pub const YES: [&[u8]; 20] = [
     "上锁".as_bytes(),
     "已上锁".as_bytes(),
 ];
-pub const NO: [&[u8]; 12] = [
+pub const NO: [&[u8]; 13] = [
     b"0",
     b"false",
     b"no",
@@ -395,11 +141,19 @@ pub const NO: [&[u8]; 12] = [
     b"unlocked",
     b"unlock",
     b"open",
+    b"opened",
     "否".as_bytes(),
     "未锁定".as_bytes(),
     "未锁".as_bytes(),
     "已解锁".as_bytes(),
 ];
+
+/// Those that say that something is shut or switched on. They stay until somebody opens it or switches it off, so no holder leaves them.
+pub const SHUT: [&[u8]; 3] = [b"closed", b"close", b"on"];
+
+/// Words that a holder may leave, but that are also states of what can be locked or blocked.
+pub const BUSY: [&[u8]; 7] =
+    [b"ok", b"busy", b"running", b"working", "占用".as_bytes(), "占用中".as_bytes(), "运行中".as_bytes()];
 
 /// Plain words that the holder of a lock leaves in place of a token.
 pub const HELD: [&[u8]; 22] = [
