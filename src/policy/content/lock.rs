@@ -23,10 +23,12 @@
 //!
 //! A value that is random, or that cannot be read, is never a reason against a lock.
 
+mod constant;
 mod place;
-mod words;
 mod subjects;
+mod words;
 
+pub use constant::is_constant;
 pub use place::is_lock_name;
 pub use words::NAMES;
 

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bottom_k;
 use crate::pattern::kept_name;
-use crate::policy::content::lock::is_detail;
+use crate::policy::content::lock::{is_constant, is_detail};
 use crate::policy::content::random;
 use crate::policy::content::serialized::{unboxed, unwrapped};
 use crate::rdb::peek::{MAX_PARTS, PeekBuffers, ValuePart};
@@ -107,7 +107,8 @@ impl TokenForm {
 }
 
 impl LockValue {
-    /// Reads the value of a lock; those shorter than `min` bytes are no tokens.
+    /// Reads the value of a lock; those shorter than `min` are no tokens, nor are those that [any client would write](is_constant).
+    /// Lengths are in characters, or in bytes if a value is no text.
     ///
     /// A hash has a token if one of its fields or values is long enough, as the fields of a lock that counts its holders are. Those
     /// name a client and its thread, which may hold several locks, so only texts that name none, without a digit, are compared. Numbers
@@ -115,7 +116,7 @@ impl LockValue {
     pub fn of(record: &Record<'_>, min: u64, room: &mut PeekBuffers) -> LockValue {
         let Some(raw) = record.raw else { return LockValue::NotCompared };
         let length = record.length.unwrap_or_default();
-        let is_token = |text: &&[u8]| text.len() as u64 >= min;
+        let is_token = |text: &&[u8]| characters(text) as u64 >= min;
         let form = |text: &[u8]| TokenForm::of(text.get(..EXAMINED).unwrap_or(text));
         let may_name_client = |text: &[u8]| text.iter().any(u8::is_ascii_digit) || form(text) != TokenForm::Constant;
         let is_long = length > MAX_PARTS as u64;
@@ -128,9 +129,8 @@ impl LockValue {
                 ValuePart::String(text) => {
                     let scalar = unwrapped(text);
                     let form = form(&unboxed(text));
-                    // A part of the name is the same for all who want the lock.
-                    let is_of_name = || memchr::memmem::find(record.key, scalar.trim_ascii()).is_some();
-                    has_token = is_token(&&*scalar) && !(form == TokenForm::Constant && is_of_name());
+                    let says_nothing = || is_constant(scalar.trim_ascii(), record.key);
+                    has_token = is_token(&&*scalar) && !(form == TokenForm::Constant && says_nothing());
                     value = LockValue::Token { hash: hash(VALUE_SEED ^ length, text), form };
                 }
                 ValuePart::Pair(field, text) => {
@@ -274,6 +274,11 @@ impl Tokens {
     }
 }
 
+/// Returns the number of characters of a text, or of bytes of anything else.
+fn characters(text: &[u8]) -> usize {
+    std::str::from_utf8(text).map_or(text.len(), |text| text.chars().count())
+}
+
 fn weight(record: &Record<'_>) -> Weight {
     let mut weight = Weight::default();
     weight.add(record.memory);
@@ -333,6 +338,11 @@ mod tests {
         assert!(missing("lock:order:20251126000001", "20251126000001") && missing("lock:shop:order", "shop:order"));
         assert!(missing("lock:a", "[\"java.lang.Long\",1]") && missing("lock:a", "s:6:\"locked\";"));
         assert!(!missing("lock:a", "[\"java.lang.String\",\"host-7:12\"]"));
+        // Words and states are measured in characters; what names its holder may be in Chinese.
+        for value in ["加锁", "已锁定", "分布式锁", "processing", "00000000", "order-lock-10001"] {
+            assert!(missing("shop:lock:order:10001", value), "{value}");
+        }
+        assert!(!missing("lock:order:1", "订单服务实例甲一号") && !missing("lock:order:1", "order-service"));
         // `1` and a random number, as Java serializes a `Long`.
         let long = |value: u64| {
             let class = b"\xac\xed\0\x05sr\0\x0ejava.lang.Long;\x8b\xe4\x90\xcc\x8f#\xdf\x02\0\x01J\0\x05valuexr\0\x10\

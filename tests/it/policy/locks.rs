@@ -65,7 +65,7 @@ fn counts_are_exact_and_equal_on_any_number_of_threads() {
         match i % 6 {
             0 => dump.string(format!("lock:flag:{i}"), "locked"),
             1 => dump.string(format!("lock:same:{i}"), "the-same-value"),
-            2 => dump.string(format!("lock:good:{i}"), format!("token-number-{i}")),
+            2 => dump.string(format!("lock:good:{i}"), format!("token-number-{}", 1_000_000 + i)),
             3 => dump.hash_listpack(format!("lock:hash:{i}"), &[("8d9f2c71-51a3:1", "1")]),
             4 => dump.hash_listpack(format!("lock:owner:{i}"), &[("owner", "1")]),
             _ => dump.string(format!("job:{}:{i}", i % 700), "1"),
