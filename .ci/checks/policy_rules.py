@@ -285,43 +285,80 @@ PERSISTENT = (
 )
 # Those that another segment has to follow.
 BEFORE_OTHERS = (b"sys_config", b"app_config", b"sysConfig", b"appConfig", "计数器".encode(), "计数".encode())
-# Behind the word for a cache, what makes the key a setting or a counter of the cache, whatever words follow.
+# Behind the word for a cache, what makes the key a setting of the cache, unless an id follows.
 CONTROLS = (
     *(b"ttl", b"expire", b"expires", b"expiry", b"timeout", b"size", b"max", b"capacity", b"enable", b"enabled", b"switch"),
-    *(b"hit", b"hits", b"miss", b"misses", b"evict", b"evicted", b"refresh", b"reload"),
-    *(word.encode() for word in ("开关", "过期", "过期时间", "大小", "容量", "命中", "未命中")),
+    *(b"refresh", b"reload", *(word.encode() for word in ("开关", "过期", "过期时间", "大小", "容量"))),
 )
-# Those that count for each id.
-CACHE_COUNTERS = (b"hit", b"hits", b"miss", b"misses", b"evict", b"evicted", "命中".encode(), "未命中".encode())
-# What does so alone or beside such words, since it may also be cached.
+# What counts for each id.
+CACHE_COUNTERS = (
+    *(b"hit", b"hits", b"miss", b"misses", b"evict", b"evicted", b"eviction", b"evictions", b"hitrate", b"hitratio", b"hitcount"),
+    *(b"missrate", b"misscount", *(word.encode() for word in ("命中", "未命中", "命中率", "命中数", "命中次数", "未命中次数"))),
+)
+# Parts of a cache, and what counts them.
+CACHE_PARTS = (*b"key keys entry entries bytes memory request requests loads".split(), "请求".encode())
+CACHE_COUNTS = (*b"count counter counters total num size".split(), *(word.encode() for word in ("计数", "数量", "总数")))
+# What makes it a setting or a counter alone or beside such words, since it may also be cached.
 CACHE_SETTINGS = (
-    *(b"config", b"conf", b"setting", b"settings", b"version", b"stats", b"count", b"counter", b"counters", b"limit"),
-    *(b"strategy", b"prefix", b"ratio", "配置".encode(), "版本".encode(), "统计".encode(), "计数".encode()),
+    *(b"config", b"conf", b"setting", b"settings", b"version", b"stats", b"statistics", b"metrics", b"count", b"counter", b"counters"),
+    *(b"limit", b"strategy", b"prefix", b"ratio", *(word.encode() for word in ("配置", "版本", "统计", "计数"))),
 )
-MEASURES = (*CONTROLS, *CACHE_SETTINGS)
 # What is as likely cached.
 CACHED_MEASURES = (b"rate", b"total", b"policy")
+# Caches that may have settings.
+CACHE_SYSTEMS = b"redis redisson caffeine guava ehcache memcached jetcache j2cache hazelcast local remote l1 l2 default global".split()
 
 
 def has_id(parts: list[bytes]) -> bool:
     return any(re.search(rb"\d", part) for part in parts)
 
 
+def cache_words(part: bytes) -> list[bytes]:
+    """Returns the words of a segment, divided by marks and capitals."""
+    return [word.lower() for word in re.split(rb"[_.-]", re.sub(rb"([a-z])(?=[A-Z])", rb"\1_", part))]
+
+
+def says(part: bytes, known: Iterable[bytes], others: Iterable[bytes] = ()) -> bool:
+    """Returns whether a segment is a known word, or is made of words about caches with a known one among them."""
+    words = cache_words(part)
+    about = (*CONTROLS, *CACHE_COUNTERS, *CACHE_SETTINGS, *CACHES, *others)
+    return part.lower() in known or (any(word in known for word in words) and all(word in about for word in words))
+
+
+def is_counter(part: bytes) -> bool:
+    return says(part, CACHE_COUNTERS, CACHED_MEASURES)
+
+
+def is_measure(part: bytes) -> bool:
+    return is_counter(part) or says(part, CONTROLS) or says(part, CACHE_SETTINGS)
+
+
+def counts_cache(behind: list[bytes]) -> bool:
+    """Returns whether what follows the word for a cache counts something of it, whatever follows further on."""
+    if len(behind) > 1 and behind[0].lower() in CACHE_PARTS and behind[1].lower() in CACHE_COUNTS:
+        return True
+    measures = itertools.takewhile(lambda part: is_measure(part) or part.lower() in CACHED_MEASURES, behind)
+    return any(is_counter(part) for part in measures)
+
+
 def names_cache(parts: list[bytes]) -> bool:
-    """Returns whether a segment names a cache, with the id of what is cached behind it."""
+    """Returns whether a segment names a cache, with something cached behind it rather than a setting of the cache."""
     for at, part in enumerate(parts[:-1]):
-        measures = parts[at + 1].lower() in (*MEASURES, *CACHED_MEASURES)
-        if part.lower() in CACHES and not measures and has_id(parts[at + 1 :]):
+        behind = parts[at + 1 :]
+        first = behind[0]
+        sets = first.lower() in CACHE_SYSTEMS or any(word in (*CONTROLS, *CACHED_MEASURES) for word in cache_words(first))
+        of_cache = is_measure(first) or first.lower() in CACHED_MEASURES or counts_cache(behind) or (sets and not has_id(behind))
+        if part.lower() in CACHES and not of_cache:
             return True
     return False
 
 
 def measures_cache(behind: list[bytes]) -> bool:
     """Returns whether what follows the word for a cache makes the key a setting or a counter of it."""
-    first, *rest = (part.lower() for part in behind)
-    if first in CACHE_COUNTERS or (first in CONTROLS and not has_id(rest)):
+    first, *rest = behind
+    if counts_cache(behind) or (says(first, CONTROLS) and not has_id(rest)):
         return True
-    return all(part in MEASURES for part in (first, *rest))
+    return all(is_measure(part) for part in behind)
 
 
 def platform_class(key: Key) -> str | None:

@@ -1,6 +1,6 @@
 //! Names of caches whose data is of another kind: `shop:config:cache:7` is a cache of configuration.
 
-use super::content::is_one_of;
+use super::content::{is_one_of, words_of};
 use crate::pattern::PartKind;
 use crate::pattern::name::KeyName;
 
@@ -36,18 +36,56 @@ const CONTROLS: [&[u8]; 18] = [
 ];
 
 /// Segments that make it a counter of the cache even with an id behind them: `cache:hits:course:7`.
-const COUNTERS: [&[u8]; 8] =
-    [b"hit", b"hits", b"miss", b"misses", b"evict", b"evicted", "命中".as_bytes(), "未命中".as_bytes()];
+const COUNTERS: [&[u8]; 19] = [
+    b"hit",
+    b"hits",
+    b"miss",
+    b"misses",
+    b"evict",
+    b"evicted",
+    b"eviction",
+    b"evictions",
+    b"hitrate",
+    b"hitratio",
+    b"hitcount",
+    b"missrate",
+    b"misscount",
+    "命中".as_bytes(),
+    "未命中".as_bytes(),
+    "命中率".as_bytes(),
+    "命中数".as_bytes(),
+    "命中次数".as_bytes(),
+    "未命中次数".as_bytes(),
+];
+
+/// Segments of what a cache consists of, which one of [`COUNTS`] behind them counts: `cache:keys:count:course`.
+const PARTS: [&[u8]; 10] =
+    [b"key", b"keys", b"entry", b"entries", b"bytes", b"memory", b"request", b"requests", b"loads", "请求".as_bytes()];
+
+/// Segments that say of the one before them that it is counted.
+const COUNTS: [&[u8]; 9] = [
+    b"count",
+    b"counter",
+    b"counters",
+    b"total",
+    b"num",
+    b"size",
+    "计数".as_bytes(),
+    "数量".as_bytes(),
+    "总数".as_bytes(),
+];
 
 /// Segments that make the key a setting or counter only if no others than segments of these lists follow, since they may also be
 /// cached: `course:cache:config`, `cache:config:ttl`, not `cache:config:theme`.
-const SETTINGS: [&[u8]; 17] = [
+const SETTINGS: [&[u8]; 19] = [
     b"config",
     b"conf",
     b"setting",
     b"settings",
     b"version",
     b"stats",
+    b"statistics",
+    b"metrics",
     b"count",
     b"counter",
     b"counters",
@@ -65,10 +103,50 @@ const SETTINGS: [&[u8]; 17] = [
 /// `config:cache:rate`.
 const OTHERS: [&[u8]; 3] = [b"rate", b"total", b"policy"];
 
+/// Segments of caches as a part of a system: what stands before them in a name are their settings, `sys:config:cache:redis`.
+const SYSTEMS: [&[u8]; 15] = [
+    b"redis",
+    b"redisson",
+    b"caffeine",
+    b"guava",
+    b"ehcache",
+    b"memcached",
+    b"jetcache",
+    b"j2cache",
+    b"hazelcast",
+    b"local",
+    b"remote",
+    b"l1",
+    b"l2",
+    b"default",
+    b"global",
+];
+
+/// Returns whether a segment is one of `words`, or consists of words about caches of which it has one: `hit_count`, `maxSize`.
+fn is_or_has(segment: &[u8], words: &[&[u8]], may_be_other: bool) -> bool {
+    let is_about = |word: &[u8]| {
+        [&CONTROLS[..], &COUNTERS, &SETTINGS, &WORDS].into_iter().any(|list| is_one_of(word, list))
+            || may_be_other && is_one_of(word, &OTHERS)
+    };
+    is_one_of(segment, words) || words_of(segment).any(|word| is_one_of(word, words)) && words_of(segment).all(is_about)
+}
+
+/// Returns whether a segment is about counts of a cache: `hits`, `hit_rate`.
+fn is_counter(segment: &[u8]) -> bool {
+    is_or_has(segment, &COUNTERS, true)
+}
+
+fn is_control(segment: &[u8]) -> bool {
+    is_or_has(segment, &CONTROLS, false)
+}
+
 /// Returns whether a segment says something about a cache.
 fn is_measure(segment: &[u8]) -> bool {
-    is_one_of(segment, &CONTROLS) || is_one_of(segment, &COUNTERS) || is_one_of(segment, &SETTINGS)
+    is_control(segment) || is_counter(segment) || is_or_has(segment, &SETTINGS, false)
 }
+
+/// Segment of a name, with its kind.
+type Segment<'n> = (&'n [u8], PartKind);
 
 /// Returns whether a name is that of a setting or a counter of a cache, by what follows the first segment that names one.
 pub fn measures_cache(name: &KeyName<'_>) -> bool {
@@ -78,38 +156,57 @@ pub fn measures_cache(name: &KeyName<'_>) -> bool {
     }
 }
 
-fn are_measures<'n>(mut segments: impl Iterator<Item = (&'n [u8], PartKind)> + Clone) -> bool {
+fn are_measures<'n>(mut segments: impl Iterator<Item = Segment<'n>> + Clone) -> bool {
     if !segments.any(|(word, _)| is_one_of(word, &WORDS)) {
         return false;
     }
+    if are_counters(segments.clone()) {
+        return true;
+    }
     let Some((first, _)) = segments.next().filter(|(first, _)| is_measure(first)) else { return false };
-    is_one_of(first, &COUNTERS)
-        || is_one_of(first, &CONTROLS) && !segments.clone().any(is_id)
-        || segments.all(|(segment, _)| is_measure(segment))
+    is_control(first) && !segments.clone().any(is_id) || segments.all(|(segment, _)| is_measure(segment))
 }
 
-/// Returns whether a name has a segment that names a cache, with the id of what is cached behind it.
+/// Returns whether the segments behind the word for a cache count something of it, whatever follows: `hits`, `stats:hits`, `keys:count`.
+fn are_counters<'n>(behind: impl Iterator<Item = Segment<'n>> + Clone) -> bool {
+    let mut two = behind.clone().map(|(segment, _)| segment);
+    let counts_parts = two.next().is_some_and(|first| is_one_of(first, &PARTS))
+        && two.next().is_some_and(|second| is_one_of(second, &COUNTS));
+    let mut measures = behind.take_while(|(segment, _)| is_measure(segment) || is_one_of(segment, &OTHERS));
+    counts_parts || measures.any(|(segment, _)| is_counter(segment))
+}
+
+/// Returns whether a name that begins with a word for settings, dictionaries or counters is that of a cache of them: `gov:dict:cache:sex`.
+///
+/// A segment has to follow the word for a cache that is not about the cache itself, as in `sys:config:cache:ttl`.
 pub fn names_cache(name: &KeyName<'_>) -> bool {
     match name {
-        // Plain names have no ids.
-        KeyName::Plain(_) => false,
-        KeyName::Classified(_, pattern) => {
-            let mut rest = pattern.segments();
-            while let Some((word, _)) = rest.next() {
-                let mut behind = rest.clone();
-                let names = is_one_of(word, &WORDS)
-                    && rest.clone().next().is_some_and(|(next, _)| !is_measure(next) && !is_one_of(next, &OTHERS));
-                if names && behind.any(is_id) {
-                    return true;
-                }
-            }
-            false
-        }
+        KeyName::Plain(plain) => name_cached(plain.segments().map(|name| (name, PartKind::Literal))),
+        KeyName::Classified(_, pattern) => name_cached(pattern.segments()),
     }
 }
 
+fn name_cached<'n>(mut segments: impl Iterator<Item = Segment<'n>> + Clone) -> bool {
+    while let Some((word, _)) = segments.next() {
+        let behind = segments.clone();
+        if is_one_of(word, &WORDS) && behind.clone().next().is_some_and(|(next, _)| !is_of_cache(next, behind)) {
+            return true;
+        }
+    }
+    false
+}
+
+/// Returns whether the segment behind the word for a cache, the first of `behind`, is about the cache itself.
+fn is_of_cache<'n>(next: &[u8], mut behind: impl Iterator<Item = Segment<'n>> + Clone) -> bool {
+    let sets = |word: &[u8]| is_one_of(word, &CONTROLS) || is_one_of(word, &OTHERS);
+    is_measure(next)
+        || is_one_of(next, &OTHERS)
+        || are_counters(behind.clone())
+        || (is_one_of(next, &SYSTEMS) || words_of(next).any(sets)) && !behind.any(is_id)
+}
+
 /// Returns whether a segment of a pattern is an id, or a name with one.
-fn is_id((segment, kind): (&[u8], PartKind)) -> bool {
+fn is_id((segment, kind): Segment<'_>) -> bool {
     kind == PartKind::Class || segment.iter().any(|byte| byte.is_ascii_digit() || *byte == b'{')
 }
 
@@ -132,6 +229,12 @@ mod tests {
             "gov:config:cache:user:u7",
             "gov:cache:config:1",
             "{gov}:config:cache:1",
+            "sys:config:cache:sex",
+            "gov:配置:缓存:民族",
+            "iot:config:cache:device:abc",
+            "{gov}:config:cache:sex",
+            "sys:config:user:cache:theme",
+            "sys:config:cache:redis:7",
         ] {
             assert!(must_expire(name), "{name}");
         }
@@ -140,6 +243,11 @@ mod tests {
             "sys:config:cache:ttl",
             "sys:config:cache:size:1",
             "sys:config:cache:redis",
+            "sys:config:cache:hits:course",
+            "sys:config:cache:stats:hits:course:7",
+            "sys:config:cache:keys:count",
+            "sys:config:cache:max_entries",
+            "sys:config:cache:defaultTtl",
             "sys:config:cache",
             "gov:config:tmp:1",
             "kept:cache:1",
@@ -174,6 +282,18 @@ mod tests {
                 "edu:缓存:开关",
                 "cache:hits:course:7",
                 "{edu}:cache:ttl",
+                "cache:stats:hits:llm",
+                "cache:stats:hit:total",
+                "cache:total:hits:llm:7",
+                "cache:hit_count:llm",
+                "cache:hitCount:llm:7",
+                "cache:hit-rate:llm",
+                "cache:hitrate:llm",
+                "cache:cache_hits:llm",
+                "cache:命中率:llm:7",
+                "cache:keys:count:llm",
+                "cache:max_size:llm",
+                "edu:cache:metrics",
             ] {
                 assert!(!must_expire(name), "{name}");
             }
@@ -187,6 +307,12 @@ mod tests {
                 "cache:course:ttl",
                 "cache:course:version:7",
                 "cache:user:1",
+                "cache:count:course",
+                "cache:user:count:7",
+                "cache:keys:7",
+                "cache:max_score:course",
+                "cache:hit_songs:7",
+                "cache:stats:course:hits",
                 "own:cache:ttl",
             ] {
                 assert!(must_expire(name), "{name}");

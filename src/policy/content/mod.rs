@@ -28,6 +28,12 @@ pub fn is_hump(one: u8, other: u8) -> bool {
     one.is_ascii_lowercase() && other.is_ascii_uppercase()
 }
 
+/// Returns the words of a segment, divided by marks and by capitals behind small letters.
+pub fn words_of(segment: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
+    let is_joined = |one: &u8, other: &u8| !is_hump(*one, *other);
+    segment.split(|byte| matches!(byte, b'_' | b'-' | b'.')).flat_map(move |piece| piece.chunk_by(is_joined))
+}
+
 /// Calls `see` with at least the first `most` bytes of a string, or all if there are fewer, and with true if these are all.
 ///
 /// Returns `None` for other types and for damaged strings.
