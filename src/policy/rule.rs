@@ -216,8 +216,8 @@ pub trait KeyRule: fmt::Debug + Send + Sync {
         Lifetime::Any
     }
 
-    /// Returns keys that certainly comply if they match no pattern of the policy, so that they need not be checked one by one.
-    fn harmless(&self, _context: &Context) -> Option<HarmlessKeys> {
+    /// Returns keys of a type that certainly comply if they match no pattern of the policy, so that they need not be checked one by one.
+    fn harmless(&self, _kind: Kind, _context: &Context) -> Option<HarmlessKeys> {
         None
     }
 

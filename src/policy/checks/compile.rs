@@ -182,14 +182,17 @@ impl Checks {
 
     /// Divides the rules in `asked` into those with a constant result and the others.
     pub(super) fn divide_asked(&mut self) {
-        for kind in 0..self.asked.len() {
+        for of_kind in Kind::ALL {
+            let kind = of_kind as usize;
             for expires in 0..2 {
                 for &bit in &self.asked[kind][expires] {
                     let Some(RuleCheck { rule, .. }) = self.keys.get(usize::from(bit)) else { continue };
                     match rule.constant_result() {
                         Some(true) if self.numeric >> bit & 1 == 0 => self.constant[kind][expires] |= 1 << bit,
                         Some(false) => {}
-                        Some(true) | None => self.varying[kind][expires].add(bit, rule.harmless(&self.context)),
+                        Some(true) | None => {
+                            self.varying[kind][expires].add(bit, rule.harmless(of_kind, &self.context))
+                        }
                     }
                 }
                 let constant = self.constant[kind][expires];

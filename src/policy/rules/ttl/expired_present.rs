@@ -8,6 +8,7 @@ use crate::policy::params::Params;
 use crate::policy::rule::{BuiltRule, KeyRule, Known, Lifetime, Need, Rule, RuleMeta, Severity, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::policy::{Context, KeyView};
+use crate::record::Kind;
 
 /// Description of the rule.
 static META: RuleMeta = RuleMeta {
@@ -56,7 +57,7 @@ impl KeyRule for ExpiredPresent {
         Lifetime::Expires
     }
 
-    fn harmless(&self, context: &Context) -> Option<HarmlessKeys> {
+    fn harmless(&self, _: Kind, context: &Context) -> Option<HarmlessKeys> {
         Some(HarmlessKeys { from: context.reference.latest()?, ..HarmlessKeys::default() })
     }
 }

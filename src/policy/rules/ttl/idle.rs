@@ -8,6 +8,7 @@ use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{BuiltRule, KeyRule, Known, Lifetime, Need, Rule, RuleMeta, Severity, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
 use crate::policy::{Context, KeyView};
+use crate::record::Kind;
 
 /// Description of the rule.
 static META: RuleMeta = RuleMeta {
@@ -69,7 +70,7 @@ impl KeyRule for Idle {
         })
     }
 
-    fn harmless(&self, _: &Context) -> Option<HarmlessKeys> {
+    fn harmless(&self, _: Kind, _: &Context) -> Option<HarmlessKeys> {
         Some(HarmlessKeys { unknown_use: true, ..HarmlessKeys::default() })
     }
 

@@ -1,8 +1,9 @@
 //! `ttl.null-marker`: a cached "not found" expires soon.
 //!
 //! A marker is a string whose whole value is one of `markers`, byte by byte: blanks around it make it another value, but for the
-//! newline that Go's encoder of JSON writes behind it. Numbers and flags such as `0` or `false` are none, nor are collections, which
-//! are never empty. The object by which Spring caches null (`NullValue`) is a marker however it is serialized. What cannot be written
+//! newline that Go's encoder of JSON writes behind it. Numbers and flags such as `0` or `false` are none. Collections, which are never
+//! empty, are markers if they are caches and their only element, or the field of their only pair, is a marker or a word such as
+//! `__empty__`. The object by which Spring caches null (`NullValue`) is a marker however it is serialized. What cannot be written
 //! in a policy always counts: that object, `null`, and the lists, sets and maps of no elements as Java writes them, a marker that Java,
 //! pickle, msgpack or igbinary wrote as a string, the `None`, `[]` and `{}` that Python pickles, the `nil` of Ruby, and the null and the
 //! empty collections of igbinary and msgpack. Words that may as well be data (`EMPTY`, `NOT_FOUND`, 空, 不存在) count in keys of the class `cache`.
@@ -12,7 +13,9 @@
 //! unless a segment of their name is a word of `except`: a policy need not have a class for each of them, and the key of one who is
 //! blocked or present, of a timer or of something done once says all by being there. Words that also name results that are cached, such
 //! as `used` (`coupon:used:7` is a list), are none of these: of such keys only the empty string does not count (`order:notified:7`), and
-//! of what users fill themselves, such as a cart, no empty collection either. Nor do the empty strings by which Spring Session is told that a session
+//! of what users fill themselves, such as a cart, no empty collection either, nor of what may have no members, such as a list, a history or
+//! rules: no row of a database is missing there. Segments in the plural, but for the first one, say so of lists (`user:tags:7` is `[]`),
+//! not of objects, since tables have such names, too (`shop:users:7` is `{}`). Nor do the empty strings by which Spring Session is told that a session
 //! expires: their names have a form of their own in any namespace.
 //!
 //! Measured: remaining milliseconds at the reference time. The snapshot does not contain the original TTL, which was at least
@@ -23,17 +26,19 @@ mod words;
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
-use words::{CACHED_WORDS, FILLED, MARKERS, PRESENT};
+use words::{CACHED_WORDS, FILLED, LISTED, MARKERS, NO_PLURALS, PLACEHOLDERS, PRESENT};
 
 use crate::policy::KeyView;
 use crate::policy::caches::CACHE;
-use crate::policy::content::is_hump;
 use crate::policy::content::serialized::{JAVA_HEAD, JAVA_OBJECT, java_string, unboxed};
+use crate::policy::content::words_of;
 use crate::policy::context::Context;
+use crate::policy::dictionary::TtlClass;
 use crate::policy::harmless::{DoubtfulTexts, HarmlessKeys};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{BuiltRule, KeyRule, Known, Need, Rule, RuleMeta, Severity, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
+use crate::rdb::peek::{PeekBuffers, ValuePart};
 use crate::record::Kind;
 
 /// Longest marker of a policy, in bytes.
@@ -82,7 +87,12 @@ const ARRAY_LIST: &[u8; 58] = b"\xac\xed\0\x05sr\0\x13java.util.ArrayList\x78\x8
 const BINARY_NULLS: [&[u8]; 5] = [SPRING, JAVA_NULL, b"\0\0\0\x02\0", b"\xc0", b"\x04\x080"];
 
 /// Empty collections in binary form: a list of Java, the array of igbinary, the array and the map of msgpack.
-const BINARY_COLLECTIONS: [&[u8]; 4] = [ARRAY_LIST, b"\0\0\0\x02\x14\0", b"\x90", b"\x80"];
+const BINARY_COLLECTIONS: [(&[u8], Marker); 4] = [
+    (ARRAY_LIST, Marker::List),
+    (b"\0\0\0\x02\x14\0", Marker::List),
+    (b"\x90", Marker::List),
+    (b"\x80", Marker::Object),
+];
 
 /// Longest marker that is looked for in other forms: pickled, packed, or before a newline.
 const LONGEST_WRAPPED: usize = 4;
@@ -92,6 +102,9 @@ const IGBINARY_HEAD: usize = 6;
 
 /// Bytes that pickle adds to a string, in its protocols with and without a frame and the number of the object.
 const PICKLE_HEADS: [usize; 6] = [5, 6, 8, 10, 14, 15];
+
+/// Length of the shortest plural; shorter words with an s at the end are mostly abbreviations.
+const SHORTEST_PLURAL: usize = 4;
 
 /// Lengths and first bytes of what [`is_pickled`] accepts.
 const PICKLED: (RangeInclusive<usize>, &[u8]) = (4..=6, b"\x80](}");
@@ -200,7 +213,7 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
     }
     let mut doubtful = DoubtfulTexts::default();
     let words = || markers.iter().map(AsRef::as_ref).chain(CACHED_WORDS.iter().map(|word| word.as_bytes()));
-    for marker in words().chain(BINARY_NULLS).chain(BINARY_COLLECTIONS) {
+    for marker in words().chain(BINARY_NULLS).chain(BINARY_COLLECTIONS.map(|(value, _)| value)) {
         doubtful.add(marker.len(), marker.get(..1).unwrap_or_default());
         if marker.len() <= LONGEST_WORD {
             doubtful.add(marker.len() + JAVA_HEAD, &JAVA_NULL[..1]);
@@ -235,12 +248,19 @@ pub struct NullMarker {
 impl KeyRule for NullMarker {
     #[inline]
     fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
-        // Fast path: hardly any value has the length and the beginning of a marker.
-        if self.doubtful.may_include(key.record) { self.check_short(key) } else { None }
+        match key.record.kind {
+            // Fast path: hardly any value has the length and the beginning of a marker.
+            Kind::String if self.doubtful.may_include(key.record) => self.check_short(key),
+            Kind::String => None,
+            _ if key.record.length == Some(1) => self.check_collection(key),
+            _ => None,
+        }
     }
 
-    fn harmless(&self, _: &Context) -> Option<HarmlessKeys> {
-        Some(HarmlessKeys { doubtful: self.doubtful.clone(), ..HarmlessKeys::default() })
+    fn harmless(&self, kind: Kind, _: &Context) -> Option<HarmlessKeys> {
+        // Collections count in caches only, whose names match the patterns of their class.
+        let doubtful = if kind == Kind::String { self.doubtful.clone() } else { DoubtfulTexts::default() };
+        Some(HarmlessKeys { doubtful, ..HarmlessKeys::default() })
     }
 
     fn needs(&self, known: &Known<'_>) -> Option<Need> {
@@ -248,56 +268,109 @@ impl KeyRule for NullMarker {
     }
 
     fn kinds(&self) -> &'static [Kind] {
-        &[Kind::String]
+        &[Kind::String, Kind::Hash, Kind::List, Kind::Set, Kind::Zset]
     }
 }
 
 impl NullMarker {
     #[inline(never)]
     fn check_short(&self, key: &KeyView<'_>) -> Option<Violation> {
+        let violation = self.outlives(key)?;
+        let is_marker = self.marker(key).is_some_and(|marker| self.is_cached(key, marker)) && !is_spring_session(key);
+        is_marker.then_some(violation)
+    }
+
+    /// Checks a collection of one element: in a cache, a placeholder stands for a result without any.
+    #[inline(never)]
+    fn check_collection(&self, key: &KeyView<'_>) -> Option<Violation> {
+        let is_cache = key.class().is_some_and(|class| class.name == CACHE && self.is_of_results(class));
+        let violation = if is_cache { self.outlives(key)? } else { return None };
+        let mut is_placeholder = false;
+        key.record.raw?.peek(&mut PeekBuffers::default(), |part| {
+            is_placeholder |= match part {
+                ValuePart::Element(element) => self.is_placeholder(element),
+                ValuePart::Pair(field, _) => self.is_placeholder(field),
+                ValuePart::String(_) => false,
+            };
+        });
+        is_placeholder.then_some(violation)
+    }
+
+    /// Returns the violation of a key that lives longer than markers may; one without an expiry does.
+    fn outlives(&self, key: &KeyView<'_>) -> Option<Violation> {
         let measured = match key.record.expires_at {
             Some(_) => u64::try_from(key.left()?).ok()?,
+            // The fields of a hash expire one by one.
+            None if key.record.is_to_expire() => return None,
             None => u64::MAX,
         };
-        let exceeds = measured > self.max
-            && self.marker(key).is_some_and(|marker| self.is_cached(key, marker))
-            && !is_spring_session(key);
+        let exceeds = measured > self.max;
         // No number expresses a life without end.
         let measured = if measured == u64::MAX { self.max } else { measured };
         exceeds.then_some(Violation { measured, allowed: self.max })
     }
 
+    /// Returns whether keys of a class are results that may be missing.
+    fn is_of_results(&self, class: &TtlClass) -> bool {
+        class.required && !self.except.contains(&class.name)
+    }
+
     fn is_cached(&self, key: &KeyView<'_>, marker: Marker) -> bool {
         match key.class() {
-            Some(class) => {
-                class.required && !self.except.contains(&class.name) && (marker != Marker::Word || class.name == CACHE)
-            }
+            Some(class) => self.is_of_results(class) && (marker != Marker::Word || class.name == CACHE),
             None => {
                 let name = key.untagged();
-                let mut segments = key.context.separators.split(&name);
-                let excepts = |segment: &[u8]| match marker {
+                let mut segments = key.context.separators.split(&name).enumerate();
+                let is_filled = |segment: &[u8]| begins_or_ends_with_one(segment, &FILLED);
+                let excepts = |at: usize, segment: &[u8]| match marker {
                     Marker::Null | Marker::Word => false,
-                    Marker::Text => ends_with_one(segment, &PRESENT) || begins_or_ends_with_one(segment, &FILLED),
-                    Marker::Collection => begins_or_ends_with_one(segment, &FILLED),
+                    Marker::Text => ends_with_one(segment, &PRESENT) || is_filled(segment),
+                    Marker::Object => is_filled(segment) || ends_with_one(segment, &LISTED),
+                    // The first segment names a business or a table: `orders:7`.
+                    Marker::List => {
+                        is_filled(segment) || ends_with_one(segment, &LISTED) || at > 0 && is_plural(segment)
+                    }
                 };
-                marker != Marker::Word && !segments.any(|segment| is_among(segment, &self.except) || excepts(segment))
+                marker != Marker::Word
+                    && !segments.any(|(at, segment)| is_among(segment, &self.except) || excepts(at, segment))
             }
         }
     }
 
     /// Returns what the value of a key marks, if it is a marker.
     fn marker(&self, key: &KeyView<'_>) -> Option<Marker> {
-        let value = key.record.raw.and_then(|raw| raw.short_string(LONGEST_COLLECTION))?;
-        if BINARY_NULLS.contains(&&*value) {
+        self.marker_of(&key.record.raw.and_then(|raw| raw.short_string(LONGEST_COLLECTION))?)
+    }
+
+    /// Returns whether the only element of a collection stands for none.
+    fn is_placeholder(&self, element: &[u8]) -> bool {
+        let marker = (element.len() <= LONGEST_COLLECTION).then(|| self.marker_of(element)).flatten();
+        let is_null = matches!(marker, Some(Marker::Null | Marker::Text | Marker::Word));
+        let start = element.iter().take_while(|byte| **byte == b'_').count();
+        let end = element.iter().rposition(|byte| *byte != b'_').map_or(start, |last| last + 1);
+        is_null || element.get(start..end).is_some_and(|word| is_among(word, &PLACEHOLDERS))
+    }
+
+    /// Returns what a text marks, if it is a marker.
+    fn marker_of(&self, value: &[u8]) -> Option<Marker> {
+        if BINARY_NULLS.contains(&value) {
             return Some(Marker::Null);
         }
-        if BINARY_COLLECTIONS.contains(&&*value) || is_java_collection(&value) {
-            return Some(Marker::Collection);
+        if let Some(marker) = BINARY_COLLECTIONS.iter().find(|(known, _)| *known == value) {
+            return Some(marker.1);
         }
-        if is_pickled(&value) {
-            return Some(if value.contains(&b'N') { Marker::Null } else { Marker::Collection });
+        if is_java_collection(value) {
+            let is_map = memchr::memmem::find(value, b"Map").is_some();
+            return Some(if is_map { Marker::Object } else { Marker::List });
         }
-        let text = java_string(&value).map_or_else(|| unboxed(&value), Cow::Borrowed);
+        if is_pickled(value) {
+            return Some(match value {
+                _ if value.contains(&b'N') => Marker::Null,
+                _ if value.iter().any(|byte| matches!(byte, b'}' | b'd')) => Marker::Object,
+                _ => Marker::List,
+            });
+        }
+        let text = java_string(value).map_or_else(|| unboxed(value), Cow::Borrowed);
         let line = text.strip_suffix(b"\n").filter(|line| (1..=LONGEST_WRAPPED).contains(&line.len()));
         let is_text = |text: &[u8]| self.markers.iter().any(|marker| **marker == *text);
         let found = [Some(&*text), line].into_iter().flatten().find(|text| is_text(text));
@@ -313,8 +386,10 @@ enum Marker {
     Null,
     /// An empty string.
     Text,
-    /// A collection or an object without members.
-    Collection,
+    /// An object or a map without members.
+    Object,
+    /// A list or a set without elements.
+    List,
     /// A word that marks an empty result in caches.
     Word,
 }
@@ -323,8 +398,10 @@ impl Marker {
     fn of(text: &[u8]) -> Marker {
         match text {
             b"" | b"\"\"" | b"s:0:\"\";" => Marker::Text,
-            [b'{' | b'[', ..] if memchr::memmem::find(text, b"NullValue").is_none() => Marker::Collection,
-            [b'a' | b'O', b':', ..] | [b'"', b'{' | b'[', ..] => Marker::Collection,
+            _ if memchr::memmem::find(text, b"NullValue").is_some() => Marker::Null,
+            // Jackson writes the class of a map before it.
+            [b'[', .., b'{', b'}', b']'] | [b'{', ..] | [b'"', b'{', ..] | [b'O', b':', ..] => Marker::Object,
+            [b'[', ..] | [b'"', b'[', ..] | [b'a', b':', ..] => Marker::List,
             _ => Marker::Null,
         }
     }
@@ -344,10 +421,11 @@ fn begins_or_ends_with_one(segment: &[u8], words: &[&str]) -> bool {
     ends_with_one(segment, words) || words_of(segment).next().is_some_and(|word| is_among(word, words))
 }
 
-/// Returns the words of a segment, divided by marks and by capitals behind small letters.
-fn words_of(segment: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
-    let is_joined = |one: &u8, other: &u8| !is_hump(*one, *other);
-    segment.split(|byte| matches!(byte, b'_' | b'-' | b'.')).flat_map(move |piece| piece.chunk_by(is_joined))
+/// Returns whether the last word of a segment names several things, as far as its ending tells: `tags`, `userCoupons`, not `address`.
+fn is_plural(segment: &[u8]) -> bool {
+    let Some(word) = words_of(segment).next_back() else { return false };
+    let is_singular = [&b"ss"[..], b"us", b"is"].iter().any(|end| word.ends_with(end)) || is_among(word, &NO_PLURALS);
+    word.len() >= SHORTEST_PLURAL && word.ends_with(b"s") && !is_singular
 }
 
 /// Returns whether a value is a collection of Java without elements, of which there is one form of each length.

@@ -9,6 +9,7 @@ use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{BuiltRule, KeyRule, Known, Lifetime, Need, Rule, RuleMeta, Severity, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
 use crate::policy::{Context, KeyView};
+use crate::record::Kind;
 use crate::units::Millis;
 
 /// Description of the rule.
@@ -101,7 +102,7 @@ impl KeyRule for TooLong {
         Lifetime::Expires
     }
 
-    fn harmless(&self, context: &Context) -> Option<HarmlessKeys> {
+    fn harmless(&self, _: Kind, context: &Context) -> Option<HarmlessKeys> {
         let allowed = i64::try_from(self.max.saturating_add(self.jitter)).unwrap_or(i64::MAX);
         let to = context.reference.earliest().map_or(i64::MAX, |reference| reference.0.saturating_add(allowed));
         Some(HarmlessKeys { to: Millis(to), ..HarmlessKeys::default() })

@@ -101,7 +101,7 @@ impl KeyRule for NearCompactLimit {
         Bytes(key.record.memory.0.saturating_sub(compact.0))
     }
 
-    fn harmless(&self, _: &Context) -> Option<HarmlessKeys> {
+    fn harmless(&self, _: Kind, _: &Context) -> Option<HarmlessKeys> {
         Some(HarmlessKeys { far_from_compact: true, ..HarmlessKeys::default() })
     }
 

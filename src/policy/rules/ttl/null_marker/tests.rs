@@ -4,6 +4,7 @@ use crate::policy::testing::{broken_by, checks_in};
 use crate::rdb::peek::RawValue;
 use crate::rdb::template::Templates;
 use crate::rdb::value_type::ValueType;
+use crate::record::Kind;
 use crate::units::Millis;
 
 const CLASSES: &str = "[[ttl_class]]\nname = \"cache\"\npatterns = [\"cache:**\"]\n\
@@ -287,10 +288,103 @@ fn markers_are_checked_when_the_policy_is_read() {
     assert!(built(&[]).is_err() && built(&["a", &"x".repeat(64)]).is_err());
 }
 
+/// Checks a collection with one element, or a pair of this field and `1`.
+fn single(checks: &Checks, name: &str, kind: Kind, element: &str, left: Option<i64>) -> bool {
+    let text = |text: &str| [&[u8::try_from(text.len()).unwrap()], text.as_bytes()].concat();
+    let (value_type, rest) = match kind {
+        Kind::Hash => (ValueType::Hash, text("1")),
+        Kind::Zset => (ValueType::Zset2, vec![0; 8]),
+        Kind::List => (ValueType::List, Vec::new()),
+        _ => (ValueType::Set, Vec::new()),
+    };
+    let bytes = [&[1], &text(element)[..], &rest].concat();
+    let raw = RawValue { value_type, bytes: &bytes, templates: Templates::NONE };
+    let violation = broken_by(checks, name, |record| {
+        (record.kind, record.raw, record.length, record.expires_at) = (kind, Some(raw), Some(1), left.map(Millis));
+    });
+    violation.is_some()
+}
+
 #[test]
-fn only_strings_are_asked_about() {
+fn a_cached_collection_of_a_placeholder_is_a_marker() {
+    let checks = rule("max = \"60s\"");
+    for kind in [Kind::Hash, Kind::List, Kind::Set, Kind::Zset] {
+        for element in ["NULL", "null", "nil", "", "None", "EMPTY", "__empty__", "Placeholder", "空", "\"null\""] {
+            assert!(single(&checks, "cache:tags:1", kind, element, Some(60_001)), "{kind:?} {element}");
+            assert!(single(&checks, "cache:tags:1", kind, element, None), "{kind:?} {element}");
+            assert!(!single(&checks, "cache:tags:1", kind, element, Some(60_000)), "{kind:?} {element}");
+        }
+        for element in ["red", "0", "-1", "{}", "[]", "nullable", "_", "none"] {
+            assert!(!single(&checks, "cache:tags:1", kind, element, None), "{kind:?} {element}");
+        }
+        // Elsewhere it may be data; a lock, and a class that may live forever, are no results.
+        for name in ["shop:tags:1", "lock:tags:1", "config:tags"] {
+            assert!(!single(&checks, name, kind, "NULL", None), "{name}");
+        }
+    }
+    // A policy's own marker, two elements, all fields with an expiry, and damage.
+    assert!(single(&rule("markers = [\"-1\"]"), "cache:tags:1", Kind::Set, "-1", None));
+    let breaks = |kind, length, fields_with_ttl, bytes| {
+        let value_type = if kind == Kind::Hash { ValueType::Hash } else { ValueType::Set };
+        let raw = RawValue { value_type, bytes, templates: Templates::NONE };
+        let violation = broken_by(&checks, "cache:tags:1", |record| {
+            (record.kind, record.raw, record.length) = (kind, Some(raw), Some(length));
+            record.fields_with_ttl = fields_with_ttl;
+        });
+        violation.is_some()
+    };
+    assert!(breaks(Kind::Set, 1, None, &b"\x01\x04NULL"[..]) && !breaks(Kind::Set, 2, None, b"\x02\x04NULL\x01a"));
+    assert!(breaks(Kind::Hash, 1, None, b"\x01\x04NULL\x011") && !breaks(Kind::Hash, 1, Some(1), b"\x01\x04NULL\x011"));
+    assert!(!breaks(Kind::Set, 1, None, b"\x01\x05NULL") && !breaks(Kind::Set, 1, None, b""));
+}
+
+#[test]
+fn collections_are_asked_about_only_if_they_match_a_pattern() {
     let checks = rule("");
-    assert_eq!(checks.keys[0].rule.kinds(), [crate::record::Kind::String]);
+    let rule = &checks.keys[0].rule;
+    assert_eq!(rule.kinds(), [Kind::String, Kind::Hash, Kind::List, Kind::Set, Kind::Zset]);
+    let harmless = |kind| rule.harmless(kind, &checks.context).unwrap().unless_all();
+    assert!(harmless(Kind::String).is_some() && harmless(Kind::Hash).is_none());
+}
+
+#[test]
+fn what_may_have_no_members_is_no_missing_result() {
+    let checks = rule("max = \"60s\"");
+    let breaks = |name: &str, value: &str| plain(&checks, name, value, Some(60_001)).is_some();
+    for name in [
+        "game:bag:items:1",
+        "game:quest:progress:1",
+        "llm:chat:history:1",
+        "hr:leave:balance:1",
+        "sentinel:flow:rules:app",
+        "user:menu_list:1",
+        "user:chatHistory:1",
+        "游戏:背包:1",
+    ] {
+        for value in ["{}", "[]", "[\"java.util.HashMap\",{}]", "a:0:{}"] {
+            assert!(!breaks(name, value), "{name} {value}");
+        }
+        assert!(breaks(name, "NULL") && breaks(name, ""), "{name}");
+    }
+    // A list is that of several things; an object may be the row of a table in the plural.
+    for name in ["user:coupons:1", "user:favoriteShops:1", "shop:user:orders:1"] {
+        assert!(
+            !breaks(name, "[]") && !breaks(name, "[\"java.util.ArrayList\",[]]") && !breaks(name, "\"[]\""),
+            "{name}"
+        );
+        assert!(breaks(name, "{}") && breaks(name, "null") && breaks(name, ""), "{name}");
+    }
+    for name in
+        ["orders:1", "shop:user:1", "shop:address:1", "shop:goods:1", "shop:status:1", "tms:car:1", "live:room:1:info"]
+    {
+        assert!(breaks(name, "[]") && breaks(name, "{}") && breaks(name, ""), "{name}");
+    }
+    for name in ["cache:user:tags:1", "cache:bag:items:1", "cache:rules"] {
+        assert!(breaks(name, "[]") && breaks(name, "{}"), "{name}");
+    }
+    for name in ["user:typing:room:1", "ride:surge:active:1"] {
+        assert!(!breaks(name, "") && breaks(name, "{}"), "{name}");
+    }
 }
 
 #[test]

@@ -64,7 +64,7 @@ pub(super) const MARKERS: [&str; 52] = [
 pub(super) const CACHED_WORDS: [&str; 5] = ["EMPTY", "NOT_FOUND", "空", "空值", "不存在"];
 
 /// Segments of keys that say all by being there: their empty string is no result, whatever other value is.
-pub(super) const PRESENT: [&str; 63] = [
+pub(super) const PRESENT: [&str; 65] = [
     "signed",
     "notified",
     "claimed",
@@ -128,6 +128,8 @@ pub(super) const PRESENT: [&str; 63] = [
     "已读",
     "已签",
     "在线",
+    "typing",
+    "active",
 ];
 
 /// Segments of what users fill themselves: empty, it is no result of a query.
@@ -153,3 +155,70 @@ pub(super) const FILLED: [&str; 20] = [
     "草稿",
     "偏好",
 ];
+
+/// Words at the end of segments of what may have no members or entries: an empty list or object is no missing result.
+pub(super) const LISTED: [&str; 57] = [
+    "list",
+    "lists",
+    "items",
+    "history",
+    "histories",
+    "progress",
+    "rule",
+    "rules",
+    "balance",
+    "balances",
+    "bag",
+    "backpack",
+    "state",
+    "flags",
+    "perms",
+    "permission",
+    "permissions",
+    "privileges",
+    "menu",
+    "menus",
+    "tags",
+    "favorites",
+    "favourites",
+    "wishlist",
+    "playlist",
+    "notification",
+    "notifications",
+    "messages",
+    "todo",
+    "todos",
+    "memo",
+    "memos",
+    "note",
+    "notes",
+    "attrs",
+    "attributes",
+    "bookmarks",
+    "watchlist",
+    "inventory",
+    "背包",
+    "列表",
+    "历史",
+    "历史记录",
+    "记录",
+    "进度",
+    "规则",
+    "余额",
+    "收藏",
+    "标签",
+    "权限",
+    "菜单",
+    "消息",
+    "通知",
+    "备注",
+    "愿望单",
+    "任务",
+    "会话记录",
+];
+
+/// Words that end like a plural, but name one thing.
+pub(super) const NO_PLURALS: [&str; 8] = ["news", "goods", "series", "species", "sales", "https", "redis", "ads"];
+
+/// Elements of collections that stand for none, in whatever case, and perhaps between underscores.
+pub(super) const PLACEHOLDERS: [&str; 6] = ["null", "nil", "empty", "placeholder", "dummy", "占位"];
