@@ -361,6 +361,14 @@ def measures_cache(behind: list[bytes]) -> bool:
     return all(is_measure(part) for part in behind)
 
 
+def class_of_kept(parts: list[bytes], at: int) -> str:
+    """Returns the class of a name with a word for data that may live forever: a cache of it is one, unless it is about the first cache."""
+    if not names_cache(parts[at + 1 :]):
+        return "persistent"
+    first = next(place for place, part in enumerate(parts) if part.lower() in CACHES)
+    return "persistent" if measures_cache(parts[first + 1 :]) else "cache"
+
+
 def platform_class(key: Key) -> str | None:
     """Returns the class of a key under platform: that of its leftmost word, but for locks, caches of persistent data, settings of caches."""
     parts = b":".join(segments(key.name)).split(b":", LEVELS - 1)
@@ -368,9 +376,9 @@ def platform_class(key: Key) -> str | None:
         return "lock"
     for at, part in enumerate(parts):
         if part in PERSISTENT:
-            return "cache" if names_cache(parts[at + 1 :]) else "persistent"
+            return class_of_kept(parts, at)
         if part in BEFORE_OTHERS and at + 1 < len(parts):
-            return "cache" if names_cache(parts[at + 1 :]) else "persistent"
+            return class_of_kept(parts, at)
         if part in CACHES and at + 1 < len(parts):
             return "persistent" if measures_cache(parts[at + 1 :]) else "cache"
         if part == b"lock" and at + 1 < len(parts):
