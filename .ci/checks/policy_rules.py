@@ -63,8 +63,11 @@ INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f"
     "\ufeff\uffa0\ufff0-\uffff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-# Quotation_Mark of Unicode, and the backticks.
-QUOTES = re.compile("[\"'`\u00ab\u00bb\u2018-\u201f\u2039\u203a\u2e42\u300c-\u300f\u301d-\u301f\ufe41-\ufe44\uff02\uff07\uff40\uff62\uff63]")
+# Quotation_Mark of Unicode, ornaments of them, and the backticks.
+QUOTES = re.compile(
+    "[\"'`\u00ab\u00bb\u2018-\u201f\u2039\u203a\u275b-\u2760\u2e42\u300c-\u300f\u301d-\u301f\ufe41-\ufe44\uff02\uff07\uff40\uff62\uff63"
+    "\U0001f676-\U0001f678]"
+)
 
 
 @functools.cache
@@ -78,11 +81,26 @@ def is_special(character: str) -> bool:
 # The rules: each function returns whether a key breaks one.
 
 
+# Ids and dates with letters: UUIDs, long numbers in hexadecimal, addresses of network cards, identity numbers, ULIDs, times. Random tokens
+# are left to the program.
+IDS = [
+    re.compile(form)
+    for form in (
+        r"(?=.*\d)[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}",
+        r"(?=.*\d)[0-9a-fA-F]{24,}",
+        r"[0-9a-fA-F]{2}(-[0-9a-fA-F]{2}){5}",
+        r"\d{17}[Xx]",
+        r"\d(?i:[0-9A-HJKMNP-TV-Z]{25})",
+        r"(19|20)\d\d-?(0[1-9]|1[0-2])-?(0[1-9]|[12]\d|3[01])[Tt ]([01]\d|2[0-3])([0-5]\d){0,2}([.,]\d{1,9})?([Zz]|[+-](0\d|1[0-4])([0-5]\d)?)?",
+    )
+]
+
+
 def prefix(key: Key) -> bool:
     parts = segments(key.name)
     first = characters(parts[0])
     named = any(c.isalpha() or (not c.isascii() and not c.isnumeric()) for c in first)
-    return len(parts) < 2 or not named
+    return len(parts) < 2 or not named or any(form.fullmatch(first) for form in IDS)
 
 
 def levels(least: int) -> Check:
@@ -97,7 +115,18 @@ def lowercase(key: Key) -> bool:
 
 
 # What stands for an id that was never filled in, and what is cached behind `cache:` under the same word.
-UNFILLED = (b"null", b"undefined", b"nil", b"NaN", b"(null)", b"<nil>", b"%d", b"%s", b"[object Object]")
+UNFILLED = (b"null", b"undefined", b"nil", b"NaN", b"None", b"(null)", b"<nil>", b"[object Object]")
+# Placeholders of printf, Go and Python, and errors of Go; not characters of URLs (`%2d`).
+FORMAT = re.compile(
+    rb"%(?!\d[0-9a-fA-F]$)(\(.+\)|[+\-#.*$0-9]*[hlLjzt]{0,2})[vdiuxXofFegscpqTtr]|%![^(]?\(.*\)",
+    re.DOTALL,
+)
+# Names of ids; in the last ones nothing marks the word.
+ID_NAME = re.compile(
+    rb"(?![0-9])(\w*_)?(?i:id)|(?![0-9])\w*[a-z0-9]I[dD]"
+    rb"|[umptgcosr]id|[ug]uid|(user|open|union|order|room|device|tenant|member|product|goods|item|shop|account|session)id",
+    re.ASCII,
+)
 CACHES = (b"cache", b"caches", b"cached", "缓存".encode())
 
 
@@ -105,14 +134,18 @@ def unfilled(name: bytes) -> bool:
     parts = segments(name)
     for at, part in enumerate(parts):
         names_cached = at > 0 and at + 1 < len(parts) and parts[at - 1].lower() in CACHES
-        if part in UNFILLED and not names_cached:
+        if (part in UNFILLED and not names_cached) or FORMAT.fullmatch(part):
+            return True
+        if at > 0 and part[:1] + part[-1:] == b"{}" and ID_NAME.fullmatch(part[1:-1]):
             return True
     # Places of templates, which a cluster would take for a hash tag.
     tag = re.match(rb"([^{]*)\{([^}]+)\}(:|$)", name, re.DOTALL)
     if tag is None:
         return False
     before, word = tag[1], tag[2]
-    return re.search(rb"(^|:)\$$", before) is not None or (before.endswith(b":") and word in (b"id", b"uid", b"userId"))
+    if re.search(rb"(^|:)\$$", before) or (re.search(rb"(^|:)#$", before) and word[:1].isalpha()):
+        return True
+    return before.endswith(b":") and ID_NAME.fullmatch(word) is not None
 
 
 def is_address(text: bytes, version: int) -> bool:

@@ -276,6 +276,17 @@ impl Default for Classifier {
     }
 }
 
+/// Returns the class of a segment without braces that is one id as a whole.
+pub fn class_of(segment: &str) -> Option<SegmentClass> {
+    let mut text = String::new();
+    let mut name = SegmentText::new(&mut text);
+    plain(segment, kind::all(segment.as_bytes()), &mut name);
+    match name.finish() {
+        PartKind::Class => SegmentClass::ALL.into_iter().find(|class| class.text() == text),
+        PartKind::Literal => None,
+    }
+}
+
 fn kind_is_separator(kinds: &[u8; 256], byte: u8) -> bool {
     kinds[usize::from(byte)] == kind::SEPARATOR
 }

@@ -38,7 +38,7 @@ pub struct NamePass {
     empty: u64,
     /// Segments and words must not be empty.
     empty_words: u64,
-    /// The hash tag must not be a place of a template.
+    /// No segment must be a placeholder of a format or a template.
     unfilled: u64,
     prefix: u64,
     special: u64,
@@ -123,12 +123,12 @@ impl NamePass {
         match test {
             NameTest::EmptySegment { words, unfilled_ids } if words.is_empty() => {
                 self.empty |= bits;
-                self.unfilled |= if unfilled_ids { bits } else { 0 };
+                self.add_unfilled(bits, unfilled_ids);
             }
             NameTest::EmptySegment { .. } if self.empty_words != 0 => return false, // only one class is available
             NameTest::EmptySegment { words, unfilled_ids } => {
                 self.empty_words = bits;
-                self.unfilled |= if unfilled_ids { bits } else { 0 };
+                self.add_unfilled(bits, unfilled_ids);
                 let divides = |byte: &u8| self.separators.contains(*byte) || words.contains(byte);
                 let dividing = (0..=u8::MAX).filter(divides);
                 dividing.for_each(|byte| self.classes[usize::from(byte)] |= WORD);
@@ -152,6 +152,14 @@ impl NamePass {
         }
         self.any = true;
         true
+    }
+
+    fn add_unfilled(&mut self, bits: u64, unfilled_ids: bool) {
+        if unfilled_ids {
+            self.unfilled |= bits;
+            // Formats are looked for where templates are: in names that need a closer look.
+            self.classes[usize::from(b'%')] |= BRACE;
+        }
     }
 
     /// Adds the test that the last segment is one of the words for the type of the key, which sets bit `place`. Returns false
@@ -315,8 +323,10 @@ impl NamePass {
             broken &= !(self.empty | self.empty_words);
         }
         broken |= fails(self.unfilled, is_unfilled);
-        let may_lack_name = || first.is_some_and(|byte| !byte.is_ascii_alphabetic()) || prefix::may_begin_with_id(name);
-        if self.prefix != 0 && may_lack_name() {
+        let may_lack_name = || {
+            first.is_some_and(|byte| !byte.is_ascii_alphabetic()) || prefix::may_begin_with_id(name, &self.separators)
+        };
+        if self.prefix & !broken != 0 && may_lack_name() {
             broken |= fails(self.prefix, self.starts_without_a_name(name));
         }
         if seen.has(HIGH) {
@@ -362,13 +372,12 @@ impl NamePass {
         }
     }
 
-    /// Passes over the name without the braces of its hash tag; also returns the first byte without them, and whether what looks like a
-    /// tag is a place of a template.
+    /// Passes over the name without the braces of its hash tag; also returns the first byte without them, and whether a segment is a
+    /// placeholder of a format or a template.
     fn pass_untagged(&self, name: &[u8]) -> (NameScan, Option<u8>, bool) {
         let pieces = untagged(name);
         let seen = pieces.iter().fold(NameScan::NOTHING, |seen, piece| seen.pass(piece, &self.classes));
-        let is_unfilled =
-            self.unfilled != 0 && empty_segment::is_unfilled_tag(&pieces, |byte| self.separators.contains(byte));
+        let is_unfilled = self.unfilled != 0 && empty_segment::placeholders(&pieces, &self.separators) > 0;
         (seen, pieces.into_iter().flatten().next().copied(), is_unfilled)
     }
 
@@ -380,7 +389,7 @@ impl NamePass {
         empty_segment::is_gap_of_address(&name, divides)
     }
 
-    /// Returns true if the first segment names nothing: it has no letter, only digits and punctuation.
+    /// Returns true if the first segment names no business: it has no letter, or is an id.
     #[inline(never)]
     fn starts_without_a_name(&self, name: &[u8]) -> bool {
         let first = |name: &[u8]| !prefix::names_a_business(self.separators.split(name).next().unwrap_or_default());

@@ -66,7 +66,7 @@ pub enum NameTest {
     EmptySegment {
         /// Signs between words, which must not be empty either.
         words: Box<[u8]>,
-        /// Fails, too, if the hash tag is a place of a template.
+        /// Fails, too, if a segment is a placeholder of a format or a template.
         unfilled_ids: bool,
     },
     /// Fails if the name does not start with a business segment.

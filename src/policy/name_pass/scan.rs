@@ -9,7 +9,7 @@ pub const SEPARATOR: u8 = 1;
 pub const SPECIAL: u8 = 2;
 /// Byte beyond ASCII: part of a character, or invalid.
 pub const HIGH: u8 = 4;
-/// Opening brace, which may begin a hash tag.
+/// Opening brace, which may begin a hash tag; with ids that must be filled in also the percent sign, which may begin a placeholder.
 pub const BRACE: u8 = 8;
 /// Upper-case ASCII letter.
 pub const UPPER: u8 = 16;

@@ -4,20 +4,23 @@
 //! `basic..info` then has an empty word. The gap of an IPv6 address (`rate:ip:2001:db8::1`, `ip:[::1]`) is no empty segment.
 //!
 //! With `unfilled_ids`, an id that was never filled in counts as an empty segment: what languages write for a missing value, as a whole segment
-//! (`user:null`), and placeholders of templates (`user:%d`, `user:${id}`, `user:{id}`). In `cache:null:user:1` the word says what is
-//! cached.
+//! (`user:null`), and placeholders of formats and templates (`user:%d`, `user:%!s(MISSING)`, `user:%(id)s`, `user:${id}`, `user:{user_id}`).
+//! A word in braces is a placeholder only if it names an id: `{order}` is a hash tag. In `cache:null:user:1` the word says what is cached.
 //!
 //! Measured: empty segments and, besides, empty words in segments that are not empty. The empty name has one.
 
+mod unfilled;
+
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use crate::pattern::segment::Separators;
 use crate::pattern::slot::untagged;
 use crate::policy::KeyView;
 use crate::policy::content::is_one_of;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{BuiltRule, KeyRule, NameTest, Rule, RuleMeta, Severity, Text, Unit, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
+use unfilled::UNFILLED;
+pub use unfilled::{placeholders, unfilled};
 
 /// Description of the rule.
 static META: RuleMeta = RuleMeta {
@@ -99,15 +102,6 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
     Ok(BuiltRule::Key(Box::new(EmptySegment { unfilled_ids, ..EmptySegment::read(params.words("word_separators"))? })))
 }
 
-/// Segments that stand for an id that was never filled in: missing values as languages write them, and places of formats.
-const UNFILLED: [&str; 9] = ["null", "undefined", "nil", "NaN", "(null)", "<nil>", "%d", "%s", "[object Object]"];
-
-/// Words in the braces of a template, which would be an odd hash tag.
-const TEMPLATES: [&[u8]; 3] = [b"id", b"uid", b"userId"];
-
-/// Segments before `null` that say that it is what is cached.
-const CACHES: [&[u8]; 4] = [b"cache", b"caches", b"cached", "缓存".as_bytes()];
-
 /// Rejects adjacent separators and separators at either end, and ids that were never filled in.
 #[derive(Debug, Clone, Default)]
 pub struct EmptySegment {
@@ -136,11 +130,8 @@ impl KeyRule for EmptySegment {
         let empty = name.split(divides).filter(|part| part.is_empty()).count() as u64;
         let empty = if is_gap_of_address(&name, divides) { 0 } else { empty };
         let separators = &key.context.separators;
-        let unfilled = || {
-            let in_tag = is_unfilled_tag(&untagged(key.record.key), |byte| separators.contains(byte));
-            unfilled(&name, separators) + u64::from(in_tag)
-        };
-        let measured = empty + if self.unfilled_ids { unfilled() } else { 0 };
+        let ids = || unfilled(&name, separators) + placeholders(&untagged(key.record.key), separators);
+        let measured = empty + if self.unfilled_ids { ids() } else { 0 };
         (measured > 0).then_some(Violation { measured, allowed: 0 })
     }
 
@@ -151,31 +142,6 @@ impl KeyRule for EmptySegment {
     fn failing_segments(&self) -> &'static [&'static str] {
         if self.unfilled_ids { &UNFILLED } else { &[] }
     }
-}
-
-/// Returns the number of segments of a name, without the braces of its tag, that stand for an id that was never filled in.
-pub fn unfilled(name: &[u8], separators: &Separators) -> u64 {
-    let (mut count, mut before, mut segments) = (0, &b""[..], separators.split(name).peekable());
-    while let Some(segment) = segments.next() {
-        let is_unfilled = UNFILLED.iter().any(|word| word.as_bytes() == segment);
-        let names_cached = segments.peek().is_some() && is_one_of(before, &CACHES);
-        count += u64::from(is_unfilled && !names_cached);
-        before = segment;
-    }
-    count
-}
-
-/// Returns whether what looks like the hash tag of a name is a place of a template, as a whole segment: `${…}`, or `{id}` behind another
-/// one. The name is given as the parts before, within and behind the braces.
-pub fn is_unfilled_tag(parts: &[&[u8]; 3], divides: impl Fn(u8) -> bool) -> bool {
-    let [before, tag, behind] = parts;
-    let ends_segment = behind.first().is_none_or(|&byte| divides(byte));
-    let is_separated = |before: &[u8]| before.last().is_some_and(|&byte| divides(byte));
-    let is_place = match before.strip_suffix(b"$") {
-        Some(before) => before.is_empty() || is_separated(before),
-        None => TEMPLATES.contains(tag) && is_separated(before),
-    };
-    !tag.is_empty() && ends_segment && is_place
 }
 
 /// Returns whether all empty parts of a name, divided so, are the gap of an address.
@@ -379,14 +345,33 @@ mod tests {
             "user:undefined:1",
             "user:nil",
             "user:NaN",
+            "user:None",
             "user:%d:cart",
+            "user:%v",
+            "user:%ld:cart",
+            "user:%08d",
+            "user:%+v",
+            "user:%1$s",
+            "user:%!s(MISSING)",
+            "user:%!d(string=x7):cart",
+            "user:%!(EXTRA int=1)",
+            "user:%(id)s",
+            "%s:user:1",
             "user:[object Object]",
             "user:{null}:cart",
             "user:${id}",
             "user:${userId}:cart",
             "${tenant}:user:1",
+            "user:#{id}",
             "user:{id}",
             "user:{uid}:cart",
+            "user:{user_id}",
+            "user:{orderId}:cart",
+            "user:{USER_ID}",
+            "user:{tenantID}",
+            "user:{openid}",
+            "user:{{id}}:cart",
+            "{shop}:user:{user_id}",
             "cache:user:null",
             "cache:null",
         ] {
@@ -409,9 +394,26 @@ mod tests {
             "user:{}",
             "price:usd${x}y",
             "user:100%d",
+            "user:{order}",
+            "user:{0}:cart",
+            "user:{paid}",
+            "user:{grid}:7",
+            "user:{PAID}",
+            "user:{7id}",
+            "user:#{1001}",
+            "page:%2f:7",
+            "page:%E7%94%A8",
+            "page:%ad",
+            "page:%",
+            "page:%%",
+            "page:100%",
+            "user:%!",
+            "user:%()s",
+            "user:%lllld",
         ] {
             assert_eq!(empty(name), None, "{name}");
         }
+        assert_eq!(empty("{shop}:user:{user_id}:%d"), Some(2));
     }
 
     #[test]
@@ -422,9 +424,20 @@ mod tests {
             let measured = |name: &str| {
                 crate::policy::testing::broken_by(&checks, name, |_| {}).map_or(0, |violation| violation.measured)
             };
-            for name in ["user:null", "null:room:1", "user:%d:cart", "user:{id}", "user:${x}:1", "user:{nil}:7"] {
+            for name in [
+                "user:null",
+                "null:room:1",
+                "user:%d:cart",
+                "user:%!d(string=x7):1",
+                "{shop}:user:%(id)s",
+                "user:{id}",
+                "user:{user_id}:7",
+                "user:${x}:1",
+                "user:{nil}:7",
+            ] {
                 assert_eq!(measured(name), 1, "{name}");
             }
+            assert_eq!([measured("user:%2f:7"), measured("user:100%:7"), measured("user:{order}:7")], [0; 3]);
             assert_eq!([measured("user:null::nil"), measured("user:null:{id}:7"), measured("User: :null")], [3, 2, 1]);
             assert_eq!([measured("cache:null:user:1"), measured("user:nulls"), measured("{id}:user")], [0; 3]);
         }

@@ -2,10 +2,14 @@
 //!
 //! A first segment without any letter is no business name: the `service` standard rejects `12345` for lack of a business
 //! prefix, and neither `12345:name` nor `2024-11-04:visits` or `_:name` identifies its owner, while all five standards demand
-//! the *name* of a business, module or database. Nor does an id of letters and digits: a UUID, or 24 digits in hexadecimal and more.
+//! the *name* of a business, module or database. Nor does an id or a date: what [patterns](crate::pattern::classify) show as a number, a
+//! UUID, a date with a time, an address or a token, 24 digits in hexadecimal and more, the address of a network card, the number of an
+//! identity card, or a ULID. Shorter numbers in hexadecimal may be names (`fb123456`).
 //! Letters of any script count, and so do other signs beyond ASCII that are no
 //! numbers.
 
+use crate::pattern::classify::{SegmentClass, class_of};
+use crate::pattern::segment::Separators;
 use crate::policy::KeyView;
 use crate::policy::params::Params;
 use crate::policy::rule::{BuiltRule, KeyRule, NameTest, Rule, RuleMeta, Severity, Text, Violation};
@@ -21,8 +25,9 @@ static META: RuleMeta = RuleMeta {
     },
     why: Text {
         en: "A prefix prevents collisions between applications, and owners, dashboards and this report group keys by it. \
-          A name with one segment, an empty first segment or one without a letter does not tell which business owns the key.",
-        zh: "前缀避免两个应用的 key 名互相冲突，负责人、监控面板和本报告都按前缀归类。只有一段、第一段为空或不含任何文字（如仅为数字）的 key 名，无法说明它属于哪个业务。",
+          A name with one segment, or whose first segment is empty, has no letter or is an id or a date, does not tell which \
+          business owns the key.",
+        zh: "前缀避免两个应用的 key 名互相冲突，负责人、监控面板和本报告都按前缀归类。只有一段，或第一段为空、不含任何文字（如仅为数字）、是 id 或日期的 key 名，无法说明它属于哪个业务。",
     },
     fix: Text {
         en: "prefix the name with the service or module and a colon: `user:profile:12345`; use colons instead of \
@@ -39,7 +44,20 @@ static META: RuleMeta = RuleMeta {
 const UUID: usize = 36;
 
 /// Length of the shortest number in hexadecimal that is an id.
-const SHORTEST_ID: usize = 24;
+const SHORTEST_HEX: usize = 24;
+
+/// Length of the shortest id that may begin with a letter, a token.
+const SHORTEST_ID: usize = 16;
+
+/// Length of the address of a network card: six numbers of two digits.
+const HARDWARE_ADDRESS: usize = 17;
+
+/// Length of the number of an identity card, which may end with an X.
+const IDENTITY: usize = 18;
+
+/// Length of a ULID, and the letters that it has none of.
+const ULID: usize = 26;
+const NOT_IN_ULIDS: &[u8] = b"ILOU";
 
 /// Registry entry of the rule.
 pub static RULE: Rule = Rule { meta: &META, build };
@@ -48,7 +66,7 @@ fn build(_: &Params) -> Result<BuiltRule, String> {
     Ok(BuiltRule::Key(Box::new(PrefixRule)))
 }
 
-/// Demands at least two segments, the first of which has a letter.
+/// Demands at least two segments, the first of which names a business.
 #[derive(Debug, Clone, Copy)]
 pub struct PrefixRule;
 
@@ -66,29 +84,53 @@ impl KeyRule for PrefixRule {
     }
 }
 
-/// Returns whether a first segment names something: it has a letter, or a sign beyond ASCII that is no number, and is neither a
-/// UUID nor a long number in hexadecimal.
+/// Returns whether a first segment names something: it has a letter, or a sign beyond ASCII that is no number, and is no id.
 pub fn names_a_business(segment: &[u8]) -> bool {
     let names = |c: char| c.is_alphabetic() || !c.is_ascii() && !c.is_numeric();
     !is_id(segment)
         && segment.utf8_chunks().any(|chunk| chunk.valid().chars().any(names) || !chunk.invalid().is_empty())
 }
 
-/// Returns whether a segment is a UUID, or a number in hexadecimal as long as the id of a document.
+/// Returns whether a segment is an id or a date. Names of the same pattern agree on that, unless their letters differ.
 fn is_id(segment: &[u8]) -> bool {
     let is_hex = |bytes: &[u8]| bytes.iter().all(u8::is_ascii_hexdigit);
     let groups = || segment.split(|byte| *byte == b'-');
+    if segment.len() == HARDWARE_ADDRESS && groups().all(|group| group.len() == 2 && is_hex(group)) {
+        return true;
+    }
+    if !segment.iter().any(u8::is_ascii_digit) || !segment.is_ascii() {
+        return false; // the common case
+    }
     let has_form = match segment.len() {
         UUID => groups().map(<[u8]>::len).eq([8, 4, 4, 4, 12]) && groups().all(is_hex),
-        length => length >= SHORTEST_ID && is_hex(segment),
+        IDENTITY => {
+            let digits = segment.strip_suffix(b"X").or_else(|| segment.strip_suffix(b"x"));
+            digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_digit))
+        }
+        ULID => segment[0].is_ascii_digit() && segment.iter().all(is_of_ulid),
+        _ => false,
     };
-    has_form && segment.iter().any(u8::is_ascii_digit)
+    has_form || segment.len() >= SHORTEST_HEX && is_hex(segment) || is_shown_as_id(segment)
 }
 
-/// Returns whether a name may begin with such an id, perhaps in a hash tag, by its first bytes.
-pub fn may_begin_with_id(name: &[u8]) -> bool {
-    let is_of_id = |byte: &u8| byte.is_ascii_hexdigit() || matches!(byte, b'-' | b'{' | b'}');
-    name.get(..SHORTEST_ID).is_some_and(|beginning| beginning.iter().all(is_of_id))
+fn is_of_ulid(byte: &u8) -> bool {
+    byte.is_ascii_alphanumeric() && !NOT_IN_ULIDS.contains(&byte.to_ascii_uppercase())
+}
+
+/// Returns whether patterns show a segment as an id or a date. A short number in hexadecimal may be a name.
+fn is_shown_as_id(segment: &[u8]) -> bool {
+    let class = std::str::from_utf8(segment).ok().and_then(class_of);
+    class.is_some_and(|class| match class {
+        SegmentClass::Int | SegmentClass::Uuid | SegmentClass::Date | SegmentClass::Ip | SegmentClass::Token => true,
+        SegmentClass::Hex | SegmentClass::Email | SegmentClass::Bin | SegmentClass::Long | SegmentClass::Deeper => {
+            false
+        }
+    })
+}
+
+/// Returns whether a name that begins with a letter may begin with an id, perhaps in a hash tag: its first segment is long.
+pub fn may_begin_with_id(name: &[u8], separators: &Separators) -> bool {
+    name.get(..SHORTEST_ID).is_some_and(|beginning| !beginning.iter().any(|byte| separators.contains(*byte)))
 }
 
 #[cfg(test)]
@@ -108,8 +150,48 @@ mod tests {
             assert!(breaks(&format!("{id}:cart:1")) && breaks(&format!("{{{id}}}:cart")), "{id}");
             assert!(!breaks(&format!("shop:{id}")), "{id}");
         }
-        for prefix in ["fb123456", "cafe", "deadbeefdeadbeefdeadbeef", "a-1-b-2-c-3-d-4-e-5-f-6-a-7-b-8-c-9-d"] {
+        for id in [
+            "2026-11-27T10",
+            "20261127T100000Z",
+            "31010119900307235X",
+            "31010119900307235x",
+            "aa-bb-cc-11-22-33",
+            "AA-BB-CC-DD-EE-FF",
+            "01JDQ8Z7M4K9X2C5V1B3N6T8WQ",
+            "01arz3ndektsv4rrffq69g5fav",
+            "V1StGXR8_Z5jdHi6B-myT",
+        ] {
+            assert!(breaks(&format!("{id}:info")) && breaks(&format!("{{{id}}}:info:1")), "{id}");
+            assert!(!breaks(&format!("shop:{id}")), "{id}");
+        }
+        for prefix in [
+            "fb123456",
+            "cafe",
+            "deadbeefdeadbeefdeadbeef",
+            "a-1-b-2-c-3-d-4-e-5-f-6-a-7-b-8-c-9-d",
+            "recommendation-service2",
+            "UserProfileServiceV2",
+            "2026-shop",
+            "v20261127",
+            "aa-bb-cc-11-22-3x",
+            "31010119900307235Y",
+            "3101011990030723X",
+        ] {
             assert!(!breaks(&format!("{prefix}:cart:1")), "{prefix}");
+        }
+    }
+
+    #[test]
+    fn the_name_pass_knows_ids_too() {
+        let checks = crate::policy::testing::checks("[rules]\n\"key.prefix\" = \"must\"\n");
+        let breaks = |name: &str| crate::policy::testing::breaks(&checks, name, |_| {});
+        for name in
+            ["2026-11-27T10:info", "V1StGXR8_Z5jdHi6B-myT:info", "{aa-bb-cc-dd-ee-ff}:info", "a0-b0-c0-d0-e0-f0:x"]
+        {
+            assert!(breaks(name), "{name}");
+        }
+        for name in ["UserProfileServiceV2:info", "recommendation_service:info", "用户2:info"] {
+            assert!(!breaks(name), "{name}");
         }
     }
 

@@ -85,11 +85,12 @@ fn is_invisible(character: char) -> bool {
         | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Returns whether a character beyond ASCII is a quotation mark (`Quotation_Mark` of Unicode) or the wide backtick.
+/// Returns whether a character beyond ASCII is a quotation mark (`Quotation_Mark` of Unicode), an ornament of one, or the wide backtick.
 fn is_quote(character: char) -> bool {
     matches!(character,
-        '\u{ab}' | '\u{bb}' | '\u{2018}'..='\u{201f}' | '\u{2039}' | '\u{203a}' | '\u{2e42}' | '\u{300c}'..='\u{300f}'
-        | '\u{301d}'..='\u{301f}' | '\u{fe41}'..='\u{fe44}' | '\u{ff02}' | '\u{ff07}' | '\u{ff40}' | '\u{ff62}' | '\u{ff63}')
+        '\u{ab}' | '\u{bb}' | '\u{2018}'..='\u{201f}' | '\u{2039}' | '\u{203a}' | '\u{275b}'..='\u{2760}' | '\u{2e42}'
+        | '\u{300c}'..='\u{300f}' | '\u{301d}'..='\u{301f}' | '\u{fe41}'..='\u{fe44}' | '\u{ff02}' | '\u{ff07}' | '\u{ff40}'
+        | '\u{ff62}' | '\u{ff63}' | '\u{1f676}'..='\u{1f678}')
 }
 
 #[cfg(test)]
@@ -123,7 +124,7 @@ mod tests {
 
     #[test]
     fn quotes_of_every_kind_count() {
-        let quotes = "\u{201c}\u{201d}\u{2018}\u{2019}\u{201a}\u{201e}\u{300c}\u{300d}\u{300e}\u{300f}\u{ab}\u{bb}\u{2039}\u{203a}\u{301d}\u{301e}\u{ff02}\u{ff07}\u{ff62}`";
+        let quotes = "\u{201c}\u{201d}\u{2018}\u{2019}\u{201a}\u{201e}\u{300c}\u{300d}\u{300e}\u{300f}\u{ab}\u{bb}\u{2039}\u{203a}\u{301d}\u{301e}\u{ff02}\u{ff07}\u{ff62}\u{275b}\u{275e}\u{2760}\u{1f676}\u{1f678}`";
         for character in quotes.chars() {
             assert_eq!(specials(format!("user:{character}1").as_bytes()), 1, "{}", character.escape_unicode());
         }
@@ -142,7 +143,7 @@ mod tests {
     #[test]
     fn letters_and_punctuation_are_fine() {
         assert_eq!(specials("\u{7528}\u{6237}:caf\u{e9}:{a}[b](c)_-.~|/@#$%^&*+=<>?!,;".as_bytes()), 0);
-        let others = "\u{3010}\u{3011}\u{300a}\u{300b}\u{ff08}\u{ff09}\u{ff0c}\u{3002}\u{b7}\u{2014}\u{2026}\u{1f600}\u{ff41}\u{2011}\u{ff0e}";
+        let others = "\u{3010}\u{3011}\u{300a}\u{300b}\u{ff08}\u{ff09}\u{ff0c}\u{3002}\u{b7}\u{2014}\u{2026}\u{1f600}\u{275a}\u{2761}\u{1f675}\u{ff41}\u{2011}\u{ff0e}";
         assert_eq!(specials(others.as_bytes()), 0);
     }
 }
