@@ -311,11 +311,19 @@ PERSISTENT_WORDS = (
     *(b"counter", b"counters", b"count", b"config", b"configs", b"conf", b"setting", b"settings"),
     *(b"pv", b"uv", b"dau", b"wau", b"mau", b"visits", b"views", b"likes", b"stats", b"seq"),
     *(b"dict", b"param", b"params", b"switch", b"switches"),
+    *(b"parameter", b"parameters", b"toggle", b"toggles", b"constant", b"constants", b"enum", b"enums", b"sequence", b"sequences"),
 )
 PERSISTENT = (
     *(spelt for word in PERSISTENT_WORDS for spelt in (word, word.upper(), word.capitalize())),
+    *(b"feature_flag", b"feature_flags", b"featureFlag", b"featureFlags"),
     *(word.encode() for word in ("配置", "配置项", "浏览量", "访问量", "日活", "周活", "月活", "字典", "参数", "开关")),
+    *(word.encode() for word in ("系统参数", "系统配置", "枚举", "常量", "序列")),
 )
+# Words that are so only one behind the other.
+PERSISTENT_PAIRS = {
+    *itertools.product((b"feature",), (b"flag", b"flags")),
+    *itertools.product((b"sys", b"system", b"app"), (b"option", b"options", b"property", b"properties")),
+}
 # Those that another segment has to follow.
 BEFORE_OTHERS = (b"sys_config", b"app_config", b"sysConfig", b"appConfig", "计数器".encode(), "计数".encode())
 # Behind the word for a cache, what makes the key a setting of the cache, unless an id follows.
@@ -408,7 +416,7 @@ def platform_class(key: Key) -> str | None:
     if key.type in LOCK_TYPES and b"lock" in parts[:-1]:
         return "lock"
     for at, part in enumerate(parts):
-        if part in PERSISTENT:
+        if part in PERSISTENT or tuple(parts[at : at + 2]) in PERSISTENT_PAIRS:
             return class_of_kept(parts, at)
         if part in BEFORE_OTHERS and at + 1 < len(parts):
             return class_of_kept(parts, at)
@@ -432,6 +440,21 @@ RANKINGS = (
     *("leaderboard", "leaderboards", "ranking", "rankings", "paihangbang"),
     *("排行榜", "积分排行榜", "积分排名", "排行", "排名"),
 )
+QUEUES = ("queue", "queues", "队列", "消息队列", "duilie")
+COUNTERS = ("counter", "counters", "计数器", "jishuqi")
+RECENT = ("最近访问", "最近访问记录")
+DELAYED = ("延时队列", "延迟队列")
+# Right before `queue`, words for those who wait in person.
+PEOPLE = {
+    *itertools.product(
+        (
+            b"hospital his clinic outpatient menzhen guahao jiuzhen registration triage patient doctor vaccine restaurant canteen dining "
+            b"paidui taxi driver passenger mic"
+        ).split(),
+        (b"queue",),
+    ),
+    *itertools.product((word.encode() for word in ("门诊", "挂号", "就诊", "排队")), ("队列".encode(),)),
+}
 # 类型对照表 of service. Words that count at any level, and words that only begin a name; None allows every type.
 TYPES_ANYWHERE = {
     b"cache": None,
@@ -439,16 +462,21 @@ TYPES_ANYWHERE = {
     b"cached": None,
     "缓存".encode(): None,
     b"session": None,
-    b"tmp": None,
-    **{word.encode(): ("list", "stream", "zset") for word in ("queue", "queues", "队列", "消息队列")},
+    **{word.encode(): None for word in ("会话", "tmp", "temporary", "临时", "临时数据")},
+    **{word.encode(): ("list", "stream", "zset") for word in QUEUES},
     b"lock": ("string", "hash"),
-    **{word.encode(): ("string", "hash", "zset") for word in ("counter", "counters", "计数器")},
+    "分布式锁".encode(): ("string", "hash"),
+    **{word.encode(): ("string", "hash", "zset") for word in (*COUNTERS, "限流")},
+    **{word.encode(): ("list", "zset") for word in RECENT},
+    **{word.encode(): ("zset",) for word in DELAYED},
     **{word.encode(): ("zset",) for word in RANKINGS},
 }
 TYPES_FIRST = {
     b"horizon": None,
     b"laravel_horizon": None,
+    b"temp": None,
     b"rate": ("string", "hash", "zset"),
+    b"rates": ("string", "hash", "zset"),
     b"recent": ("list", "zset"),
     b"delayed": ("zset",),
     b"redisson_lock_queue": ("list",),
@@ -463,7 +491,11 @@ SIDE_DATA = (
 ).split()
 OF_QUEUES = (
     "consumer consumers worker workers job jobs result results dedup processing inflight ticket tickets "
-    "number current position rank depth patient window area geofence vip "
+    "number current position rank depth patient patients doctor dept department hall window table seat area airport geofence driver "
+    "passenger vip 科室 医生 诊室 窗口 叫号 "
+).split()
+OF_LOCKS = (
+    "waiter waiters waiting wait queue timeout holder holders event events log history list count config status screen "
 ).split()
 OF_RANKINGS = (
     "prize prizes reward rewards award season snapshot name names my top rank "
@@ -479,8 +511,11 @@ OF_DELAYED = (
     "cache cached 缓存 航班 "
 ).split()
 EXCEPT = {
-    **{word.encode(): [*SIDE_DATA, *OF_QUEUES] for word in ("queue", "queues", "队列", "消息队列")},
-    **{word.encode(): OF_COUNTERS for word in ("counter", "counters", "计数器")},
+    **{word.encode(): [*SIDE_DATA, *OF_QUEUES] for word in QUEUES},
+    **{word.encode(): OF_COUNTERS for word in COUNTERS},
+    **{word.encode(): OF_LOCKS for word in ("lock", "分布式锁")},
+    **{word.encode(): OF_RECENT for word in RECENT},
+    **{word.encode(): OF_DELAYED for word in DELAYED},
     **{word.encode(): [*SIDE_DATA, *OF_RANKINGS] for word in RANKINGS},
     b"recent": OF_RECENT,
     b"delayed": OF_DELAYED,
@@ -505,10 +540,12 @@ def unexpected_type(key: Key) -> bool:
     parts = b":".join(all_parts).split(b":", LEVELS - 1)
     for at, part in enumerate(parts[:-1]):
         table = {**TYPES_ANYWHERE, **TYPES_FIRST} if at == 0 else TYPES_ANYWHERE
+        if tuple(parts[at : at + 2]) in PEOPLE and at + 2 < len(parts):
+            return False
         if part in table:
             types = table[part]
             return types is not None and key.type not in types and not is_excepted(part, all_parts[at + 1 :])
-        if part in (b"signin", "签到".encode()) and at + 2 == len(parts) and is_date(parts[at + 1]):
+        if part in (b"signin", b"qiandao", "签到".encode()) and at + 2 == len(parts) and is_date(parts[at + 1]):
             return key.type != "string"
     return False
 

@@ -1,6 +1,7 @@
 """Passages that the presets and docs/standards.md cite, compared with the standards word by word.
 
-In presets, white space and the marks of Markdown do not count. Headings must follow each other, and the sentence must follow the last of them.
+In presets, white space and the marks of Markdown do not count. Headings must follow each other, and the sentence must follow the last of them;
+so must its parts, between which an ellipsis stands.
 """
 
 import re
@@ -65,7 +66,7 @@ def passages(preset: Path) -> list[Passage]:
 def place(passage: Passage, text: str) -> str | None:
     """Returns what of a passage is not in the text."""
     at = 0
-    for part in [*passage.chapter.split(" / "), passage.quote]:
+    for part in [*passage.chapter.split(" / "), *passage.quote.split("…")]:
         at = text.find(bare(part), at)
         if at < 0:
             return part

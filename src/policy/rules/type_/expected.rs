@@ -178,7 +178,17 @@ mod tests {
             "leaderboard:score:config",
             "ranking:a:updated_at",
             "live:leaderboard:prize",
+            "lock:waiters:o1",
+            "{lock:perm:1}:timeout",
+            "temp:queue:a",
+            "临时:队列:1",
             // Other meanings of the words.
+            "clinic:queue:doctor:7",
+            "his:outpatient:queue:7",
+            "live:mic:queue:room1",
+            "医院:挂号:队列:7",
+            "gov:queue:hall:1",
+            "shop:queue:table4",
             "hospital:queue:ticket",
             "hospital:queue:number:room12",
             "bank:counter:window3",
@@ -186,16 +196,35 @@ mod tests {
         ] {
             assert!(!judged(&preset, name), "{name}");
         }
-        assert!(judged(&preset, "size:queue:a") && judged(&preset, "lock:queue:size:a"));
+        assert!(judged(&preset, "size:queue:a") && judged(&preset, "counter:queue:size:a"));
         for name in
             ["queues:a:b", "shop:队列:a", "exam:rankings:1", "exam:leaderboards:1", "积分排名:a:1", "考试:排行:1"]
         {
+            assert!(judged(&preset, name), "{name}");
+        }
+        for name in [
+            "duilie:a:b",
+            "限流:api:1",
+            "rates:api:1",
+            "延时队列:a:1",
+            "最近访问:用户:1",
+            "user:qiandao:20241104",
+            "分布式锁:order:1",
+            "mail:queue:a",
+        ] {
             assert!(judged(&preset, name), "{name}");
         }
         for (name, kind, is_judged) in [
             ("bank:counter:window3", Kind::List, false),
             ("bank:counters:a", Kind::List, true),
             ("计数器:a:1", Kind::List, true),
+            ("jishuqi:a:1", Kind::List, true),
+            ("分布式锁:order:1", Kind::Hash, false),
+            ("限流:api:1", Kind::Zset, false),
+            ("延时队列:a:1", Kind::Zset, false),
+            ("最近访问:用户:1", Kind::List, false),
+            ("lock:waiting:o1", Kind::Zset, false),
+            ("lock:order:1", Kind::List, true),
             ("bank:counters:a", Kind::Hash, false),
             ("delayed:flight:mu5101", Kind::String, false),
             ("delayed:mail:1", Kind::String, true),
