@@ -1,10 +1,12 @@
-//! Names of amounts and of serial numbers, whose digits are no phone number: `file:size:7`, `used_bytes`, `"total":13900000000`.
+//! Names of amounts and of serial numbers, whose digits are no phone number: `file:size:7`, `used_bytes`, `"total":13900000000`,
+//! `studentNo`, `受理号`.
 //!
 //! The last word of a name counts, ids aside. Sizes from 13 to 20 GB have the digits of a mobile number, and so have many numbers of
-//! orders.
+//! orders. A name that ends with a word for a number is that of a serial number, unless what is numbered may be a phone: a call, or an account
+//! that people open by their phone number.
 
-use super::called::name_before;
-use super::split_hump;
+use super::called::{self, name_before};
+use super::{SensitiveKind, split_hump};
 use crate::policy::content::is_one_of;
 
 /// Words of amounts.
@@ -62,6 +64,59 @@ const NUMBERED: [&[u8]; 14] = [
     b"product",
 ];
 
+/// More of them, which stand before a word for numbers without anything between: `studentno`.
+const JOINED: [&[u8]; 10] =
+    [b"student", b"emp", b"employee", b"job", b"policy", b"case", b"contract", b"ticket", b"device", b"meter"];
+
+/// Words of numbers of whatever is numbered. A number alone may be that of a phone.
+const SERIALS: [&[u8]; 8] = [b"no", b"num", b"number", b"sn", b"code", b"seq", b"serial", b"imei"];
+const NUMBER: &[u8] = b"number";
+const CHINESE_SERIALS: [&str; 3] = ["号", "编码", "代码"];
+
+/// Words before those for a number that make it one of a phone, or of an account that may be named by a phone number.
+const PERSONAL: [&[u8]; 26] = [
+    b"call",
+    b"caller",
+    b"called",
+    b"callee",
+    b"calling",
+    b"dial",
+    b"sms",
+    b"fax",
+    b"hotline",
+    b"whatsapp",
+    b"wechat",
+    b"login",
+    b"user",
+    b"member",
+    b"account",
+    b"acct",
+    b"card",
+    b"vip",
+    b"customer",
+    b"receiver",
+    b"recipient",
+    b"sender",
+    b"from",
+    b"to",
+    b"bind",
+    b"contacts",
+];
+const CHINESE_PERSONAL: [&str; 12] = [
+    "账号",
+    "帐号",
+    "账户号",
+    "会员号",
+    "会员卡号",
+    "卡号",
+    "微信号",
+    "用户号",
+    "主叫号",
+    "被叫号",
+    "来电号",
+    "联系号",
+];
+
 /// Chinese words of both kinds.
 const CHINESE: [&str; 9] = ["大小", "容量", "流量", "总量", "总数", "金额", "余额", "订单号", "单号"];
 
@@ -73,24 +128,54 @@ pub(super) fn is_amount(name: &[u8]) -> bool {
     ends_with_word(name, true)
 }
 
-/// Returns whether the last words of a name, ids aside, are those of a serial number or, if these count, of an amount.
-fn ends_with_word(name: &[u8], amounts: bool) -> bool {
+/// Returns whether the last words of a name, ids aside, are those of a serial number of whatever is numbered but phones: `studentNo`, `工号`.
+pub(super) fn is_serial(name: &[u8]) -> bool {
     let end = name.get(name.len().saturating_sub(LONGEST)..).unwrap_or(name);
-    let mut words = end.split(|byte| byte.is_ascii() && !byte.is_ascii_alphanumeric()).rev();
+    let (last, before) = last_words(end);
+    let is_number = is_one_of(last, &SERIALS) && !(before.is_empty() && last.eq_ignore_ascii_case(NUMBER));
+    let ends = |words: &[&str]| words.iter().any(|word| last.ends_with(word.as_bytes()));
+    let is_chinese = !last.is_ascii() && ends(&CHINESE_SERIALS) && !ends(&CHINESE_PERSONAL);
+    (is_number && !is_one_of(before, &PERSONAL) || is_chinese || is_joined(last))
+        && !called::kinds(end).has(SensitiveKind::Phone)
+}
+
+/// Returns whether a word in lower case joins what is numbered with a word for numbers: `studentno`, `serialnumber`.
+fn is_joined(word: &[u8]) -> bool {
+    let is_numbered = |before: &[u8]| is_one_of(before, &NUMBERED) || is_one_of(before, &JOINED);
+    let ends = |(before, end): (&[u8], &[u8])| is_one_of(end, &SERIALS) && is_numbered(before);
+    SERIALS
+        .iter()
+        .any(|end| word.len().checked_sub(end.len()).and_then(|at| word.split_at_checked(at)).is_some_and(ends))
+}
+
+/// Returns the last word of a name, ids aside, and the one before it.
+fn last_words(name: &[u8]) -> (&[u8], &[u8]) {
+    let mut words = name.split(|byte| byte.is_ascii() && !byte.is_ascii_alphanumeric()).rev();
     let is_word = |word: &&[u8]| !word.is_empty() && !word.iter().any(u8::is_ascii_digit);
-    let Some(segment) = words.find(is_word) else { return false };
+    let Some(segment) = words.find(is_word) else { return (b"", b"") };
     let (before, last) = split_hump(segment);
     let before = if before.is_empty() { words.find(is_word).unwrap_or_default() } else { before };
+    (last, split_hump(before).1)
+}
+
+/// Returns whether the last words of a name, ids aside, are those of a serial number or, if these count, of an amount.
+fn ends_with_word(name: &[u8], amounts: bool) -> bool {
+    let (last, before) = last_words(name.get(name.len().saturating_sub(LONGEST)..).unwrap_or(name));
     amounts && is_one_of(last, &AMOUNTS)
-        || is_one_of(last, &NUMBERS) && is_one_of(split_hump(before).1, &NUMBERED)
+        || is_one_of(last, &NUMBERS) && is_one_of(before, &NUMBERED)
         || amounts && CHINESE.iter().any(|word| last.ends_with(word.as_bytes()))
 }
 
-/// Returns whether a text ends with the name of an amount and the sign of its value: `{"size":`, `?total=`, `size: `.
+/// Returns whether a text ends with the name of an amount or a serial number and the sign of its value: `{"size":`, `?total=`, `size: `,
+/// `{"empNo":"`.
 ///
-/// In the name of a key, a number behind an amount says whose it is: `balance:13812345678`. There, only serial numbers count.
+/// In the name of a key, a number behind an amount says whose it is: `balance:13812345678`, `sms:code:13812345678`. There, only serial
+/// numbers of orders and the like count.
 pub(super) fn follows_amount(text: &[u8]) -> bool {
-    name_before(text).is_some_and(|before| ends_with_word(before.name, !before.is_of_key))
+    name_before(text).is_some_and(|before| match before.is_of_key {
+        true => ends_with_word(before.name, false),
+        false => ends_with_word(before.name, true) || is_serial(before.name),
+    })
 }
 
 #[cfg(test)]
@@ -124,10 +209,76 @@ mod tests {
     }
 
     #[test]
+    fn all_numbers_but_those_of_phones_are_serial_numbers() {
+        for name in [
+            "studentNo",
+            "student_no",
+            "studentno",
+            "学号",
+            "empNo",
+            "工号",
+            "jobNumber",
+            "meterNo",
+            "表号",
+            "sn",
+            "policyNo",
+            "case_no",
+            "受理号",
+            "流水号",
+            "contractNo",
+            "seqNo",
+            "ticketNo:7",
+            "deviceNo",
+            "roomNo",
+            "imei",
+            "inviteCode",
+            "编号",
+            "案件编号",
+            "no",
+            "gov:acceptance:no:1",
+        ] {
+            assert!(is_serial(name.as_bytes()), "{name}");
+        }
+        for name in [
+            "",
+            "phoneNo",
+            "mobile_no",
+            "phonenumber",
+            "contactNumber",
+            "telNum",
+            "手机号",
+            "手机号码",
+            "电话号码",
+            "账号",
+            "微信号",
+            "号码",
+            "number",
+            "callerNumber",
+            "called_no",
+            "accountNo",
+            "user:no:7",
+            "sms:code",
+            "piano",
+            "studentNo:name",
+            "id",
+        ] {
+            assert!(!is_serial(name.as_bytes()), "{name}");
+        }
+    }
+
+    #[test]
     fn the_name_of_a_member_is_read_backwards() {
-        for text in
-            ["{\"size\":", "{\"size\" : \"", "{\\\"size\\\":", "a=1&total=", "size: ", "{'bytes': '", "order:no:"]
-        {
+        for text in [
+            "{\"size\":",
+            "{\"size\" : \"",
+            "{\\\"size\\\":",
+            "a=1&total=",
+            "size: ",
+            "{'bytes': '",
+            "order:no:",
+            "{\"empNo\":\"",
+            "工号: ",
+        ] {
             assert!(follows_amount(text.as_bytes()), "{text}");
         }
         for text in [
@@ -135,6 +286,8 @@ mod tests {
             "size",
             "user:balance:",
             "sms:count:",
+            "sms:code:",
+            "login:no:",
             "size ",
             "{\"phone\":",
             "{\"size\":1,\"tel\":",

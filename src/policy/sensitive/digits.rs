@@ -4,7 +4,8 @@
 //! tokens, hashes and decimals do not count, nor do those of a file name (`13812345678.jpg`). Behind a byte with its length, as protobuf
 //! writes strings, a number ends there, whatever follows. Mobile numbers may be grouped 3-4-4,
 //! also behind `+86`, `0086` or, ungrouped, `86`, and card numbers in fours, by blanks or hyphens; mobile numbers also 3-4-4 by dots and 3-8
-//! by a hyphen, and identity cards 6-8-4. Behind the name of an amount, such as `"size":`, no number is that of a phone.
+//! by a hyphen, and identity cards 6-8-4. Behind the name of an amount, such as `"size":`, no number is that of a phone, nor is one with the
+//! code of another country (`+14155552671`).
 //!
 //! Numbers of the right length that do not match are reported as near misses ([`MatchStrength::Near`]). They tell chance
 //! matches apart: of sequential ids, one in three looks like a mobile number, and one in ten passes the checksum of cards.
@@ -120,6 +121,15 @@ fn is_negative(before: &[u8]) -> bool {
     }
 }
 
+/// Returns whether a number behind these bytes begins with the code of a country: behind a plus sign that neither adds nor is a blank of a URL.
+fn has_country_code(before: &[u8]) -> bool {
+    match before {
+        [b'+'] => true,
+        [.., byte, b'+'] => !byte.is_ascii_alphanumeric() && *byte != b'=',
+        _ => false,
+    }
+}
+
 fn touched_behind(text: &[u8], end: usize) -> bool {
     match text.get(end..).unwrap_or_default() {
         [b'.', byte, ..] => byte.is_ascii_digit() || byte.is_ascii_lowercase(),
@@ -155,6 +165,9 @@ fn plain(
     };
     let phone = abroad.unwrap_or(digits);
     if wanted.has(SensitiveKind::Phone) && phone.len() == PHONE {
+        if abroad.is_none() && has_country_code(before) {
+            return;
+        }
         let is_named = || wanted.is_named(SensitiveKind::Phone, before);
         let range = end - PHONE..end;
         match phone {
@@ -231,6 +244,9 @@ fn grouped(
         [4, 3, 4, 4] if !before.ends_with(b"-") => digits.strip_prefix(b"0086"),
         _ => None,
     };
+    if matches!(groups, [3, 4, 4] | [3, 8]) && has_country_code(before) {
+        return None;
+    }
     let mut strength = MatchStrength::Found;
     let kind = match *groups {
         [3, 4, 4] if is_mobile(digits) => SensitiveKind::Phone,

@@ -45,6 +45,8 @@ const FILES: &[&[u8]] = &[
     b"test",
     b"example",
 ];
+/// Schemes of addresses that look alike, those of calls and chats.
+const OTHERS: [&[u8]; 3] = [b"sip:", b"sips:", b"xmpp:"];
 /// Domains reserved for examples (RFC 2606), with their subdomains.
 const EXAMPLES: [&[u8]; 3] = [b"example.com", b"example.net", b"example.org"];
 
@@ -88,9 +90,17 @@ fn address(text: &[u8], at: usize) -> Option<Range<usize>> {
     let is_masked = before.get(..at - name.len()).is_some_and(|before| before.ends_with(b"*"));
     // `git@github.com:shop/mall.git` is the address of a repository.
     let is_remote = name == b"git" && behind.get(domain.len()) == Some(&b':');
+    let is_of_call = before.get(..at - name.len()).is_some_and(|before| {
+        OTHERS.iter().any(|scheme| {
+            let start = before.len().checked_sub(scheme.len());
+            let ends = start.and_then(|start| before.get(start..)).is_some_and(|end| end.eq_ignore_ascii_case(scheme));
+            ends && start.is_some_and(|start| start == 0 || !before[start - 1].is_ascii_alphanumeric())
+        })
+    });
     // A second @ follows: part of something else, such as the user of a URL.
     let followed = behind.get(domain.len()) == Some(&b'@');
-    let is_none = is_file || is_example || is_masked || is_remote || followed || connection::ends_user(text, at);
+    let is_none =
+        is_file || is_example || is_masked || is_remote || is_of_call || followed || connection::ends_user(text, at);
     (good_top && good_host && !is_none).then(|| at - name.len() + start..at + 1 + domain.len())
 }
 
@@ -118,6 +128,8 @@ mod tests {
             "{\"email\":\"li@163.com\"}",
             "邮箱wang@sina.cn，谢谢",
             "-x@a-b.org",
+            "gossip:ann@corp.cn",
+            "mailto:ann@corp.cn",
         ] {
             assert_eq!(found(text), [SensitiveKind::Email], "{text}");
         }
@@ -152,6 +164,9 @@ mod tests {
             "****5678@qq.com",
             "git@github.com:shop/mall.git",
             "ftp://ann@files.corp.cn/x",
+            "sip:1001@pbx.corp.cn",
+            "<SIPS:ann@pbx.corp.cn>",
+            "xmpp:ann@chat.corp.cn",
         ] {
             assert_eq!(found(text), &[] as &[SensitiveKind], "{text}");
         }

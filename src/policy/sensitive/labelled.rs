@@ -1,7 +1,9 @@
-//! Detection of passwords behind a Chinese label in running text, as in a message to a user: `您的初始密码是Abc@123456，请及时修改`.
+//! Detection of passwords behind a label in running text, as in a message to a user or to a model: `您的初始密码是Abc@123456，请及时修改`,
+//! `my password is Abc12345`.
 //!
 //! A mark or a verb has to stand between the label and the password, which has 6 characters or more, with letters and digits among
-//! them. Codes by which anybody opens an archive or a shared file do not count.
+//! them; in English only the verb, since a colon stands in other texts, too. Codes by which anybody opens an archive or a shared file do not
+//! count, nor do names of algorithms.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -9,8 +11,10 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 
 use super::password;
+use crate::policy::content::is_one_of;
 
 static LABELS: LazyLock<[Finder<'static>; 2]> = LazyLock::new(|| ["密", "口令"].map(Finder::new));
+static ENGLISH: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("assword"));
 
 /// Second characters of the first label.
 const CODES: [&str; 2] = ["码", "碼"];
@@ -26,6 +30,16 @@ const QUOTES: [&str; 8] = ["「", "『", "“", "‘", "【", "\\\"", "\"", "'"]
 /// Words before a label that make it a code which is given to everybody.
 const SHARED: [&str; 11] = ["解压", "提取", "分享", "访问", "下载", "压缩包", "淘", "红包", "领取", "复制", "优惠"];
 
+const ENGLISH_SHARED: [&[u8]; 10] =
+    [b"zip", b"rar", b"archive", b"unzip", b"extract", b"extraction", b"share", b"sharing", b"download", b"meeting"];
+
+/// Bytes before a label that are looked at.
+const LONGEST_WORD: usize = 16;
+
+/// Names of algorithms and codes, which stand where a password does: `密码是SHA256加密的`.
+const ALGORITHMS: [&[u8]; 10] =
+    [b"base64", b"base32", b"sha256", b"sha512", b"sha384", b"sha-256", b"sha-512", b"pbkdf2", b"argon2", b"argon2id"];
+
 /// Reports the passwords in a text that has labels.
 pub(super) fn scan(text: &[u8], mut see: impl FnMut(Range<usize>)) {
     for label in LABELS.iter() {
@@ -39,6 +53,32 @@ pub(super) fn scan(text: &[u8], mut see: impl FnMut(Range<usize>)) {
             }
         }
     }
+    for at in ENGLISH.find_iter(text) {
+        let end = at + ENGLISH.needle().len();
+        if is_english_label(text.get(..at).unwrap_or_default())
+            && let Some(range) = english_password(text, end)
+        {
+            see(range);
+        }
+    }
+}
+
+/// Returns whether a text ends with the beginning of the word `password`, without a word before it that makes it a shared code.
+fn is_english_label(before: &[u8]) -> bool {
+    let Some((b'p' | b'P', before)) = before.split_last() else { return false };
+    let words = before.get(before.len().saturating_sub(LONGEST_WORD)..).unwrap_or(before).trim_ascii_end();
+    let start = words.iter().rposition(|byte| !byte.is_ascii_alphabetic()).map_or(0, |at| at + 1);
+    let is_shared = words.get(start..).is_some_and(|word| is_one_of(word, &ENGLISH_SHARED));
+    !is_shared && before.last().is_none_or(|byte| !byte.is_ascii_alphanumeric() && !b"_-.".contains(byte))
+}
+
+/// Returns the password that follows the English label which ends here, and a verb.
+fn english_password(text: &[u8], end: usize) -> Option<Range<usize>> {
+    let rest = text.get(end..)?.strip_prefix(b" ")?.trim_ascii_start();
+    let behind = rest.strip_prefix(b"is").or_else(|| rest.strip_prefix(b"IS"))?;
+    let value = behind.trim_ascii_start();
+    let value = without_mark(value, &COLONS).unwrap_or(value);
+    (value.len() < behind.len()).then(|| password_at(text, value)).flatten()
 }
 
 /// Returns the end of the label that begins with these characters.
@@ -60,14 +100,22 @@ fn without_mark<'t>(text: &'t [u8], marks: &[&str]) -> Option<&'t [u8]> {
 fn password_from(text: &[u8], end: usize) -> Option<Range<usize>> {
     let rest = text.get(end..)?.trim_ascii_start();
     let verb = || without_mark(rest, &VERBS).map(|behind| without_mark(behind, &COLONS).unwrap_or(behind));
-    let behind = without_mark(rest, &MARKS).or_else(verb)?;
+    password_at(text, without_mark(rest, &MARKS).or_else(verb)?)
+}
+
+/// Returns the password that a text ends with from here on, perhaps in quotes, and with other words behind it.
+fn password_at(text: &[u8], behind: &[u8]) -> Option<Range<usize>> {
     let behind = without_mark(behind, &QUOTES).unwrap_or(behind);
     let is_end = |byte: &u8| !byte.is_ascii_graphic() || matches!(byte, b',' | b';' | b'"' | b'\'' | b'<' | b'&');
     let longest = behind.get(..=*password::MIXED.end()).unwrap_or(behind);
     let length = longest.iter().position(is_end).unwrap_or(longest.len());
     let value = behind.get(..length)?;
     let value = value.strip_suffix(b".").or_else(|| value.strip_suffix(b"\\")).unwrap_or(value);
-    let is_password = memchr::memmem::find(value, b"://").is_none() && password::is_mixed(value);
+    let is_template = value.starts_with(b"{") && value.ends_with(b"}");
+    let is_password = memchr::memmem::find(value, b"://").is_none()
+        && !is_template
+        && !is_one_of(value, &ALGORITHMS)
+        && password::is_mixed(value);
     let start = text.len() - behind.len();
     is_password.then_some(start..start + value.len())
 }
@@ -98,6 +146,10 @@ mod tests {
             "密码为: \"Abc@123456\"",
             "{\"remark\":\"密码为\\\"Abc@123456\\\"\"}",
             "您的密碼為：Abc@123456",
+            "my password is Abc@123456",
+            "{\"content\":\"my password is Abc@123456, log me in\"}",
+            "Password is: 'Abc@123456'.",
+            "Your new password is \\\"Abc@123456\\\"",
         ] {
             assert_eq!(found(text), ["Abc@123456"], "{text}");
         }
@@ -123,6 +175,20 @@ mod tests {
             "密码为空：Abc123456",
             "修改密码 https://a.com/reset?x=12345",
             "密码是https://a.com/x1",
+            "密码是SHA256加密的",
+            "密码是{password1}",
+            "the password is base64 encoded",
+            "password is required",
+            "password is at least 8 characters",
+            "password is 8-20 characters long",
+            "your password is ${PASSWORD1}",
+            "your password is {password1}",
+            "the zip password is abc12345",
+            "mypassword is abc12345",
+            "the passwords is abc12345",
+            "password isabc12345",
+            "password_hint is abc12345",
+            "Your password: x7k2p9",
         ] {
             assert!(found(text).is_empty(), "{text}");
         }

@@ -5,7 +5,7 @@
 //! token     JSON web tokens, private keys                   password   fields named like one
 //! connection  passwords in URLs and settings of servers
 //! amount    names of sizes and serial numbers               called     names of phone numbers and identity cards
-//! named     keys named like a password                      labelled  passwords behind a Chinese label
+//! named     keys named like a password                      labelled  passwords behind a label in running text
 //! described values that say something about a password
 //! fullwidth digits as input methods type them
 //! verdict   chance matches told apart                       mask       what evidence shows
@@ -139,6 +139,8 @@ struct KeyWords<'k> {
     password: Option<PasswordName<'k>>,
     /// True if the value is an amount or a serial number.
     of_amount: bool,
+    /// True if the value is a serial number if it is a number as a whole.
+    of_serial: bool,
     separators: &'k Separators,
 }
 
@@ -171,7 +173,8 @@ impl Inspection {
         if let Some(value) = record.raw {
             let wants_passwords = self.kinds.has(SensitiveKind::Password);
             let password = if wants_passwords { named::find(name, &self.names, &self.separators) } else { None };
-            let key = KeyWords { name, password, of_amount: amount::is_amount(name), separators: &self.separators };
+            let (of_amount, of_serial) = (amount::is_amount(name), amount::is_serial(name));
+            let key = KeyWords { name, password, of_amount, of_serial, separators: &self.separators };
             value.peek(room, |part| self.part(part, record.kind, &key, &mut tally));
         }
         tally.finish()
@@ -181,7 +184,10 @@ impl Inspection {
     fn part(&self, part: ValuePart<'_>, kind: Kind, key: &KeyWords<'_>, tally: &mut MatchTally) {
         // In names of amounts, values of strings and of fields are numbers, but for those that are called phone numbers; members and
         // fields may be phone numbers whatever the key counts.
-        tally.phones = !(key.of_amount && matches!(part, ValuePart::String(_)));
+        tally.phones = match part {
+            ValuePart::String(text) => !(key.of_amount || key.of_serial && is_digits(&unwrapped(text))),
+            ValuePart::Element(_) | ValuePart::Pair(..) => true,
+        };
         match part {
             ValuePart::String(text) => {
                 self.text(text, key.name, TextGroup::Single(SecretPlace::Value), key.password, key, tally);
@@ -203,7 +209,7 @@ impl Inspection {
                 {
                     tally.add(MatchStrength::Found, SensitiveKind::Password, group, secret, word);
                 }
-                tally.phones = !(key.of_amount || amount::is_amount(field));
+                tally.phones = !(key.of_amount || amount::is_amount(field) || amount::is_serial(field));
                 // A hash of passwords by user, or of one; other fields describe a password.
                 let holds = of_id || named::is_value(field);
                 let password = key.password.filter(|named| named.is_last && holds);
@@ -310,6 +316,11 @@ impl Inspection {
     }
 }
 
+/// Returns whether a text is a number, blanks aside.
+fn is_digits(text: &[u8]) -> bool {
+    text.trim_ascii().iter().all(u8::is_ascii_digit)
+}
+
 /// Splits off the last word of a name in camel case.
 fn split_hump(name: &[u8]) -> (&[u8], &[u8]) {
     let hump = name.windows(2).rposition(|pair| is_hump(pair[0], pair[1]));
@@ -346,7 +357,7 @@ pub(crate) mod testing {
     pub fn verdict(text: &[u8]) -> ValueVerdict {
         let mut tally = MatchTally::new(SensitiveKinds::ALL);
         let separators = &Separators::default();
-        let key = KeyWords { name: b"", password: None, of_amount: false, separators };
+        let key = KeyWords { name: b"", password: None, of_amount: false, of_serial: false, separators };
         everything().text(text, b"", TextGroup::Single(SecretPlace::Value), None, &key, &mut tally);
         tally.finish()
     }

@@ -60,7 +60,8 @@ fn found_in(key: &str, parts: &[ValuePart<'_>]) -> Vec<SensitiveKind> {
     let (inspection, mut tally) = (everything(), MatchTally::new(SensitiveKinds::ALL));
     let password = named::find(key.as_bytes(), &inspection.names, &inspection.separators);
     let separators = &Separators::default();
-    let words = KeyWords { name: key.as_bytes(), password, of_amount: amount::is_amount(key.as_bytes()), separators };
+    let (of_amount, of_serial) = (amount::is_amount(key.as_bytes()), amount::is_serial(key.as_bytes()));
+    let words = KeyWords { name: key.as_bytes(), password, of_amount, of_serial, separators };
     parts.iter().for_each(|part| inspection.part(*part, Kind::Hash, &words, &mut tally));
     let found = tally.finish().found;
     SensitiveKind::ALL.into_iter().filter(|kind| found.has(*kind)).collect()
@@ -109,6 +110,24 @@ fn values_of_amounts_are_no_phone_numbers() {
 }
 
 #[test]
+fn serial_numbers_are_no_phone_numbers() {
+    for field in ["studentNo", "学号", "empNo", "sn", "受理号", "traceNo", "imei", "inviteCode"] {
+        assert_eq!(found_in("edu:info:1", &[pair(field, "18912345678")]), NONE, "{field}");
+        let text = format!(r#"{{"{field}":"18912345678"}}"#);
+        assert_eq!(found_in("edu:info:1", &[string(&text)]), NONE, "{field}");
+    }
+    for field in ["phoneNo", "联系电话", "账号", "callerNo", "memberNo", "remark", "number"] {
+        assert_eq!(found_in("edu:info:1", &[pair(field, "18912345678")]), [SensitiveKind::Phone], "{field}");
+    }
+    // The value of the key is the number, but what else stands under it may be a phone's.
+    assert_eq!(found_in("gov:acceptance:no:1", &[string("18912345678")]), NONE);
+    assert_eq!(found_in("gov:acceptance:no:1", &[string("\"18912345678\"")]), NONE);
+    assert_eq!(found_in("gov:acceptance:no:1", &[pair("linkman", "18912345678")]), [SensitiveKind::Phone]);
+    assert_eq!(found_in("gov:acceptance:no:1", &[string(r#"{"by":"18912345678"}"#)]), [SensitiveKind::Phone]);
+    assert_eq!(found_in("gov:accepted:by:1", &[string("18912345678")]), [SensitiveKind::Phone]);
+}
+
+#[test]
 fn named_numbers_stand_beside_others() {
     let (card, other) = ("11010519491231002X", "713829384756102938");
     let records = |number: &str| format!(r#"{{"idNo":"{number}","cases":[{}1]}}"#, format!("{other},").repeat(5));
@@ -117,8 +136,8 @@ fn named_numbers_stand_beside_others() {
     // Another number under the name is no near miss, unless it might be one by its date.
     let verdict = |number: &str| {
         let mut tally = MatchTally::new(SensitiveKinds::ALL);
-        let key =
-            KeyWords { name: b"user:idno:7", password: None, of_amount: false, separators: &Separators::default() };
+        let separators = &Separators::default();
+        let key = KeyWords { name: b"user:idno:7", password: None, of_amount: false, of_serial: false, separators };
         everything().part(string(number), Kind::String, &key, &mut tally);
         tally.finish()
     };
