@@ -25,8 +25,9 @@ static META: RuleMeta = RuleMeta {
         zh: "限定一小组字符，可使含义相同的 key 名写法一致，并能安全地用于 shell、匹配模式、URL 和监控面板。",
     },
     fix: Text {
-        en: "separate words as the standard does, and encode or hash user input before it becomes part of a name",
-        zh: "单词按规范分隔；用户输入进入 key 名之前先编码或取哈希",
+        en: "write names in characters of the set: English words or pinyin in place of another script, with words separated as the \
+             standard does; encode or hash user input before it becomes part of a name",
+        zh: "key 名只用字符集内的字符：中文等改用英文单词或拼音，单词按规范分隔；用户输入进入 key 名之前先编码或取哈希",
     },
     params: &[ParamSpec {
         name: "chars",
