@@ -191,7 +191,8 @@ impl Checks {
                         Some(true) if self.numeric >> bit & 1 == 0 => self.constant[kind][expires] |= 1 << bit,
                         Some(false) => {}
                         Some(true) | None => {
-                            self.varying[kind][expires].add(bit, rule.harmless(of_kind, &self.context))
+                            let harmless = rule.harmless(of_kind, &self.context);
+                            self.varying[kind][expires].add(bit, harmless);
                         }
                     }
                 }
