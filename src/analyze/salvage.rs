@@ -173,7 +173,8 @@ impl ExaminedFile {
     fn behind(&self) -> u64 {
         let sum = self.survey.about.header.checksum_len();
         let end = self.map.start() as u64 + self.survey.bytes + sum as u64;
-        if self.survey.ended { (self.map.bytes.len() as u64).saturating_sub(end) } else { 0 }
+        let end = if self.survey.ended { end } else { self.survey.limit as u64 };
+        (self.map.bytes.len() as u64).saturating_sub(end)
     }
 
     /// Returns what a report says of the file, with at most `most` damaged ranges.
@@ -228,7 +229,7 @@ fn checksum(found: &Survey, map: &Mapped, container: Container) -> (Range<usize>
     let start = map.start();
     let end = match found.ended {
         true => usize::try_from(start as u64 + found.bytes).unwrap_or(start),
-        false => map.bytes.len().saturating_sub(CHECKSUM_BYTES),
+        false => found.limit.saturating_sub(CHECKSUM_BYTES),
     };
     let range = start..end.max(start);
     let is_dragonfly = found.about.header.family == Family::Dragonfly;

@@ -66,7 +66,7 @@ fn damaged(range: &DamagedRange, lang: Lang) -> String {
     }
 }
 
-/// Says which databases lack keys or are uncertain.
+/// Says which databases lack keys, have too many, or are uncertain.
 fn databases(salvage: &Salvage, lang: Lang) -> Vec<String> {
     let mut lines = Vec::new();
     for database in &salvage.databases {
@@ -76,6 +76,16 @@ fn databases(salvage: &Salvage, lang: Lang) -> Vec<String> {
         {
             let missing = human::count(missing);
             lines.push(say!(lang, "db {db}: {keys}, {missing} missing", "db {db}：{keys}，缺少 {missing} 个"));
+        }
+        if let Some(excess) = database.announced.and_then(|announced| database.keys.checked_sub(announced))
+            && excess > 0
+        {
+            let excess = human::count(excess);
+            lines.push(say!(
+                lang,
+                "db {db}: {keys}, {excess} more than it announces",
+                "db {db}：{keys}，比声明的多 {excess} 个"
+            ));
         }
         if !database.certain {
             lines.push(say!(

@@ -258,3 +258,10 @@ pub(super) fn databases(stretches: &[Stretch], announced: &BTreeMap<u64, u64>) -
     }
     all.into_values().collect()
 }
+
+/// Takes databases for uncertain that have more keys than they announce: a `SELECTDB` is lost among them.
+pub(super) fn doubt_excess(databases: &mut [DatabaseSurvey]) {
+    for database in databases {
+        database.is_certain &= database.announced.is_none_or(|announced| database.keys <= announced);
+    }
+}

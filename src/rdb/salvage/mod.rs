@@ -10,11 +10,13 @@
 //! run through false records until one fails. So the last records before the failure are suspicious, and the search for
 //! the [next boundary](Resync::find) starts inside them. What follows it must look like the other keys of the file.
 
+mod commands;
 mod databases;
 mod duplicates;
 mod lost_templates;
 mod parts;
 mod prefix;
+mod swallowed;
 mod walk;
 mod zeros;
 
@@ -25,12 +27,18 @@ use super::cursor::Cursor;
 use super::dragonfly::{self, LostPart};
 use super::file_info::FileInfo;
 use super::header::{Family, RdbHeader};
+use super::resync::Profile;
 use super::scan::ScanState;
 use super::string::RawString;
 use crate::error::{Error, Reading, Result, Within};
 use crate::input::{Block, Mapped};
 use crate::limits;
+use commands::start_of_commands;
+use swallowed::{FalseRecord, disagreement, false_records};
 use walk::Walk;
+
+/// Most times that a file is surveyed again without false records.
+const MOST_SURVEYS: u32 = 4;
 
 /// Ranges of a damaged file, and what is known about its databases.
 #[derive(Debug)]
@@ -47,6 +55,8 @@ pub struct Survey {
     pub ended: bool,
     /// Bytes of the snapshot up to where reading stopped, counted from its magic.
     pub bytes: u64,
+    /// Where the snapshot ends at the latest: at the end of the file, or at the commands of an append-only file.
+    pub limit: usize,
     /// Number of key prefixes without a key.
     pub strays: u64,
 }
@@ -167,9 +177,39 @@ pub fn survey_unfolded(bytes: &[u8], start: usize, lost: Vec<LostPart>) -> Resul
     if dragonfly::is_dragonfly(snapshot) {
         header.family = Family::Dragonfly;
     }
+    let commands = match header.family {
+        Family::Dragonfly => None,
+        Family::Redis | Family::Valkey => start_of_commands(bytes, start + RdbHeader::LEN, header.checksum_len()),
+    };
+    let bytes = bytes.get(..commands.unwrap_or(bytes.len())).unwrap_or_default();
     let mut walk = Walk::new(bytes, start, header, lost);
     walk.run(start + RdbHeader::LEN);
-    Ok(walk.finish())
+    let may_be_false = !walk.is_proven() && header.family != Family::Dragonfly;
+    let (found, profile) = walk.finish();
+    Ok(if may_be_false { without_false_records(bytes, start, found, profile) } else { found })
+}
+
+/// Surveys a file again without records that take in others, as long as its keys then agree better with the announced numbers.
+fn without_false_records(bytes: &[u8], start: usize, mut found: Survey, mut profile: Profile) -> Survey {
+    let mut known: Vec<FalseRecord> = Vec::new();
+    for _ in 0..MOST_SURVEYS {
+        let more = false_records(bytes, &found, &profile);
+        let listed = known.len();
+        known.extend(more);
+        known.sort_unstable_by_key(|record| record.start);
+        known.dedup_by_key(|record| record.start);
+        if known.len() == listed {
+            break;
+        }
+        let mut walk = Walk::new(bytes, start, found.about.header, Vec::new()).without(known.clone());
+        walk.run(start + RdbHeader::LEN);
+        let (survey, learned) = walk.finish();
+        if disagreement(&survey) >= disagreement(&found) {
+            break;
+        }
+        (found, profile) = (survey, learned);
+    }
+    found
 }
 
 /// Returns the name of a key for the list of gaps; `None` if it is long or damaged.

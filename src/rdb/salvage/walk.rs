@@ -17,9 +17,10 @@ use marks::Mark;
 use search::{Leading, Search};
 use slots::check_slot_info;
 
-use super::databases::{databases, databases_in_force, infer_databases};
+use super::databases::{databases, databases_in_force, doubt_excess, infer_databases};
 use super::duplicates::remove_duplicates;
 use super::parts::{Parts, count_keys, too_many};
+use super::swallowed::FalseRecord;
 use super::zeros::ZeroedBlocks;
 use super::{Stretch, Survey};
 use crate::error::{Error, ErrorKind};
@@ -57,6 +58,11 @@ enum Stop {
         id: u64,
         values: usize,
         error: Error,
+    },
+    /// A false record, known to take in others.
+    Swallowed {
+        at: usize,
+        record: FalseRecord,
     },
     /// A part that cannot be unfolded, behind sound records.
     Lost {
@@ -116,6 +122,10 @@ pub(super) struct Walk<'a> {
     strays: u64,
     /// Parts of a file of Dragonfly that cannot be unfolded, in order.
     lost: Vec<LostPart>,
+    /// Records known to be false, in order.
+    false_records: Vec<FalseRecord>,
+    /// Where the last key ends that a database announces.
+    complete: Option<usize>,
 }
 
 impl<'a> Walk<'a> {
@@ -155,7 +165,27 @@ impl<'a> Walk<'a> {
             read_to: start,
             strays: 0,
             lost,
+            false_records: Vec::new(),
+            complete: None,
         }
+    }
+
+    /// Takes these records for damage; they are in order.
+    pub fn without(mut self, false_records: Vec<FalseRecord>) -> Walk<'a> {
+        self.false_records = false_records;
+        self
+    }
+
+    /// Returns whether the checksum proves that no record is false.
+    pub fn is_proven(&self) -> bool {
+        self.is_proven
+    }
+
+    /// Returns the false record that a boundary is in.
+    fn false_record_at(&self, boundary: usize) -> Option<FalseRecord> {
+        let before = self.false_records.partition_point(|record| record.start <= boundary);
+        let record = self.false_records.get(before.checked_sub(1)?)?;
+        (boundary < record.inside).then_some(*record)
     }
 
     /// Reads items from `at` until the file ends or an item cannot be read.
@@ -179,6 +209,11 @@ impl<'a> Walk<'a> {
             {
                 break lost;
             }
+            if scanner.at_boundary()
+                && let Some(record) = self.false_record_at(boundary)
+            {
+                break Stop::Swallowed { at: boundary, record };
+            }
             let item = match scanner.next_item() {
                 Ok(item) => item,
                 Err(error) => {
@@ -188,7 +223,11 @@ impl<'a> Walk<'a> {
                     let is_newer = self.header.family == Family::Dragonfly
                         && !self.is_behind_gap()
                         && matches!(error.kind(), ErrorKind::Unsupported(_));
-                    let is_credible = is_cut || is_newer || self.is_proven || self.may_be_cut_off(&error);
+                    let is_credible = is_cut
+                        || is_newer
+                        || self.is_proven
+                        || self.is_at_end_mark(boundary)
+                        || self.may_be_cut_off(&error);
                     break failed(error, is_credible);
                 }
             };
@@ -196,7 +235,7 @@ impl<'a> Walk<'a> {
                 break failed(error, self.is_proven);
             }
             if let Err(error) = self.looks_real(&item, boundary, last.as_ref(), &scanner) {
-                break failed(error, false);
+                break failed(error, self.is_at_end_mark(boundary));
             }
             match item {
                 FileItem::Key(entry) => match self.read_key(&mut scanner, &entry, at, boundary) {
@@ -241,7 +280,8 @@ impl<'a> Walk<'a> {
         self.leading.is_some() || self.parts.has_framing_gap
     }
 
-    pub fn finish(mut self) -> Survey {
+    /// Returns the survey, and what its keys have in common.
+    pub fn finish(mut self) -> (Survey, Profile) {
         let has_one_database = self.has_one_database();
         let Parts { mut pieces, mut gaps, .. } = self.parts;
         match has_one_database {
@@ -260,14 +300,21 @@ impl<'a> Walk<'a> {
             (self.ended, self.end) = (false, self.bytes.len());
         }
         count_keys(&stretches, &mut gaps);
-        Survey {
+        let mut databases = databases(&stretches, &self.announced);
+        let is_sound = gaps.is_empty() && self.ended;
+        if !is_sound && !has_one_database && self.about.header.family != Family::Dragonfly {
+            doubt_excess(&mut databases);
+        }
+        let survey = Survey {
             about: self.about,
-            databases: databases(&stretches, &self.announced),
+            databases,
             stretches,
             gaps,
             ended: self.ended,
             bytes: (self.end - self.start) as u64,
+            limit: self.bytes.len(),
             strays: self.strays,
-        }
+        };
+        (survey, self.profile)
     }
 }

@@ -1,8 +1,9 @@
 //! EOF opcodes: the end of the file, or part of a value.
 
 use super::{Stop, Walk};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::rdb::cursor::Cursor;
+use crate::rdb::scan::KeyEntry;
 use crate::wording::wording;
 
 impl Walk<'_> {
@@ -18,6 +19,23 @@ impl Walk<'_> {
             Ok(stored) => stored == 0 || stored == crate::rdb::crc64::checksum(covered),
             Err(_) => !self.header.has_checksum(),
         }
+    }
+
+    /// Returns whether only the bytes of the end mark and the checksum follow: one that ends here is as long as it should be.
+    pub(super) fn is_at_end_mark(&self, boundary: usize) -> bool {
+        self.header.has_checksum() && self.bytes.len().checked_sub(boundary) == Some(1 + self.header.checksum_len())
+    }
+
+    /// Fails for a key in the bytes of the end mark and the checksum, which may be zeros: one without a name, or one beyond the announced
+    /// number.
+    pub(super) fn is_before_end_mark(&self, entry: &KeyEntry<'_>, at: usize) -> Result<()> {
+        let left = self.bytes.len().saturating_sub(at);
+        let is_in_end_mark = self.header.has_checksum() && left <= 1 + self.header.checksum_len();
+        let is_beyond = self.left == Some(0) && self.is_at_end_mark(at);
+        if !is_beyond && (!entry.key.is_empty() || !is_in_end_mark) {
+            return Ok(());
+        }
+        Err(Error::corrupt(at as u64, wording!("a key in place of the end mark", "结束标记处出现 key")))
     }
 
     /// Returns what an EOF opcode in the middle of the file means.

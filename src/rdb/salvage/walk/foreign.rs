@@ -24,7 +24,9 @@ impl Walk<'_> {
     ) -> Result<()> {
         match item {
             _ if self.is_proven => Ok(()),
-            FileItem::Key(entry) => is_new(entry, last).and_then(|()| self.may_be_written(entry, scanner)),
+            FileItem::Key(entry) => is_new(entry, last)
+                .and_then(|()| self.may_be_written(entry, scanner))
+                .and_then(|()| self.is_before_end_mark(entry, at)),
             FileItem::SlotNumber(_) if self.has_no_enterprise() => Err(foreign_record(at as u64)),
             FileItem::Aux(name, value) if is_false_aux(name, value) => Err(false_aux(at as u64)),
             FileItem::Database(1..) if self.has_one_database() => Err(foreign_database(at as u64)),

@@ -40,7 +40,10 @@ impl<'a> Walk<'a> {
             if let Some(id) = lost_template(entry, &mut value, scanner.templates()) {
                 return Err(Stop::LostTemplate { at: boundary, id, values: at + value.consumed(), error });
             }
-            let is_credible = self.is_proven || self.profile.trusts(&facts) || self.may_be_cut_off(&error);
+            let is_credible = self.is_proven
+                || self.profile.trusts(&facts)
+                || self.is_at_end_mark(boundary)
+                || self.may_be_cut_off(&error);
             return failed(error, is_credible);
         }
         let end = at + scanner.cursor().consumed();
@@ -116,6 +119,9 @@ impl<'a> Walk<'a> {
         }
         self.left = self.left.and_then(|left| left.checked_sub(1));
         self.keys_of_size = self.keys_of_size.saturating_add(1);
+        if self.left == Some(0) {
+            self.complete = Some(range.end);
+        }
         let kind = match fault {
             Ok(()) => {
                 let expires = entry.expires_at.is_some() || lost_start.is_some_and(|start| start < parsed_start);

@@ -6,6 +6,7 @@ use super::Walk;
 use super::search::Leading;
 use crate::error::Error;
 use crate::limits;
+use crate::rdb::opcode::byte;
 use crate::rdb::resync::KeyFacts;
 use crate::rdb::salvage::GapKind;
 
@@ -75,6 +76,7 @@ impl Walk<'_> {
         // Drop records that look false, and the one before them: its changed length may have led there.
         while let Some(mark) = self.marks.back() {
             let strength = match &mark.kind {
+                _ if self.complete == Some(mark.range.end) && self.are_named() => self.strength_of_last(failed),
                 MarkKind::Key { facts, .. } if self.profile.trusts(facts) => Strength::Suspicious,
                 // The damage is known to lie in it: what ends where it begins is sound.
                 MarkKind::Damaged { is_trusted: true, .. } => Strength::Suspicious,
@@ -96,6 +98,26 @@ impl Walk<'_> {
         self.note_head();
         self.last_db = self.marks.back().map_or(self.settled_db, |mark| mark.db.unwrap_or(self.settled_db));
         cut.max(resumed)
+    }
+
+    /// Returns whether the keys before a failure, as far as they may be retracted, have names of text or look like the others.
+    fn are_named(&self) -> bool {
+        let keys = self.marks.iter().rev();
+        let mut keys = keys.take_while(|mark| matches!(mark.kind, MarkKind::Key { .. } | MarkKind::Damaged { .. }));
+        keys.all(|mark| match &mark.kind {
+            MarkKind::Key { facts, .. } => facts.has_text_name() || self.profile.trusts(facts),
+            MarkKind::Damaged { is_trusted, .. } => *is_trusted,
+            MarkKind::Other | MarkKind::Database { .. } | MarkKind::DatabaseSize(_) => false,
+        })
+    }
+
+    /// Returns the evidence for the last key that a database announces, with damage up to `failed` behind it.
+    ///
+    /// If the end mark is intact, the bytes between may be the rest of the key's value. Where no end mark is, they are damage.
+    fn strength_of_last(&self, failed: usize) -> Strength {
+        let mark = self.bytes.len().checked_sub(1 + self.header.checksum_len());
+        let is_ended = mark.is_some_and(|mark| mark > failed && self.bytes.get(mark) == Some(&byte::EOF));
+        if is_ended { Strength::Suspicious } else { Strength::Sound }
     }
 
     /// Returns whether the file seems to be cut off within the item that failed, soon behind the head of a database: the few keys since

@@ -37,7 +37,7 @@ impl Walk<'_> {
     pub fn run(&mut self, mut at: usize) {
         loop {
             let resumed = at;
-            let mut search = None;
+            let (mut search, mut inside) = (None, None);
             let (cut, failed, error) = match self.walk_from(at) {
                 Stop::End => {
                     self.end_leading(self.end);
@@ -57,6 +57,10 @@ impl Walk<'_> {
                     continue;
                 }
                 Stop::LostTemplate { at, error, .. } => (self.retract(resumed, at, true), at, error),
+                Stop::Swallowed { at, record } => {
+                    inside = Some(record.inside);
+                    (self.retract(resumed, at, record.is_credible), at, record.error(at))
+                }
                 Stop::Lost { at, error, search: found } => {
                     search = Some(found);
                     (self.retract(resumed, at, true), at, error)
@@ -79,6 +83,7 @@ impl Walk<'_> {
             let search = search.unwrap_or_else(|| self.search_behind(failed));
             let found = match self.parts.are_full() || search.is_one_item {
                 true => None,
+                false if inside.is_some() => inside,
                 false => {
                     let range = search_from + 1..search.end.max(search_from + 1);
                     let templates = self.templates.as_ref();
