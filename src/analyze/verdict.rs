@@ -211,7 +211,7 @@ fn is_aof_preamble(opened: &OpenedFacts) -> bool {
     is_set("aof-preamble") || is_set("aof-base")
 }
 
-/// Returns whether the snapshot is in front of the commands of an append-only file, and what follows it begins as commands do.
+/// Returns whether the snapshot is part of an append-only file, and nothing but commands follows it as far as its next byte tells.
 fn has_commands(opened: &OpenedFacts, ending: &FileEnding) -> bool {
     // Annotations, such as times, begin with `#`.
     is_aof_preamble(opened) && ending.follows.is_none_or(|first| matches!(first, b'*' | b'#'))

@@ -3,8 +3,9 @@
 //! Only abbreviations that engineers read without a glossary: cutting any word to its first letters would save more, but
 //! names must stay readable.
 
-use crate::policy::content::is_hump;
 use std::borrow::Cow;
+
+use crate::policy::content::is_hump;
 
 /// Words and their abbreviations, sorted by word.
 const WORDS: [(&str, &str); 58] = [

@@ -189,7 +189,7 @@ pub fn survey_unfolded(bytes: &[u8], start: usize, lost: Vec<LostPart>) -> Resul
     Ok(if may_be_false { without_false_records(bytes, start, found, profile) } else { found })
 }
 
-/// Surveys a file again without records that take in others, as long as its keys then agree better with the announced numbers.
+/// Surveys a file again without records that contain others, as long as its keys then agree better with the announced numbers.
 fn without_false_records(bytes: &[u8], start: usize, mut found: Survey, mut profile: Profile) -> Survey {
     let mut known: Vec<FalseRecord> = Vec::new();
     for _ in 0..MOST_SURVEYS {

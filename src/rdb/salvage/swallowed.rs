@@ -1,4 +1,4 @@
-//! False records that take in sound ones, found by the number of keys that the file announces.
+//! False records that contain sound ones, found by the number of keys that the file announces.
 //!
 //! A changed length or type may lead the parser to a record that reads well and ends where a sound one does. What lies between is
 //! lost as its name or value. Nothing in the record itself tells; but its database then has other keys than it announces, and inside
@@ -21,14 +21,14 @@ use crate::wording::wording;
 
 /// Number of records inside another one that show that it is false.
 const LEAST_INSIDE: u64 = 6;
-/// One of so many keys of a database may be false, too.
+/// Of a record's keys, one in this many may be false as well and need no room.
 const FALSE_PART: u64 = 16;
-/// Bytes of a record below which it cannot take in so many.
+/// Minimum size in bytes of a record with [`LEAST_INSIDE`] others inside.
 const LEAST_BYTES: usize = 48;
 /// Number of records that are looked into.
 const MOST_SUSPECTS: usize = 1 << 12;
 
-/// Record that takes in others.
+/// Record that contains others.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FalseRecord {
     /// Where it begins.
@@ -45,7 +45,7 @@ impl FalseRecord {
     /// Returns the error of the record, which is at `at`.
     pub fn error(&self, at: usize) -> Error {
         let keys = self.keys;
-        Error::corrupt(at as u64, wording!("a record that takes in {keys} others", "一条包含其他 {keys} 条记录的记录"))
+        Error::corrupt(at as u64, wording!("a record that contains {keys} others", "一条包含其他 {keys} 条记录的记录"))
     }
 }
 
@@ -86,7 +86,7 @@ impl Room {
     }
 }
 
-/// Returns the records of a survey that take in others, in order.
+/// Returns the records of a survey that contain others, in order.
 pub(super) fn false_records(bytes: &[u8], survey: &Survey, profile: &Profile) -> Vec<FalseRecord> {
     let mut suspects = suspects(bytes, survey, profile);
     // From front to back, as the search grants work.

@@ -100,7 +100,7 @@ fn changed_length_costs_its_key_and_invents_none() {
         let (survey, out) = saved(&damaged);
         let kept = records(&out);
         if survey.is_sound() {
-            // The records that the key takes in end where one of the file ends: only the announced number of keys tells.
+            // The records inside the key end where one of the file ends: only the announced number of keys tells.
             assert!(kept.len() < 100 && survey.databases[0].announced == Some(100), "length {length}");
             sound.push(length);
             continue;
@@ -108,8 +108,8 @@ fn changed_length_costs_its_key_and_invents_none() {
         assert!(kept.iter().all(|record| all.contains(record)), "length {length}: {kept:?}");
         assert!(kept.len() >= 95, "length {length}: {} keys", kept.len());
     }
-    // `user:50`, its value, and one to three records but for the value of the last. With 65, a length of two bytes, the value that
-    // follows the key takes in so many that it is known to be false.
+    // `user:50`, its value, and one to three records but for the value of the last. With 65, a length of two bytes, so many
+    // records lie in the value behind the key that it is known to be false.
     assert_eq!(sound, [25, 43, 61]);
 }
 

@@ -59,7 +59,7 @@ enum Stop {
         values: usize,
         error: Error,
     },
-    /// A false record, known to take in others.
+    /// A false record, known to contain others.
     Swallowed {
         at: usize,
         record: FalseRecord,

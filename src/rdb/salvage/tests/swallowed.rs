@@ -1,4 +1,4 @@
-//! Records that take in others, keys that are none, and keys before the end of a damaged file.
+//! Records that contain others, false keys, and keys before the end of a damaged file.
 
 use super::*;
 
@@ -7,7 +7,7 @@ fn names(bytes: &[u8]) -> Vec<String> {
     records(bytes).into_iter().map(|(_, key, _)| String::from_utf8_lossy(&key).into_owned()).collect()
 }
 
-/// Returns `items` with a record at `start` whose value takes in all bytes from its own value to `end`.
+/// Returns `items` with a record at `start` whose value holds all bytes from its own value to `end`.
 fn taken_in(items: &[u8], start: usize, name: &str, end: usize) -> Vec<u8> {
     let head = 2 + name.len();
     let value = &items[start + head..end];
@@ -34,7 +34,7 @@ fn a_value_does_not_take_in_the_commands_behind_the_snapshot() {
     let (found, out) = saved(&damaged);
     assert_eq!((names(&out).len(), found.limit), (59, snapshot.len() + 1));
     assert!(!found.is_sound());
-    // A checksum in front of the commands proves the records.
+    // If the checksum before the commands is right with one byte changed back, that byte was the damage.
     let snapshot = proven(&strings(0, "user", 60));
     let mut bytes = [&snapshot[..], &commands].concat();
     bytes[snapshot.len() - 9] = 0xFD;
