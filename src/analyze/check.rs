@@ -69,7 +69,8 @@ pub fn check<P: AsRef<Path>>(inputs: &[P], plan: &ReadPlan, progress: &dyn Progr
         }
     }
     let found = verdicts(snapshot.facts, feed.into_all_endings(), tallies, plan.checksum);
-    let mut checks: Vec<FileCheck> = found.into_iter().map(file_check).collect();
+    let found = found.into_iter().map(FileVerdict::with_keys_compared);
+    let mut checks: Vec<FileCheck> = found.map(file_check).collect();
     let is_damaged =
         |index: usize| checks.get(index).is_some_and(|check| check.verdict != CheckVerdict::Ok && !check.is_hopeless());
     let salvaged = summaries(inputs, plan, is_damaged);

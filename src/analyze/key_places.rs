@@ -26,6 +26,8 @@ pub struct KeyPlaces {
     /// Hashes in memory, by part.
     hashes: [Vec<PlacedHash>; PARTS],
     held: usize,
+    /// Repetitions that were counted and dropped.
+    dropped: u64,
     file: Option<File>,
     /// For each run, where each part of its hashes begins in the file and how many it has.
     runs: Vec<Vec<(u64, u64)>>,
@@ -46,6 +48,7 @@ impl KeyPlaces {
             largest: budget.temporary_file(),
             hashes: [const { Vec::new() }; PARTS],
             held: 0,
+            dropped: 0,
             file: None,
             runs: Vec::new(),
             written: 0,
@@ -56,7 +59,10 @@ impl KeyPlaces {
     pub fn add(&mut self, hashes: &[PlacedHash]) -> Result<()> {
         for some in hashes.chunks(self.most) {
             if self.held + some.len() > self.most {
-                self.spill()?;
+                self.drop_repeated();
+                if self.held + some.len() > self.most / 2 {
+                    self.spill()?;
+                }
             }
             self.held += some.len();
             for hash in some {
@@ -64,6 +70,16 @@ impl KeyPlaces {
             }
         }
         Ok(())
+    }
+
+    /// Counts and drops hashes of names that occur again and again: a file may hold nothing else.
+    fn drop_repeated(&mut self) {
+        let mut table = Vec::new();
+        for part in &mut self.hashes {
+            let dropped = drop_repeated(part, &mut table);
+            self.dropped += dropped as u64;
+            self.held -= dropped;
+        }
     }
 
     /// Moves all hashes to disk, as a run.
@@ -106,13 +122,13 @@ impl KeyPlaces {
                 found
             });
             let found = found.reduce(Found::default, Found::join);
-            return Ok((found.count, found.first));
+            return Ok((found.count + self.dropped, found.first));
         }
         self.spill()?;
         let Some(file) = &self.file else { return Ok((0, Vec::new())) };
         // The buffers of the parts would be as much again.
         self.hashes.iter_mut().for_each(|part| *part = Vec::new());
-        let (mut found, mut hashes) = (Found::default(), Vec::new());
+        let (mut found, mut hashes) = (Found { count: self.dropped, ..Found::default() }, Vec::new());
         for (number, part) in (0..).zip(0..PARTS) {
             let ranges = || self.runs.iter().filter_map(|run| run.get(part)).copied();
             // A part may still be too large; it is then read several times, for a range of its hashes each.
@@ -133,6 +149,23 @@ impl KeyPlaces {
 /// Returns the index of the part that a hash belongs to.
 fn part_of(hash: PlacedHash) -> usize {
     usize::try_from(hash.part(PARTS as u64)).unwrap_or_default() % PARTS
+}
+
+/// Drops all but the first hashes of each name. Returns the number of those dropped.
+fn drop_repeated(hashes: &mut Vec<PlacedHash>, table: &mut Vec<u32>) -> usize {
+    let all = hashes.len();
+    // The hashes are sorted if any name occurs twice.
+    if repeated(hashes, table).next().is_none() {
+        return 0;
+    }
+    let (mut before, mut places) = (None, 0);
+    hashes.retain(|hash| {
+        places = if before.is_some_and(|before| hash.is_same_name(before)) { places + 1 } else { 0 };
+        before = Some(*hash);
+        // The first places of each name are enough to show the first repetitions of all.
+        places <= limits::MAX_NAMED_ERRORS
+    });
+    all - hashes.len()
 }
 
 /// Reads a range of hashes.
@@ -211,6 +244,21 @@ mod tests {
         }
         assert_eq!(found(&[1; 40], 1000).0, 39);
         assert_eq!(found(&[1; 40], 4), found(&[1; 40], 1000));
+        assert_eq!(found(&[1; 5000], 30), found(&[1; 5000], 10_000));
+    }
+
+    #[test]
+    fn a_name_that_occurs_again_and_again_takes_no_room() {
+        let mut places = KeyPlaces::keeping(1000, &std::env::temp_dir(), Budget::default());
+        let hasher = NameHasher::random();
+        // Parts of a file may be read in any order.
+        for offset in (0..100_000_u64).map(|number| number * 7919 % 100_000) {
+            let name = if offset % 1000 == 0 { offset } else { 1 };
+            places.add(&[PlacedHash::new(&hasher, 0, &name.to_le_bytes(), offset)]).unwrap();
+        }
+        assert!(places.written < 2000 * BYTES, "{}", places.written);
+        let first: Vec<(u64, u64)> = (1..=10).map(|place| (place, place + 1)).collect();
+        assert_eq!(places.finish().unwrap(), (99_899, first));
     }
 
     #[test]

@@ -65,7 +65,7 @@ pub fn facts(
     db: u64,
 ) -> Result<Option<KeyFacts>> {
     let reference = reference(&plan.read, preamble.ctime());
-    let mut questions = questions_with(plan, LoadedPolicy::load(plan)?, reference)?;
+    let mut questions = questions_with(plan, LoadedPolicy::load(plan)?, reference, &[])?;
     questions.checks.context.model = Some(Arc::clone(&file.model));
     if let Some(factor) = near_compact_limit::factor(&questions.checks.policy) {
         file.raised.get_or_init(|| RaisedLimits::new(&file.model, factor));

@@ -21,6 +21,7 @@ use crate::policy::rules::value::sensitive;
 use crate::policy::sensitive::Inspection;
 use crate::policy::{self, Checks, Context, Policy};
 use crate::report::BigRules;
+use crate::report::diff::nights::{files_of, other_shards};
 use crate::units::ReferenceTimes;
 
 /// Settings that all aggregates of a run are made from.
@@ -54,7 +55,8 @@ pub struct Questions {
 }
 
 pub(super) fn questions(plan: &Plan, standard: LoadedPolicy, snapshot: &Snapshot) -> Result<Questions> {
-    let mut questions = questions_with(plan, standard, snapshot.references())?;
+    let files: Vec<String> = snapshot.files().iter().map(|file| file.name.clone()).collect();
+    let mut questions = questions_with(plan, standard, snapshot.references(), &files)?;
     questions.checks.context.model = snapshot.model();
     let models = |file: &Arc<InputFile>| {
         file.model.in_cluster() || file.alternatives.iter().any(crate::memory::Model::in_cluster)
@@ -67,7 +69,7 @@ pub(super) fn questions(plan: &Plan, standard: LoadedPolicy, snapshot: &Snapshot
 /// with `reference`.
 #[cfg(feature = "internals")]
 pub fn questions_of(plan: &Plan, reference: Option<crate::units::Millis>) -> Result<Questions> {
-    questions_with(plan, LoadedPolicy::load(plan)?, reference)
+    questions_with(plan, LoadedPolicy::load(plan)?, reference, &[])
 }
 
 /// Policy of a plan, with its separators.
@@ -99,11 +101,12 @@ impl LoadedPolicy {
     }
 }
 
-/// Derives the settings of a plan; expiries are compared with `references`.
+/// Derives the settings of a plan for these files; expiries are compared with `references`.
 pub(super) fn questions_with(
     plan: &Plan,
     standard: LoadedPolicy,
     references: impl Into<ReferenceTimes>,
+    files: &[String],
 ) -> Result<Questions> {
     let references = references.into();
     let LoadedPolicy { mut policy, separators, classifier } = standard;
@@ -112,6 +115,9 @@ pub(super) fn questions_with(
     let unread = policy.look_into_values(plan.inspect_values);
     let big = plan.big.over(&policy);
     let config = plan.read.config.clone();
+    let earlier = plan.baseline.as_deref();
+    let earlier_has_other_shards =
+        earlier.is_some_and(|earlier| !other_shards(&files_of([&earlier.report]), files).is_empty());
     let context = Context {
         separators: separators.clone(),
         reference: references.clone(),
@@ -119,10 +125,10 @@ pub(super) fn questions_with(
         maxmemory: plan.read.config.given_maxmemory(),
         maxmemory_policy: plan.read.config.maxmemory_policy(),
         config,
-        earlier: plan
-            .baseline
-            .as_deref()
+        earlier: earlier
+            .filter(|_| !earlier_has_other_shards)
             .and_then(|earlier| EarlierPatterns::of(earlier, &plan.read.selected(), &plan.read.separators)),
+        earlier_has_other_shards,
         ..Context::default()
     };
     let mut checks = Checks::new(policy, context).map_err(Error::usage)?;

@@ -128,6 +128,7 @@ pub(super) fn gather(
     }
     let mut heads = snapshot.facts.iter().map(FileFacts::head).collect::<Vec<_>>().into_iter();
     let verdicts = verdict::verdicts(snapshot.facts, endings, found.files, verify);
+    let verdicts = verdicts.into_iter().map(FileVerdict::with_keys_compared);
     let outcome = |(number, verdict): (usize, FileVerdict)| {
         let (position, head) = heads.next().flatten().map_or((number, None), |(at, head)| (at, Some(head)));
         FileOutcome {
@@ -137,7 +138,7 @@ pub(super) fn gather(
             ..FileOutcome::new(position, verdict)
         }
     };
-    Ok(Gathered { aggregates, outcomes: verdicts.into_iter().enumerate().map(outcome).collect() })
+    Ok(Gathered { aggregates, outcomes: verdicts.enumerate().map(outcome).collect() })
 }
 
 /// Returns whether any of the files was written by a cluster node.

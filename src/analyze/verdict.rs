@@ -17,6 +17,9 @@ use crate::wording::wording;
 /// Length of the end marker of a replication stream.
 const MARK_BYTES: u64 = 40;
 
+/// Last RDB version whose servers announce expired keys and do not write them (Redis 4.0).
+const LAST_WITHOUT_EXPIRED_KEYS: u32 = 8;
+
 /// Result of reading one file; one per input, in their order.
 #[derive(Debug)]
 pub struct FileVerdict {
@@ -38,6 +41,27 @@ impl FileVerdict {
     /// Returns true if everything was read and nothing is wrong.
     pub fn is_sound(&self) -> bool {
         self.fault.is_none() && self.row.damaged_keys == 0
+    }
+
+    /// Adds a warning if the file announces another number of keys than it holds; for runs that read all keys.
+    #[must_use]
+    pub fn with_keys_compared(mut self) -> FileVerdict {
+        let is_whole = self.fault.is_none() && self.over_budget.is_none() && self.row.salvage.is_none();
+        if let Some(FileEnding { about, .. }) = self.ending.as_ref().filter(|_| is_whole)
+            // A fork-less save announces the keys of its beginning, and others are written meanwhile.
+            && let Some(announced) = about.announced.filter(|_| about.updates == 0)
+        {
+            let empty = self.warnings.iter().find_map(|warning| match warning.kind {
+                WarningKind::EmptyKeys { keys } => Some(keys),
+                _ => None,
+            });
+            let keys = self.row.keys_read + empty.unwrap_or_default();
+            let leaves_out_expired = about.header.version <= LAST_WITHOUT_EXPIRED_KEYS;
+            if keys > announced || keys < announced && !leaves_out_expired {
+                self.warnings.push(Warning::about(&self.row.name, WarningKind::OtherNumberOfKeys { announced, keys }));
+            }
+        }
+        self
     }
 }
 

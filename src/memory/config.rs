@@ -171,6 +171,11 @@ impl ServerConfig {
         SETTINGS.iter().map(Setting::name)
     }
 
+    /// Returns the current name of a supported setting.
+    pub fn current_name(name: &str) -> Option<&'static str> {
+        Setting::of(name).map(Setting::name)
+    }
+
     /// Returns whether `name`, current or old, is a supported setting.
     pub fn knows(name: &str) -> bool {
         Setting::of(name).is_some()
@@ -286,6 +291,17 @@ impl ServerConfig {
         changed.map(|setting| format!("{} {}", setting.name(), (setting.text)(self))).collect()
     }
 
+    /// Returns those of the changed settings that figures depend on: a limit alone changes none, nor does its policy without a limit.
+    pub fn changed_figures(&self) -> Vec<String> {
+        let evicts = self.evicts_by_use();
+        let counts = |setting: &String| match setting.split(' ').next() {
+            Some("maxmemory") => false,
+            Some("maxmemory-policy") => evicts,
+            _ => true,
+        };
+        self.changed().into_iter().filter(counts).collect()
+    }
+
     /// Returns the settings that make the defaults into these, by name.
     pub fn given(&self) -> BTreeMap<String, String> {
         let default = ServerConfig::default();
@@ -375,6 +391,13 @@ mod tests {
     #[test]
     fn default_has_no_changed_settings() {
         assert!(ServerConfig::default().changed().is_empty());
+        let mut limited = ServerConfig::default();
+        limited.set("maxmemory", "4gb").unwrap();
+        assert_eq!((limited.changed().len(), limited.changed_figures()), (1, Vec::new()));
+        limited.set("maxmemory-policy", "allkeys-lru").unwrap();
+        assert_eq!(limited.changed_figures(), ["maxmemory-policy allkeys-lru"]);
+        limited.set("maxmemory", "0").unwrap();
+        assert!(limited.changed_figures().is_empty());
         let names: Vec<_> = ServerConfig::names().collect();
         assert!(names.is_sorted());
     }

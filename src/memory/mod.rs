@@ -234,11 +234,11 @@ impl Model {
         !self.is_unknown
     }
 
-    /// Returns a description: server, allocator and settings that differ from the default.
+    /// Returns a description: server, allocator and settings that change figures.
     pub fn name(&self) -> String {
         // Without the note on a guess, which is a caveat of its own.
         let mut name = format!("{}, {}", self.server.line_name(), self.allocator);
-        for changed in self.config.changed() {
+        for changed in self.config.changed_figures() {
             name.push_str(", ");
             name.push_str(&changed);
         }

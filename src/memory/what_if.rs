@@ -47,6 +47,11 @@ impl WhatIf {
         if let Some((name, value)) = part.split_once('=') {
             let (name, value) = (name.trim(), value.trim());
             ServerConfig::default().set(name, value)?;
+            let current = ServerConfig::current_name(name);
+            if self.settings.iter().any(|(other, _)| ServerConfig::current_name(other) == current) {
+                return Err(Error::usage(format!("{} is set twice", current.unwrap_or(name)))
+                    .with_hint("give --what-if once for each value"));
+            }
             self.settings.push((name.to_owned(), value.to_owned()));
             return Ok(());
         }
@@ -181,6 +186,7 @@ mod tests {
             ("redis-8.2,", "expected a server"),
             ("redis-8.2,valkey-8.1", "give --what-if once for each"),
             ("jemalloc,glibc", "give --what-if once for each"),
+            ("hash-max-listpack-entries=1,hash-max-ziplist-entries=2", "give --what-if once for each"),
             ("hash-max-listpack-entries", "expected hash-max-listpack-entries=VALUE"),
             ("hash-max-listpack-entries=many", "is a number"),
             ("appendonly=yes", "known settings: activerehashing, cluster-enabled"),

@@ -35,13 +35,15 @@ pub fn upgrades(report: &Report, context: &Context) -> Vec<UpgradeEstimate> {
     context.upgrades.iter().cloned().chain(computed).collect()
 }
 
-/// Returns `part` of `whole` in thousandths; 0 if `whole` is 0.
-///
-/// Rounds up, so that a share above a limit is also shown as above it.
+/// Returns `part` of `whole` in thousandths, rounded like the same share elsewhere in the report; 0 if `whole` is 0.
 pub fn permille(part: u64, whole: u64) -> u64 {
-    let thousandths = (u128::from(part) * 1000).checked_div(u128::from(whole)).unwrap_or_default();
-    let exact = thousandths * u128::from(whole) == u128::from(part) * 1000;
-    u64::try_from(thousandths + u128::from(!exact && whole > 0)).unwrap_or(u64::MAX)
+    let thousandths = (u128::from(part) * 1000 + u128::from(whole / 2)).checked_div(u128::from(whole));
+    u64::try_from(thousandths.unwrap_or_default()).unwrap_or(u64::MAX)
+}
+
+/// Like [`permille`], for a share that [`exceeds`] a limit: it is shown as above it, however little it exceeds it by.
+pub fn permille_above(part: u64, whole: u64, allowed: u64) -> u64 {
+    permille(part, whole).max(allowed.saturating_add(1))
 }
 
 /// Returns whether `part` is more than `allowed` thousandths of `whole`, without rounding.
@@ -55,9 +57,10 @@ mod tests {
 
     #[test]
     fn a_share_above_a_limit_is_shown_as_above_it() {
-        assert_eq!((permille(800, 1000), permille(801, 1000), permille(1, 3)), (800, 801, 334));
+        assert_eq!((permille(800, 1000), permille(1, 3), permille(2, 3)), (800, 333, 667));
         assert!(!exceeds(800_000, 1_000_000, 800) && exceeds(800_001, 1_000_000, 800));
-        assert_eq!((permille(800_001, 1_000_000), permille(0, 0), permille(5, 0)), (801, 0, 0));
+        assert_eq!((permille(800_001, 1_000_000), permille_above(800_001, 1_000_000, 800)), (800, 801));
+        assert_eq!((permille_above(1, 2, 400), permille(0, 0), permille(5, 0)), (500, 0, 0));
         assert_eq!((permille(u64::MAX, u64::MAX), permille(u64::MAX, 1)), (1000, u64::MAX));
         assert!(exceeds(1, 0, 1000) && !exceeds(0, 0, 0));
     }

@@ -32,8 +32,10 @@ pub struct Context {
     pub entries: Vec<DictionaryEntry>,
     /// Types that keys are to have.
     pub expected: Vec<ExpectedTypes>,
-    /// Patterns of an earlier snapshot to compare with, if given.
+    /// Patterns of an earlier snapshot to compare with, if given and of the same shards.
     pub earlier: Option<EarlierPatterns>,
+    /// True if the earlier snapshot is of other shards.
+    pub earlier_has_other_shards: bool,
     /// Memory of the same keys on other servers, as far as computed.
     pub upgrades: Vec<UpgradeEstimate>,
 }

@@ -18,6 +18,8 @@ pub enum Need {
     ReferenceTime,
     /// Earlier report.
     Baseline,
+    /// Earlier report on the same shards.
+    BaselineOfShards,
     /// Data dictionary.
     Dictionary,
     /// Memory budgets.
@@ -74,6 +76,7 @@ impl Need {
             Need::SnapshotTime => text("a file does not say when it was taken", "有文件没有记录快照时间"),
             Need::ReferenceTime => text("there is no time to compare expiries with", "没有判断过期的基准时间"),
             Need::Baseline => text("there is no complete earlier report", "没有此前的完整报告"),
+            Need::BaselineOfShards => text("the earlier report is about other shards", "此前的报告包含的分片不同"),
             Need::Dictionary => text("the policy has no data dictionary", "策略中没有数据字典"),
             Need::Budget => text("the policy has no memory budget", "策略中没有内存预算"),
             Need::LongestLife => text("the policy sets no maximum time to live", "策略中没有 TTL 上限"),
@@ -124,6 +127,9 @@ impl Need {
             Need::ReferenceTime => text("give --at", "用 --at 给出"),
             Need::Baseline => {
                 text("give --baseline, a JSON report of an earlier snapshot", "用 --baseline 给出此前快照的 JSON 报告")
+            }
+            Need::BaselineOfShards => {
+                text("give a report on the same shards as --baseline", "用 --baseline 给出相同分片的报告")
             }
             Need::Dictionary => text(
                 "add [[dictionary]] to a policy file; `rdblens dictionary` drafts it",
@@ -190,6 +196,7 @@ impl Need {
             Need::WholeValues => Some("--max-memory"),
             Need::NewerServer => Some("--what-if"),
             Need::SnapshotTime
+            | Need::BaselineOfShards
             | Need::Dictionary
             | Need::Budget
             | Need::LongestLife

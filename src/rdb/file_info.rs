@@ -40,6 +40,8 @@ pub struct FileInfo {
     pub updates: u64,
     /// Number of hash templates.
     pub hash_templates: u64,
+    /// Number of keys that the databases announce in all; `None` if none does.
+    pub announced: Option<u64>,
     /// Hash templates before the first key.
     #[serde(skip)]
     pub templates: Option<Arc<Templates>>,
@@ -58,11 +60,12 @@ impl FileInfo {
             enterprise: false,
             updates: 0,
             hash_templates: 0,
+            announced: None,
             templates: None,
         }
     }
 
-    /// Adds the information in `item`; keys, database switches and size hints are ignored.
+    /// Adds the information in `item`; keys and database switches are ignored.
     pub fn observe(&mut self, item: &FileItem<'_>) {
         match item {
             FileItem::Aux(name, value) => self.observe_aux(name, value),
@@ -76,12 +79,13 @@ impl FileInfo {
             FileItem::SlotNumber(_) => self.enterprise = true,
             FileItem::Update => self.updates += 1,
             FileItem::HashTemplate => self.hash_templates += 1,
-            FileItem::ModuleAux(_)
-            | FileItem::Key(_)
-            | FileItem::Database(_)
-            | FileItem::DatabaseSize(..)
-            | FileItem::End => {}
+            FileItem::DatabaseSize(keys, _) => self.announce(*keys),
+            FileItem::ModuleAux(_) | FileItem::Key(_) | FileItem::Database(_) | FileItem::End => {}
         }
+    }
+
+    fn announce(&mut self, keys: u64) {
+        self.announced = Some(self.announced.unwrap_or_default().saturating_add(keys));
     }
 
     fn observe_aux(&mut self, name: &RawString<'_>, value: &RawString<'_>) {
@@ -119,6 +123,7 @@ impl FileInfo {
         self.enterprise |= next.enterprise;
         self.updates += next.updates;
         self.hash_templates += next.hash_templates;
+        next.announced.into_iter().for_each(|keys| self.announce(keys));
     }
 
     /// Returns the value of an auxiliary field.

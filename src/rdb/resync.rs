@@ -20,7 +20,7 @@ use known::{Known, Value};
 pub use profile::{KeyFacts, Profile};
 
 use super::boundary::{
-    FileFormat, MAX_KEY_LEN, Parts, can_start_record, is_same_key, may_follow_prefix, may_start_record,
+    EXPIRY_OPCODES, FileFormat, MAX_KEY_LEN, Parts, can_start_record, is_same_key, may_follow_prefix, may_start_record,
 };
 use super::cursor::Cursor;
 use super::header::{Family, RdbHeader};
@@ -53,13 +53,12 @@ const LONG_AUX_NAME: usize = 64;
 const LONG_AUX_BINARY: usize = 32;
 /// Bytes of an expiry in milliseconds, with its opcode.
 const EXPIRY_BYTES: usize = 9;
+/// Last RDB version whose servers write expiries in seconds (Redis 2.4).
+const LAST_WITH_SECONDS: u32 = 2;
 /// Expiries outside of these milliseconds, the years 2001 and 2286, are no evidence of a record.
 const USUAL_EXPIRY: Range<i64> = 1_000_000_000_000..10_000_000_000_000;
 
 /// Returns whether the bytes at `at` read as an expiry that keys hardly have.
-///
-/// The end of a damaged value may read so. Taken for the expiry of the sound key behind it, it would be invented; that key is found
-/// at its own start.
 fn begins_with_unusual_expiry(bytes: &[u8], at: usize) -> bool {
     let time = bytes.get(at..).and_then(expiry_ms);
     time.is_some_and(|time| !USUAL_EXPIRY.contains(&time))
@@ -171,7 +170,7 @@ impl<'a> Resync<'a> {
             if self.work > 0
                 && may_start_record(self.bytes, format, at)
                 && !self.follows_prefix(at)
-                && !begins_with_unusual_expiry(self.bytes, at)
+                && !self.begins_with_false_expiry(at)
                 && self.is_certain(at, goal)
             {
                 return Some(at);
@@ -184,7 +183,22 @@ impl<'a> Resync<'a> {
     fn follows_prefix(&self, at: usize) -> bool {
         let is_no_expiry =
             at.checked_sub(EXPIRY_BYTES).is_some_and(|before| begins_with_unusual_expiry(self.bytes, before));
-        !is_no_expiry && may_follow_prefix(self.bytes, at, self.enterprise)
+        !is_no_expiry && may_follow_prefix(self.bytes, at, self.expiry_opcodes(), self.enterprise)
+    }
+
+    /// Returns the opcodes of expiries that servers write in files of this version.
+    fn expiry_opcodes(&self) -> &'static [(u8, usize)] {
+        let has_seconds = self.header.family == Family::Redis && self.header.version <= LAST_WITH_SECONDS;
+        if has_seconds { EXPIRY_OPCODES } else { &EXPIRY_OPCODES[..1] }
+    }
+
+    /// Returns whether the bytes at `at` read as an expiry that keys hardly have, or that no server writes in such a file.
+    ///
+    /// The end of a damaged value may read so. Taken for the expiry of the sound key behind it, it would be invented, and servers
+    /// delete keys that have expired; that key is found at its own start.
+    fn begins_with_false_expiry(&self, at: usize) -> bool {
+        let is_unwritten = self.bytes.get(at) == Some(&byte::EXPIRE_TIME) && self.expiry_opcodes().len() < 2;
+        is_unwritten || begins_with_unusual_expiry(self.bytes, at)
     }
 
     /// Returns whether a certain boundary is at `at`.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Report, SourceFile, Weight};
 use crate::input::dragonfly_snapshot;
+use crate::units::Bytes;
 
 /// Returns for each file, given by name, the position of the first file of its server.
 pub(crate) fn first_files<'n>(names: impl IntoIterator<Item = &'n str>) -> Vec<usize> {
@@ -25,6 +26,12 @@ impl<'r> ServerFiles<'r> {
     /// Returns the files.
     pub fn files(&self) -> impl Iterator<Item = &'r SourceFile> {
         self.0.iter().copied()
+    }
+
+    /// Returns the memory that a limit is compared with: that of keys and tables, or the `used-mem` of the dump if that is more.
+    pub fn level(&self) -> Bytes {
+        let estimated = self.files().find_map(|file| file.total).unwrap_or(self.weight().memory);
+        self.files().filter_map(|file| file.used_mem).fold(estimated, Bytes::max)
     }
 
     /// Returns the number and memory of the keys.

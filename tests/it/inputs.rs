@@ -441,3 +441,36 @@ fn secrets_in_addresses_are_never_shown() {
     }
     assert!(!folder.path("s3:").exists());
 }
+
+/// Returns a dump of this version with one key, whose database announces `keys`.
+fn announcing(version: &str, keys: u8) -> Vec<u8> {
+    let head = [b"REDIS", version.as_bytes(), &[0xFE, 0, 0xFB, keys, 0]].concat();
+    [&head[..], b"\0\x01a\x01b\xFF", &[0; 8]].concat()
+}
+
+#[test]
+fn other_numbers_of_keys_than_announced_are_noted() {
+    let odd = "the file announces 3 keys, but holds 1";
+    for (version, keys, note) in [
+        ("0011", 1, None),
+        ("0011", 3, Some(odd)),
+        ("0011", 0, Some("the file announces 0 keys, but holds 1")),
+        // These servers announce expired keys, too, and leave them out.
+        ("0008", 3, None),
+        ("0008", 0, Some("the file announces 0 keys, but holds 1")),
+    ] {
+        let folder = Folder::new(&[("dump.rdb", announcing(version, keys))]);
+        for command in ["check dump.rdb", "analyze dump.rdb --full"] {
+            let output = folder.run(command);
+            let said = String::from_utf8([output.stdout.clone(), output.stderr.clone()].concat()).unwrap();
+            assert_eq!(status(&output), 0, "{command}: {said}");
+            let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+            match note {
+                Some(note) => assert!(said.contains(note), "{command} of {version}: {said}"),
+                None => assert!(!said.contains("announces"), "{command} of {version}: {said}"),
+            }
+        }
+        // Not all keys may have been read.
+        assert!(!stderr(&folder.run("keys dump.rdb --limit 0")).contains("announces"));
+    }
+}

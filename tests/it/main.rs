@@ -15,6 +15,7 @@ mod common;
 
 mod agreement;
 mod architecture;
+mod baseline;
 mod bench_dumps;
 mod breaking;
 mod cancel;

@@ -16,7 +16,7 @@ use crate::units::{Bytes, Millis};
 fn questions(policy: PolicySource, reference: Option<Millis>, top: usize) -> Arc<Questions> {
     let mut plan = Plan::new(ReadPlan::new(std::env::temp_dir()));
     (plan.policy, plan.top) = (policy, top);
-    Arc::new(questions_with(&plan, LoadedPolicy::load(&plan).unwrap(), reference).unwrap())
+    Arc::new(questions_with(&plan, LoadedPolicy::load(&plan).unwrap(), reference, &[]).unwrap())
 }
 
 /// Generates presets, and a policy with parameterised rules about names and two limits of one rule.

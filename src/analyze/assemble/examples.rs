@@ -41,7 +41,7 @@ fn report(rule: &Rule, sample: &RuleSample) -> Report {
         let earlier = report(rule, &RuleSample::of(sample.facts.before));
         plan.baseline = Some(Arc::new(NamedReport { name: "before.json".to_owned(), report: earlier }));
     }
-    let mut questions = questions_with(&plan, LoadedPolicy::load(&plan).unwrap(), Some(NOW)).unwrap();
+    let mut questions = questions_with(&plan, LoadedPolicy::load(&plan).unwrap(), Some(NOW), &[]).unwrap();
     if let Some(permille) = sample.facts.upgraded_permille {
         let memory: u64 = sample.keys.iter().map(|key| key.memory * key.times).sum();
         let upgrade = UpgradeEstimate { model: "a newer server".to_owned(), memory: Bytes(memory * permille / 1000) };
@@ -70,7 +70,7 @@ fn report(rule: &Rule, sample: &RuleSample) -> Report {
 /// Returns a report without keys, for tests of rules about the snapshot.
 pub fn empty_report() -> Report {
     let plan = Plan::new(ReadPlan::new(std::env::temp_dir()));
-    let questions = Arc::new(questions_with(&plan, LoadedPolicy::load(&plan).unwrap(), Some(NOW)).unwrap());
+    let questions = Arc::new(questions_with(&plan, LoadedPolicy::load(&plan).unwrap(), Some(NOW), &[]).unwrap());
     assemble::report(&plan, None, Aggregates::new(&questions), &[], Vec::new(), &questions)
 }
 

@@ -48,7 +48,8 @@ impl FleetRun {
         let plan = standard.with_upgrade(&plan).into_owned();
         let own = fleet.files.iter().map(|file| reference(&plan.read, file.ctime));
         let references = ReferenceTimes::new(fleet.reference_time, own);
-        let mut questions = questions_with(&plan, standard, references)?;
+        let names: Vec<String> = fleet.files.iter().map(|file| file.name.clone()).collect();
+        let mut questions = questions_with(&plan, standard, references, &names)?;
         let first = fleet.first.as_ref().map(plan::first_info).transpose()?;
         questions.checks.context.model = first.map(|about| input_file(0, String::new(), &about, &plan.read).1.model);
         questions.slotted = fleet.cluster;

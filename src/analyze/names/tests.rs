@@ -73,7 +73,7 @@ fn questions(policy: PolicySource, separators: &str) -> Questions {
         PolicySource::File { name, text } => PolicySource::File { name, text: text.replace('|', &separators[..1]) },
         preset @ PolicySource::Preset(_) => preset,
     };
-    questions_with(&plan, LoadedPolicy::load(&plan).unwrap(), Some(Millis(0))).unwrap()
+    questions_with(&plan, LoadedPolicy::load(&plan).unwrap(), Some(Millis(0)), &[]).unwrap()
 }
 
 /// Returns the final verdict on a key: broken rules, deviations, matches, and exemptions.

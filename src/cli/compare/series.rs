@@ -41,6 +41,10 @@ pub(super) fn series(args: &CompareArgs, given: &GivenFlags, mut plan: Plan, row
         let flags = OF_SNAPSHOTS.into_iter().chain(READING);
         given.refuse_for_reports(flags, "all inputs")?;
     }
+    if let Some(limit) = args.maxmemory {
+        // Rules about the limit are checked for dumps.
+        plan.read.config.set("maxmemory", &limit.to_string())?;
+    }
     let mut series = Series { grouped, ..Series::new(plan) };
     let found = list.len();
     for night in list {

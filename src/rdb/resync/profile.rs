@@ -33,6 +33,8 @@ pub struct Profile {
     pub(super) types: Vec<ValueType>,
     /// Length of the longest name that is no text.
     longest_binary: u64,
+    /// Keys whose name is not UTF-8.
+    not_utf8: u64,
 }
 
 /// Facts about one key, for the [`Profile`].
@@ -44,6 +46,8 @@ pub struct KeyFacts {
     has_usual_expiry: bool,
     pub(super) is_text: bool,
     is_empty: bool,
+    /// False if the name is stored as it is, and no UTF-8.
+    is_utf8: bool,
     /// Length of a name that is no text, otherwise 0.
     binary_len: u64,
 }
@@ -60,6 +64,10 @@ impl KeyFacts {
             has_usual_expiry: entry.expires_at.is_some_and(|at| USUAL_EXPIRY.contains(&at.0)),
             is_text,
             is_empty: entry.key.is_empty(),
+            is_utf8: match entry.key.form {
+                StringForm::Plain(bytes) => std::str::from_utf8(bytes).is_ok(),
+                StringForm::Int(_) | StringForm::Lzf { .. } => true,
+            },
             binary_len: if is_binary { entry.key.len() } else { 0 },
         }
     }
@@ -80,6 +88,7 @@ impl Profile {
         self.keys += 1;
         self.bare_strings += u64::from(key.is_bare_string());
         self.with_access += u64::from(key.has_access);
+        self.not_utf8 += u64::from(!key.is_utf8);
         self.longest_binary = self.longest_binary.max(key.binary_len);
         if !self.types.contains(&key.value_type) {
             self.types.push(key.value_type);
@@ -94,7 +103,7 @@ impl Profile {
     /// The fields of a hash with field expiries follow each other exactly as string keys without metadata do, so such keys
     /// must have a name like those of other keys.
     pub fn trusts(&self, key: &KeyFacts) -> bool {
-        if key.is_empty || self.lacks_access(key) {
+        if key.is_empty || self.lacks_access(key) || self.is_foreign(key) {
             return false;
         }
         let is_known = self.knows_shape(key);
@@ -111,6 +120,11 @@ impl Profile {
     pub fn is_overlong(&self, key: &KeyFacts) -> bool {
         let usual = if self.is_informed() { LONG_BINARY } else { MAX_KEY_LEN };
         key.binary_len > usual.max(self.longest_binary)
+    }
+
+    /// Returns whether a name is unlike all others and not UTF-8, although nearly all of these are.
+    pub fn is_foreign(&self, key: &KeyFacts) -> bool {
+        !key.is_utf8 && self.is_informed() && self.not_utf8 <= self.keys / 64 && !self.knows_shape(key)
     }
 
     /// Returns whether a key has no access metadata although nearly all others have.

@@ -22,6 +22,14 @@ pub(in crate::render) fn document(comparison: &KeyComparison, rows: usize, lang:
     Document { lang, headline: headline(comparison, lang), sections: sections.into_iter().flatten().collect() }
 }
 
+/// Returns the name of a side: that of its file, or the number of its files.
+fn name(side: &KeySide, lang: Lang) -> String {
+    match side.files.as_slice() {
+        [_] => side.name.clone(),
+        files => human::counted(files.len() as u64, nouns::FILE, lang),
+    }
+}
+
 fn headline(comparison: &KeyComparison, lang: Lang) -> Headline {
     let KeyComparison { before, after, sums, .. } = comparison;
     let (differing, equal) = (human::counted(sums.differing, nouns::KEY, lang), human::count(sums.equal));
@@ -43,10 +51,11 @@ fn headline(comparison: &KeyComparison, lang: Lang) -> Headline {
         section: "keys",
     };
     let bytes = |weight: KeyWeight| known(weight).map_or_else(String::new, |bytes| human::bytes(bytes.0));
+    let [old_name, new_name] = [before, after].map(|side| key_text::text(&name(side, lang)).into_owned());
     Headline {
         problems: problems(comparison, lang),
         more_problems: 0,
-        name: Err(say!(lang, "{} and {}", "{} 与 {}", key_text::text(&before.name), key_text::text(&after.name))),
+        name: Err(say!(lang, "{} and {}", "{} 与 {}", old_name, new_name)),
         identity: taken.into_iter().collect(),
         size: [
             say!(lang, "{} before", "此前 {}", human::counted(before.keys, nouns::KEY, lang)).into(),
@@ -103,7 +112,7 @@ fn sides(comparison: &KeyComparison, lang: Lang) -> Section {
     let table = Table::of(lang.of("Sides", "对比双方"), &sides, usize::MAX)
         .tones(|(_, side)| if side.complete { Tone::Plain } else { Tone::Alarm })
         .column(Column::text(heads::NONE), |(name, _)| *name)
-        .column(Column::text(heads::SNAPSHOT).shrink(16), |(_, side)| Cell::plain(&side.name))
+        .column(Column::text(heads::SNAPSHOT).shrink(16), |(_, side)| Cell::plain(&name(side, lang)))
         .column(Column::text(heads::TAKEN).spare(1), |(_, side)| side.taken.map(Cell::Time))
         .column(Column::number(heads::KEYS), |(_, side)| side.keys)
         .column(Column::number(heads::MEMORY), |(_, side)| known_memory(side.keys, side.memory))

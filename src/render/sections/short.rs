@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 
 use super::keys::{LENGTH, table as keys_table};
 use super::server::is_sized;
-use super::{expiry, findings, growth, headline, next, not_evaluated, notes, patterns, types, what_if, without_ttl};
+use super::{
+    expiry, files, findings, growth, headline, next, not_evaluated, notes, patterns, types, what_if, without_ttl,
+};
 use crate::render::document::{Block, Cell, Column, Document, Form, Prose, Scope, Section, Table};
 use crate::render::words::{heads, nouns, say};
-use crate::render::{Lang, human};
+use crate::render::{Lang, human, key_text};
 use crate::report::{KeyRow, PrefixNode, Report, WarningKind};
 use crate::sorting::CompactSort;
 use crate::units::Bytes;
@@ -112,11 +114,22 @@ pub(super) fn fill(report: &Report, lang: Lang) -> Option<String> {
     let left = human::bytes(limit.abs_diff(used));
     let what = if level.is_reported { lang.of("used-mem", "used-mem ") } else { lang.of("memory", "内存") };
     let state = if used <= limit { lang.of("free", "剩余") } else { lang.of("over", "超出") };
+    let fullest = fullest(report, limit, lang).unwrap_or_default();
     Some(say!(
         lang,
-        "{what} is {share} of maxmemory ({limit_text}): {left} {state}",
-        "{what}为 maxmemory（{limit_text}）的 {share}，{state} {left}"
+        "{what} is {share} of maxmemory ({limit_text}): {left} {state}{fullest}",
+        "{what}为 maxmemory（{limit_text}）的 {share}，{state} {left}{fullest}"
     ))
+}
+
+/// Returns the fullest of several servers, which share the sum of their limits: one may be full while there is room in all.
+fn fullest(report: &Report, limits: u64, lang: Lang) -> Option<String> {
+    let servers = report.servers();
+    let limit = limits / servers.len() as u64;
+    let server = servers.iter().filter(|_| servers.len() > 1).max_by_key(|server| server.level())?;
+    let name = key_text::text(files::own_part(&report.source.files, server.name()));
+    let (name, share) = (key_text::fit(&name, 32), human::share_of(server.level().0, limit));
+    Some(say!(lang, " (fullest: {name} at {share})", "（最满的 {name} 为 {share}）"))
 }
 
 /// Memory of the whole server and its limit. The memory is the figure that the rule `memory.headroom` judges.

@@ -29,7 +29,7 @@ pub(crate) use say;
 
 /// Says how many items of a list are not named.
 pub(in crate::render) fn others(more: usize, lang: Lang) -> String {
-    say!(lang, "{more} more", "另有 {more} 个")
+    say!(lang, "and {more} more", "另有 {more} 个")
 }
 
 /// Says how figures relate to the actual ones.

@@ -166,8 +166,10 @@ impl Layout {
                 SlotCommand { command, effect: SlotEffect::MoveSlots { from, to, slots } }
             }));
         }
+        // A node that was removed knows the cluster no more.
+        let stays = all().find(|node| !leaving[*node]).unwrap_or_default();
         for node in all().filter(|node| leaving[*node]) {
-            let command = format!("redis-cli --cluster del-node {} {}", address(0), id(node));
+            let command = format!("redis-cli --cluster del-node {} {}", address(stays), id(node));
             commands.push(SlotCommand { command, effect: SlotEffect::RemoveNode { node } });
         }
         commands

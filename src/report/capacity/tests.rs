@@ -282,6 +282,10 @@ fn nodes_join_and_leave() {
     assert_eq!(fewer.moved_slots, 384);
     assert_eq!(fewer.commands.last().unwrap().command, "redis-cli --cluster del-node ADDRESS_OF_NODE_1 ID_OF_NODE_3");
     assert_eq!(fewer.nodes.iter().map(|node| node.slots).collect::<Vec<_>>(), [8192, 8192, 0]);
+    // The first node leaves: the commands go through one that stays.
+    let servers = [node("a", cluster(0, 384)), node("b", cluster(384, 8384)), node("c", cluster(8384, 16_384))];
+    let fewer = planned(&servers, &[], CapacityPlan { nodes: Some(2), ..asked() }).slots.unwrap();
+    assert_eq!(fewer.commands.last().unwrap().command, "redis-cli --cluster del-node ADDRESS_OF_NODE_2 ID_OF_NODE_1");
     let even = slots(3);
     assert!(even.max_to_mean < 1.001, "{}", even.max_to_mean);
 }

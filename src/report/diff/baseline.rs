@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::nights::{files_of, other_shards};
 use super::policy_change::PolicyChange;
 use super::row_groups::{self, RowGroup, RowMatching};
 use super::{NamedReport, Report};
@@ -169,6 +170,13 @@ pub fn warnings(earlier: &NamedReport, report: &Report) -> Vec<Warning> {
     }
     if before.options.selection != report.options.selection {
         warn(WarningKind::BaselineOtherSelection);
+    }
+    let shards = other_shards(&files_of([before]), &files_of([report]));
+    if !shards.is_empty() {
+        warn(WarningKind::BaselineOtherShards { shards });
+    }
+    if before.taken().zip(report.taken()).is_some_and(|(then, now)| then > now) {
+        warn(WarningKind::BaselineLater);
     }
     if !before.has_findings() {
         warn(WarningKind::BaselineWithoutFindings);

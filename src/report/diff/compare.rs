@@ -195,7 +195,10 @@ impl Comparer {
         let (first, last) = (self.first?, self.last?);
         let servers = last.report.servers().len().max(1) as u64;
         let limit = plan.maxmemory.filter(|limit| limit.0 > 0).map(|limit| Bytes(limit.0.saturating_mul(servers)));
-        let trend = trend::trend(&self.points, limit);
+        let mut trend = trend::trend(&self.points, limit);
+        if let (Some(trend), Some(instance)) = (&mut trend, &last.report.instance) {
+            trend.note_used(instance.used_mem);
+        }
         let policies = PolicyChange::of_reports(&first.report, &last.report);
         let mut warnings = warnings(&self.points, trend.is_some(), limit.is_some());
         warnings.extend(policies.as_ref().and_then(PolicyChange::warning).map(Warning::new));

@@ -222,7 +222,8 @@ impl Report {
         };
         let points: Vec<(Millis, Bytes)> = rows.into_iter().map(size).collect();
         let limit = self.instance.as_ref().and_then(|instance| instance.maxmemory).filter(|limit| limit.0 > 0);
-        let trend = through(points.clone(), of, limit.filter(|_| has_totals))?;
+        let mut trend = through(points.clone(), of, limit.filter(|_| has_totals))?;
+        trend.note_used(self.instance.as_ref().and_then(|instance| instance.used_mem));
         Some((points, trend))
     }
 }

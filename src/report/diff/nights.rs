@@ -227,6 +227,14 @@ pub(crate) fn compare_shards(nights: &[Option<&[String]>]) -> Vec<ShardsOfNight>
     found
 }
 
+/// Returns the shards that only one of two nights has, given the names of their files; none if they have nothing in common.
+pub(crate) fn other_shards(before: &[String], now: &[String]) -> Vec<String> {
+    match compare_shards(&[Some(before), Some(now)]).pop() {
+        Some(ShardsOfNight::Added(shards) | ShardsOfNight::Lacks(shards, _)) => shards,
+        Some(ShardsOfNight::Whole) | None => Vec::new(),
+    }
+}
+
 /// Returns the names of the files of several reports.
 pub(crate) fn files_of<'r>(reports: impl IntoIterator<Item = &'r Report>) -> Vec<String> {
     reports.into_iter().flat_map(|report| &report.source.files).map(|file| file.name.clone()).collect()

@@ -2,7 +2,9 @@
 //! reports has collapsed to `{*}`.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
+use super::nights::without_date;
 use super::{Report, separators};
 use crate::pattern::joined::{COLLAPSED, JoinedPattern, TreeTexts, join};
 use crate::pattern::segment::Separators;
@@ -14,6 +16,8 @@ pub(super) struct RowMatching {
     /// Strict mode of the patterns of each report.
     strict: [bool; 2],
     separators: Separators,
+    /// Shards of the files of each report, by name: rows about files are told by shard, as every night has other names.
+    shards: [BTreeMap<String, String>; 2],
 }
 
 /// Rows about the same keys.
@@ -32,13 +36,19 @@ pub(super) struct RowGroup<'a> {
 impl RowMatching {
     /// Returns the settings for two reports.
     pub fn of(before: &Report, now: &Report) -> RowMatching {
-        RowMatching { strict: [before, now].map(Report::has_strict_patterns), separators: separators(before, now) }
+        RowMatching {
+            strict: [before, now].map(Report::has_strict_patterns),
+            separators: separators(before, now),
+            shards: [before, now].map(shards_by_file),
+        }
     }
 
     /// Puts rows of the earlier and the later report together.
-    pub fn groups<'a>(&self, rows: [&[&'a FindingPattern]; 2]) -> Vec<RowGroup<'a>> {
-        let listed = rows.map(|rows| {
-            let named = rows.iter().enumerate().filter_map(|(at, row)| Some((at, row.pattern.as_deref()?)));
+    pub fn groups<'a>(&'a self, rows: [&[&'a FindingPattern]; 2]) -> Vec<RowGroup<'a>> {
+        let listed = [0, 1].map(|side| {
+            let text = |pattern: &'a str| self.shards[side].get(pattern).map_or(pattern, String::as_str);
+            let named = rows[side].iter().enumerate();
+            let named = named.filter_map(|(at, row)| Some((at, text(row.pattern.as_deref()?))));
             named.unzip::<usize, &str, Vec<_>, Vec<_>>()
         });
         let [before, now] = &listed;
@@ -66,6 +76,14 @@ impl RowMatching {
         }
         groups
     }
+}
+
+/// Returns the shard of each file of a report, unless several files have the same.
+fn shards_by_file(report: &Report) -> BTreeMap<String, String> {
+    let files = || report.source.files.iter().map(|file| (file.name.clone(), without_date(&file.name)));
+    let mut times: BTreeMap<String, usize> = BTreeMap::new();
+    files().for_each(|(_, shard)| *times.entry(shard).or_default() += 1);
+    files().filter(|(_, shard)| times.get(shard) == Some(&1)).collect()
 }
 
 impl RowGroup<'_> {

@@ -67,8 +67,20 @@ pub struct Reached {
     pub earliest: Option<Millis>,
     /// Latest date within the confidence interval; null if memory may not grow at all.
     pub latest: Option<Millis>,
-    /// True if the limit is exceeded already.
+    /// True if the limit is exceeded already, by the line or by the `used-mem` of the last snapshot.
     pub already: bool,
+}
+
+impl Trend {
+    /// Notes the memory that the server reports for the last snapshot: it includes more than keys and tables, so that the limit may be
+    /// exceeded before the line reaches it.
+    pub(super) fn note_used(&mut self, used: Option<Bytes>) {
+        if let Some(reached) = &mut self.reached
+            && used.is_some_and(|used| used >= reached.maxmemory)
+        {
+            *reached = Reached { maxmemory: reached.maxmemory, at: None, earliest: None, latest: None, already: true };
+        }
+    }
 }
 
 /// Fits the line through complete snapshots of known memory: what others lack would bend it. Returns `None` unless there are two of
@@ -247,6 +259,12 @@ mod tests {
         assert_eq!(reached(&[100, 100, 100], 1000).at, None);
         let already = reached(&[100, 200, 300], 250);
         assert!(already.already && already.at.is_none());
+        // The server reports more than keys and tables take.
+        let mut by_server = trend(&nights(&[100, 200, 300]), Some(Bytes(400))).unwrap();
+        by_server.note_used(Some(Bytes(399)));
+        assert!(by_server.reached.is_some_and(|reached| !reached.already && reached.at.is_some()));
+        by_server.note_used(Some(Bytes(400)));
+        assert!(by_server.reached.is_some_and(|reached| reached.already && reached.at.is_none()));
     }
 
     #[test]

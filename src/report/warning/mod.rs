@@ -72,6 +72,14 @@ pub enum WarningKind {
         /// Number of places.
         places: u64,
     },
+    /// The file announces another number of keys than it holds: damage that reads as sound records, or a writer that does not
+    /// count.
+    OtherNumberOfKeys {
+        /// Keys that its databases announce.
+        announced: u64,
+        /// Keys that it holds.
+        keys: u64,
+    },
     /// Keys without elements, which servers skip when they load the file.
     EmptyKeys {
         /// Number of keys.
@@ -202,6 +210,13 @@ pub enum WarningKind {
     },
     /// The baseline was made with another selection of keys.
     BaselineOtherSelection,
+    /// The baseline and the report are of different shards: growth of patterns is not judged.
+    BaselineOtherShards {
+        /// Those that only one of them has.
+        shards: Vec<String>,
+    },
+    /// The snapshot of the baseline is the later one.
+    BaselineLater,
     /// The baseline has no findings: all findings count as new.
     BaselineWithoutFindings,
     /// A compared snapshot is incomplete: missing keys look like shrinking.
@@ -281,6 +296,8 @@ pub enum WarningKind {
     },
     /// Several servers hold keys of one slot, so they are not the nodes of one cluster.
     SlotsOverlap,
+    /// The plan has fewer than three nodes, which a cluster needs to replace one that fails.
+    ClusterTooSmall,
     /// The list of cluster nodes has one with slots whose snapshot is not among the inputs.
     ClusterNodeMissing,
     /// The keys are not in the slots that the list of nodes says.
@@ -351,6 +368,8 @@ impl WarningKind {
             BaselineIncomplete
                 | BaselineOtherServer
                 | BaselineOtherSelection
+                | BaselineOtherShards { .. }
+                | BaselineLater
                 | BaselineWithoutFindings
                 | BaselineUnknownMemory { .. }
                 | PoliciesDiffer { .. }

@@ -53,6 +53,18 @@ impl WarningKind {
                 format!("key metadata (expiry, idle time) without a key: {places}"),
                 format!("有元数据（过期时间、空闲时间）但没有 key：{places} 处"),
             ),
+            OtherNumberOfKeys { announced, keys } => {
+                let (announced, keys) = (grouped(*announced), grouped(*keys));
+                filled(
+                    singular(format!(
+                        "the file announces {announced} keys, but holds {keys}: it may be damaged, and rdblens salvage looks for \
+                         lost keys"
+                    )),
+                    format!(
+                        "文件声明有 {announced} 个 key，实际有 {keys} 个：文件可能已损坏，可用 rdblens salvage 查找丢失的 key"
+                    ),
+                )
+            }
             EmptyKeys { keys } => filled(
                 format!("keys without elements, which servers skip when they load the file: {keys}"),
                 format!("有 {keys} 个没有元素的 key，服务器加载时会跳过"),
@@ -242,6 +254,14 @@ impl WarningKind {
                 format!("其中 {keys} 个 key 的内存未知：仅此就会显示为增长"),
             ),
             BaselineOtherSelection => fixed("it was made with another selection of keys", "生成时的 key 筛选条件不同"),
+            BaselineOtherShards { shards } => filled(
+                format!(
+                    "it is about other shards, so growth of patterns is not judged; only one of the reports has {}",
+                    listed(shards, ", ")
+                ),
+                format!("包含的分片不同，因此不判断模式的增长；仅其中一份报告含有 {}", listed(shards, "、")),
+            ),
+            BaselineLater => fixed("its snapshot is later than this one", "其快照晚于本次快照"),
             BaselineWithoutFindings => fixed(
                 "it has no findings, so that all of this report count as new",
                 "其中没有违规记录，因此本报告的违规全部算作新增",
@@ -357,6 +377,10 @@ impl WarningKind {
             SlotsOverlap => fixed(
                 "slots are not planned: two inputs hold keys of the same slot; give one snapshot of each primary",
                 "未规划槽的分配：两个输入含有同一槽的 key；每个主节点请只提供一份快照",
+            ),
+            ClusterTooSmall => fixed(
+                "a cluster needs at least three masters to replace one that fails, and redis-cli creates none with fewer: give --nodes 3",
+                "集群至少需要三个主节点才能完成故障转移，redis-cli 也不会创建更小的集群：请指定 --nodes 3",
             ),
             ClusterNodeMissing => fixed(
                 "slots are not planned: a node of the cluster has slots, but no snapshot; give one of each primary",

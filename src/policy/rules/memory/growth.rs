@@ -4,7 +4,7 @@
 //! a new pattern counts as 0 before. On small instances, less is abnormal: there, `share` of all earlier memory takes the place
 //! of `least`, but at least 1 MiB. If the earlier report lists only its heaviest patterns, an unlisted pattern was at most as
 //! heavy as the lightest listed one, and as all that is not listed; it is compared with the lesser of these; a pattern with a collapsed level (`{*}`) with all that it covers, listed
-//! or not. Without an earlier report of the same keys the rule cannot be evaluated.
+//! or not. Without an earlier report of the same keys and shards the rule cannot be evaluated.
 
 use crate::policy::Context;
 use crate::policy::earlier::{EarlierPatterns, EarlierWeight};
@@ -108,6 +108,7 @@ impl PatternRule for GrowthRule {
 
     fn needs(&self, known: &Known<'_>) -> Option<Need> {
         match known.context.earlier.as_ref().filter(|earlier| earlier.is_known()) {
+            None if known.context.earlier_has_other_shards => Some(Need::BaselineOfShards),
             None => Some(Need::Baseline),
             Some(earlier) if earlier.lacks_memory => Some(Need::KnownMemory),
             Some(_) => known.lacks_memory(),

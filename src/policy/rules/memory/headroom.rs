@@ -5,7 +5,7 @@
 //! with that limit each, so each is checked on its own.
 
 use crate::policy::Context;
-use crate::policy::capacity::{estimated_memory, exceeds, permille};
+use crate::policy::capacity::{estimated_memory, exceeds, permille_above};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{
     Breach, BuiltRule, DetailField, DetailValue, Known, Need, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit,
@@ -129,7 +129,7 @@ impl SnapshotRule for HeadroomRule {
                 is_label: true,
                 keys,
                 memory,
-                measured: Some(permille(needed.0, limit.0)),
+                measured: Some(permille_above(needed.0, limit.0, self.max)),
                 allowed: Some(self.max),
                 details: [MAXMEMORY.with(DetailValue::Bytes(limit))].into_iter().chain(said).collect(),
                 ..Breach::default()

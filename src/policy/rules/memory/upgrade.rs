@@ -5,7 +5,7 @@
 
 use std::cmp::Reverse;
 
-use crate::policy::capacity::{UpgradeEstimate, comparable_memory, exceeds, permille, upgrades};
+use crate::policy::capacity::{UpgradeEstimate, comparable_memory, exceeds, permille_above, upgrades};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{
     Breach, BuiltRule, DetailField, DetailValue, Known, Need, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit,
@@ -100,7 +100,7 @@ impl SnapshotRule for UpgradeRule {
         vec![Breach {
             keys: report.totals.keys,
             memory: report.totals.memory,
-            measured: Some(permille(saved, now.0)),
+            measured: Some(permille_above(saved, now.0, self.saves)),
             allowed: Some(self.saves),
             saves: Some(Bytes(saved)),
             details: [BEST.with(DetailValue::Text(best.model.clone())), ALTERNATIVES.with(DetailValue::Parts(list))]

@@ -8,7 +8,7 @@
 use std::cmp::Reverse;
 
 use crate::policy::Context;
-use crate::policy::capacity::{exceeds, permille};
+use crate::policy::capacity::{exceeds, permille_above};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{
     Breach, BuiltRule, DetailField, DetailValue, Known, Need, Rule, RuleMeta, Severity, SnapshotRule, Text, Unit,
@@ -92,7 +92,7 @@ impl SnapshotRule for VolatilePolicy {
         vec![Breach {
             keys: forever.keys,
             memory: forever.memory,
-            measured: Some(permille(forever.memory.0, all.0)),
+            measured: Some(permille_above(forever.memory.0, all.0, self.max)),
             allowed: Some(self.max),
             details: [POLICY.with(DetailValue::Text(policy.to_owned())), PATTERNS.with(DetailValue::Parts(patterns))]
                 .into(),

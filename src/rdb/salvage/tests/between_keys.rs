@@ -115,3 +115,28 @@ fn damage_leaves_no_second_counter() {
     assert!(records(&out).iter().all(|(.., record)| record.starts_with(b"\xf9\x03\0")));
     assert!(records(&out).len() >= 78);
 }
+
+#[test]
+fn damage_leaves_no_expiry_that_no_server_writes() {
+    let behind = strings(0, "user:more", 40)[6..].to_vec();
+    let of_version = |version: &[u8; 4]| {
+        let items = [&strings(0, "user", 40)[..], &[0xEE; 50], b"\xfd\x61\xd2\x5a\x03", &behind].concat();
+        let (_, out) = saved(&[b"REDIS", &version[..], &items, b"\xff", &[0; 8]].concat());
+        let records = records(&out);
+        assert!(records.len() >= 79, "{}", records.len());
+        records.iter().filter(|(.., record)| record.starts_with(b"\xfd")).count()
+    };
+    assert_eq!(of_version(b"0011"), 0);
+}
+
+#[test]
+fn members_of_a_set_are_no_keys_among_names_of_text() {
+    let false_set = |n: u8| [2, 3, 0xC0, 0x39 + n, 0xC2, 4, 0xC0, n, 0xC0, n + 10, 0xC0, n + 20, 0xC0, n + 30];
+    let false_sets: Vec<u8> = (0..6).flat_map(false_set).collect();
+    let behind = strings(0, "user:more", 40)[6..].to_vec();
+    let items = [&strings(0, "user", 40)[..], &[0xEE; 50], &false_sets, &behind].concat();
+    let (survey, out) = saved(&file(&items));
+    let kept = records(&out);
+    assert!(kept.iter().all(|(_, name, _)| name.starts_with(b"user:")), "{kept:?}");
+    assert!(kept.len() >= 79 && survey.gaps.len() == 1, "{}", kept.len());
+}

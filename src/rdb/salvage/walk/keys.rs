@@ -149,8 +149,8 @@ impl<'a> Walk<'a> {
         if !may_lack_expiry && self.profile.trusts(facts) {
             return false;
         }
-        // Servers write access metadata for all keys or for none.
-        if !may_lack_expiry && has_no_access {
+        // Servers write access metadata for all keys or for none, and members of integer sets read as keys of arbitrary bytes.
+        if !may_lack_expiry && has_no_access || self.profile.is_foreign(facts) {
             return true;
         }
         leading.rejected += 1;
