@@ -70,9 +70,9 @@ impl Need {
     /// Returns the reason why a rule was not evaluated.
     pub const fn reason(self) -> Text {
         match self {
-            Need::Maxmemory => text("the memory limit of the server is unknown", "不知道服务器的内存上限"),
-            Need::MaxmemoryPolicy => text("the eviction policy of the server is unknown", "不知道服务器的淘汰策略"),
-            Need::Now => text("the current time was not given", "没有给出当前时间"),
+            Need::Maxmemory => text("the memory limit of the server is unknown", "服务器的内存上限未知"),
+            Need::MaxmemoryPolicy => text("the eviction policy of the server is unknown", "服务器的淘汰策略未知"),
+            Need::Now => text("the current time was not given", "未指定当前时间"),
             Need::SnapshotTime => text("a file does not say when it was taken", "有文件没有记录快照时间"),
             Need::ReferenceTime => text("there is no time to compare expiries with", "没有判断过期的基准时间"),
             Need::Baseline => text("there is no complete earlier report", "没有此前的完整报告"),
@@ -92,11 +92,11 @@ impl Need {
                 "部分 value 超出内存上限，未予分析",
             ),
             Need::Shards => text("the input is one server outside a cluster", "输入只有一个非集群实例"),
-            Need::OtherNodes => text("only one node of the cluster was given", "只给出了集群的一个节点"),
+            Need::OtherNodes => text("only one node of the cluster was given", "只提供了集群的一个节点"),
             Need::NewerServer => text("memory on a newer server was not estimated", "没有估算新版本服务器的内存"),
-            Need::Checksum => text("a checksum was not verified", "有校验和未经校验"),
+            Need::Checksum => text("a checksum was not verified", "有文件的校验和未经校验"),
             Need::StoredChecksum => text("a file has no checksum", "有文件没有校验和"),
-            Need::LaterNow => text("the given time is before a snapshot", "给出的时间早于快照"),
+            Need::LaterNow => text("the given time is before a snapshot", "指定的时间早于快照"),
             Need::MemoryLimit => text("the server has no memory limit", "服务器没有内存上限"),
             Need::WholeFiles => text("a file could not be read completely", "有文件未能完整读取"),
             Need::CompressedSizes => text("no string of a file is compressed", "有文件中没有压缩存储的 string"),
@@ -115,25 +115,25 @@ impl Need {
     /// Returns what to do so that the rule is evaluated.
     pub const fn remedy(self) -> Text {
         match self {
-            Need::Maxmemory => text("give --maxmemory, such as 4GB", "用 --maxmemory 给出，例如 4GB"),
+            Need::Maxmemory => text("give --maxmemory, such as 4GB", "用 --maxmemory 指定，例如 4GB"),
             Need::MaxmemoryPolicy => {
-                text("give --maxmemory-policy, such as volatile-lru", "用 --maxmemory-policy 给出，例如 volatile-lru")
+                text("give --maxmemory-policy, such as volatile-lru", "用 --maxmemory-policy 指定，例如 volatile-lru")
             }
-            Need::Now => text("give --now", "用 --now 给出"),
+            Need::Now => text("give --now", "用 --now 指定"),
             Need::SnapshotTime => text(
                 "use dumps of Redis 3.2 or newer, which record the time",
                 "使用 Redis 3.2 及以上版本的快照，其中记录了时间",
             ),
-            Need::ReferenceTime => text("give --at", "用 --at 给出"),
+            Need::ReferenceTime => text("give --at", "用 --at 指定"),
             Need::Baseline => {
-                text("give --baseline, a JSON report of an earlier snapshot", "用 --baseline 给出此前快照的 JSON 报告")
+                text("give --baseline, a JSON report of an earlier snapshot", "用 --baseline 指定此前快照的 JSON 报告")
             }
             Need::BaselineOfShards => {
-                text("give a report on the same shards as --baseline", "用 --baseline 给出相同分片的报告")
+                text("give a report on the same shards as --baseline", "用 --baseline 指定相同分片的报告")
             }
             Need::Dictionary => text(
                 "add [[dictionary]] to a policy file; `rdblens dictionary` drafts it",
-                "在策略文件中添加 [[dictionary]]；`rdblens dictionary` 可生成初稿",
+                "在策略文件中添加 [[dictionary]]；`rdblens dictionary` 可生成草稿",
             ),
             Need::Budget => text("add [[budget]] to a policy file", "在策略文件中添加 [[budget]]"),
             Need::LongestLife => text("set max of the rule or of a [[ttl_class]]", "设置该规则或 [[ttl_class]] 的 max"),
@@ -150,11 +150,11 @@ impl Need {
                 "use a dump of a server with an LRU or LFU maxmemory-policy",
                 "在 maxmemory-policy 为 LRU 或 LFU 的服务器上生成快照",
             ),
-            Need::Values => text("give --inspect-values", "用 --inspect-values 开启"),
-            Need::WholeValues => text("give a larger --max-memory", "给出更大的 --max-memory"),
-            Need::Shards | Need::OtherNodes => text("give the files of all shards", "给出所有分片的文件"),
-            Need::NewerServer => text("give --what-if, such as redis-8.2", "用 --what-if 给出，例如 redis-8.2"),
-            Need::Checksum => text("read whole files, without --no-checksum", "读完整个文件，不用 --no-checksum"),
+            Need::Values => text("give --inspect-values", "用 --inspect-values 启用"),
+            Need::WholeValues => text("give a larger --max-memory", "调大 --max-memory"),
+            Need::Shards | Need::OtherNodes => text("give the files of all shards", "提供所有分片的文件"),
+            Need::NewerServer => text("give --what-if, such as redis-8.2", "用 --what-if 指定，例如 redis-8.2"),
+            Need::Checksum => text("read whole files, without --no-checksum", "读取整个文件，不加 --no-checksum"),
             Need::StoredChecksum => text(
                 "dump with rdbchecksum yes; `rdblens check` validates every value of this file",
                 "生成快照时设置 rdbchecksum yes；`rdblens check` 可逐个校验此文件中的 value",
@@ -162,7 +162,7 @@ impl Need {
             Need::LaterNow => text("correct --now", "更正 --now"),
             Need::MemoryLimit => text(
                 "set maxmemory on the server, and pass it with --maxmemory",
-                "在服务器上设置 maxmemory，并用 --maxmemory 给出",
+                "在服务器上设置 maxmemory，并用 --maxmemory 指定",
             ),
             Need::WholeFiles => text(
                 "repeat the backup; `rdblens check` says where the file is damaged",

@@ -28,7 +28,7 @@ static META: RuleMeta = RuleMeta {
     },
     fix: Text {
         en: "split it over several keys, trim it on writes, and read it with HSCAN, SSCAN or ZSCAN",
-        zh: "拆成多个 key 处理；写入时裁剪；用 HSCAN、SSCAN、ZSCAN 渐进读取",
+        zh: "拆成多个 key；写入时裁剪；用 HSCAN、SSCAN、ZSCAN 渐进读取",
     },
     params: &[ParamSpec {
         name: "max",

@@ -28,7 +28,7 @@ static META: RuleMeta = RuleMeta {
         en: "Unless lazyfree-lazy-expire is on, the server deletes an expired key at once on its main thread: a sorted set of two \
              million members with a TTL of one hour blocks all clients when it expires, and the slow log does not show \
              the reason.",
-        zh: "除非开启惰性释放（lazyfree-lazy-expire），过期 key 会在主线程上一次性删除：一个 200 万成员的 zset 设置 1 小时过期，到期时会阻塞所有请求，而且不会出现在慢查询中。",
+        zh: "除非开启惰性释放（lazyfree-lazy-expire），过期 key 会在主线程上一次性删除：一个含 200 万个成员的 zset 设置 1 小时过期，到期时会阻塞所有请求，而且不会出现在慢查询中。",
     },
     fix: Text {
         en: "reduce its size first: split it, or delete it in steps (HSCAN and HDEL, SSCAN and SREM, ZREMRANGEBYRANK, \

@@ -19,11 +19,11 @@ static META: RuleMeta = RuleMeta {
     why: Text {
         en: "Frequent reads and writes of long strings can saturate the network and delay all other commands of the \
              single-threaded server.",
-        zh: "频繁读写很长的 string 容易打满网卡，并让单线程的服务器上其他命令排队等待。",
+        zh: "频繁读写很长的 string 容易打满网卡，并让单线程服务器上的其他命令排队等待。",
     },
     fix: Text {
         en: "split the value, store the object as a hash and read single fields, or compress it in the client",
-        zh: "拆分；改用 hash 并按字段读取；或在客户端压缩",
+        zh: "拆分 value；改用 hash 并按字段读取；或在客户端压缩",
     },
     params: &[ParamSpec {
         name: "max",

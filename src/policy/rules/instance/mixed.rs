@@ -56,7 +56,7 @@ static META: RuleMeta = RuleMeta {
             name: "segments",
             what: Text {
                 en: "maximum number of businesses, counted by first segment",
-                zh: "按第一段统计允许的最多业务数",
+                zh: "允许的最大业务数，按首段统计",
             },
             default: ParamDefault::Int(5),
         },
@@ -88,7 +88,7 @@ static META: RuleMeta = RuleMeta {
             name: "owners",
             what: Text {
                 en: "maximum number of owners, counted by the data dictionary",
-                zh: "按数据字典统计允许的最多负责人数",
+                zh: "允许的最大负责人数，按数据字典统计",
             },
             default: ParamDefault::Int(1),
         },

@@ -17,12 +17,12 @@ use crate::policy::sample::{RuleSample, SampleKey};
 static META: RuleMeta = RuleMeta {
     id: "key.charset",
     severity: Severity::Must,
-    problem: Text { en: "character outside the set `chars`", zh: "含有 chars 以外的字符" },
+    problem: Text { en: "character outside the set `chars`", zh: "key 名含有 chars 以外的字符" },
     what: Text { en: "only characters of the set `chars` and separators", zh: "只含 chars 中的字符和分隔符" },
     why: Text {
         en: "A small set of characters keeps the spelling of names consistent and makes them safe to use in shells, glob \
              patterns, URLs and dashboards.",
-        zh: "限定一小组字符，可使含义相同的 key 名写法一致，并能安全地用于 shell、匹配模式、URL 和监控面板。",
+        zh: "限定一小组字符，可使含义相同的 key 名写法一致，并能安全地用于 shell、通配符、URL 和仪表盘。",
     },
     fix: Text {
         en: "write names in characters of the set: English words or pinyin in place of another script, with words separated as the \

@@ -52,7 +52,7 @@ static META: RuleMeta = RuleMeta {
             name: "unfilled_ids",
             what: Text {
                 en: "whether ids that were never filled in count: null, undefined, %d, ${id}",
-                zh: "未填入的标识（null、undefined、%d、${id}）是否也算",
+                zh: "未填入的 id（null、undefined、%d、${id}）是否也算",
             },
             default: ParamDefault::Flag(false),
         },

@@ -12,8 +12,8 @@ use crate::policy::sample::{RuleSample, SampleKey};
 static META: RuleMeta = RuleMeta {
     id: "key.length",
     severity: Severity::Should,
-    problem: Text { en: "name longer than {max} characters", zh: "key 名超过 {max} 字符" },
-    what: Text { en: "the name has at most {max} characters", zh: "key 名不超过 {max} 字符" },
+    problem: Text { en: "name longer than {max} characters", zh: "key 名超过 {max} 个字符" },
+    what: Text { en: "the name has at most {max} characters", zh: "key 名不超过 {max} 个字符" },
     why: Text {
         en: "Every name is kept in memory along with its value and sent with every command; with millions of keys, names \
           alone can take more memory than values.",

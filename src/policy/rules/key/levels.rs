@@ -19,11 +19,11 @@ static META: RuleMeta = RuleMeta {
     why: Text {
         en: "The standards assign a meaning to each segment: business, module, table, id. If one is missing, tools that \
              group by prefix mix different data, and names collide with those of other modules.",
-        zh: "规范规定了 key 名各段的含义：业务、模块、表、标识。缺少一段时，按前缀归类的工具会把不同数据混在一起，同一业务的下一个模块也容易产生冲突。",
+        zh: "规范规定了 key 名各段的含义：业务、模块、表、id。缺少一段时，按前缀归类的工具会把不同数据混在一起，key 名也容易与其他模块冲突。",
     },
     fix: Text {
         en: "add the levels that are missing between business and id: `user:12345` becomes `user:profile:12345`",
-        zh: "在业务名和标识之间补上缺少的层级：`user:12345` 改为 `user:profile:12345`",
+        zh: "在业务名和 id 之间补上缺少的层级：`user:12345` 改为 `user:profile:12345`",
     },
     params: &[ParamSpec {
         name: "min",

@@ -21,13 +21,13 @@ static META: RuleMeta = RuleMeta {
     severity: Severity::Must,
     problem: Text { en: "no business prefix", zh: "缺少业务前缀" },
     what: Text {
-        en: "at least two segments, the first of which names a business", zh: "至少两段，且第一段说明业务"
+        en: "at least two segments, the first of which names a business", zh: "至少两段，且首段说明业务"
     },
     why: Text {
         en: "A prefix prevents collisions between applications, and owners, dashboards and this report group keys by it. \
           A name with one segment, or whose first segment is empty, has no letter or is an id or a date, does not tell which \
           business owns the key.",
-        zh: "前缀避免两个应用的 key 名互相冲突，负责人、监控面板和本报告都按前缀归类。只有一段，或第一段为空、不含任何文字（如仅为数字）、是 id 或日期的 key 名，无法说明它属于哪个业务。",
+        zh: "前缀可避免不同应用的 key 名互相冲突，负责人、仪表盘和本报告都按前缀归类。只有一段，或首段为空、不含字母或汉字（如仅为数字）、是 id 或日期的 key 名，无法说明它属于哪个业务。",
     },
     fix: Text {
         en: "prefix the name with the service or module and a colon: `user:profile:12345`; use colons instead of \

@@ -17,7 +17,7 @@ static META: RuleMeta = RuleMeta {
     why: Text {
         en: "A name begins with its business or module, which is a word. A digit or sign at the start usually means that \
              the prefix of an id was forgotten.",
-        zh: "key 名以业务名或模块名开头，而它们都是单词。以数字或符号开头的，通常是忘了加前缀的标识。",
+        zh: "key 名以业务名或模块名开头，而它们都是单词。以数字或符号开头的，通常是忘了加前缀的 id。",
     },
     fix: Text {
         en: "prefix the name with the business or module: `12345` becomes `user:profile:12345`",

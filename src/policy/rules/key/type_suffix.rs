@@ -19,12 +19,12 @@ use crate::record::Kind;
 static META: RuleMeta = RuleMeta {
     id: "key.type-suffix",
     severity: Severity::Must,
-    problem: Text { en: "last segment does not name the type of the value", zh: "最后一段不是 value 类型" },
-    what: Text { en: "the last segment names the type of the value", zh: "最后一段为 value 类型" },
+    problem: Text { en: "last segment does not name the type of the value", zh: "末段未标明 value 的类型" },
+    what: Text { en: "the last segment names the type of the value", zh: "末段标明 value 的类型" },
     why: Text {
         en: "The name then tells which commands apply to the key, and applications do not encounter values of an \
              unexpected type.",
-        zh: "看到 key 名就知道可用哪些命令，应用也不会遇到与预期不同类型的 value。",
+        zh: "看到 key 名就知道可用哪些命令，应用也不会遇到类型与预期不符的 value。",
     },
     fix: Text {
         en: "end the name with the type: `user:basic.info:1001` becomes `user:basic.info:1001:string`",

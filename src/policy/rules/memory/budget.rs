@@ -21,7 +21,7 @@ static META: RuleMeta = RuleMeta {
     why: Text {
         en: "Counters and configuration may live forever, and data without expiry only grows. A budget limits this growth \
              before it displaces other data.",
-        zh: "计数器、配置项等持久类数据可以不设置过期时间，但不过期的数据只增不减。应通过内存预算限制其增长。",
+        zh: "计数器、配置项等可以永久保存，但不过期的数据只增不减。内存预算可在其挤占其他数据之前限制增长。",
     },
     fix: Text {
         en: "delete data that is no longer needed, set an expiry, or raise the budget after review",

@@ -26,7 +26,7 @@ static META: RuleMeta = RuleMeta {
     severity: Severity::Must,
     problem: Text {
         en: "pattern is new, or grew to more than `factor` times its memory, by `least` or `share` of all memory",
-        zh: "模式新出现，或内存增长到 factor 倍以上，且增量达到 least 或全部内存的 share",
+        zh: "模式新出现，或内存超过此前的 factor 倍，且增量达到 least 或全部内存的 share",
     },
     what: Text {
         en: "no pattern grows to more than `factor` times its earlier memory, if it grew by `least` or `share` of all memory",
@@ -35,11 +35,11 @@ static META: RuleMeta = RuleMeta {
     why: Text {
         en: "Sudden growth of a pattern usually means a runaway write loop, a missing TTL or a feature without planned memory. \
              Found the next day it is a small fix; found at maxmemory it is an outage.",
-        zh: "模式的内存突然增长，往往意味着循环写入、忘记设置过期时间，或未规划内存的新功能。次日发现只需小修，等到内存打满就是故障。",
+        zh: "模式的内存突然增长，往往意味着写入循环失控、忘记设置过期时间，或新功能上线前未规划内存。次日发现只需小修，等到内存打满就是故障。",
     },
     fix: Text {
         en: "find the release or job that writes these keys; set a TTL or a budget",
-        zh: "查明是哪个版本或任务在写这些 key；为其设置过期时间或内存预算",
+        zh: "查明是哪次发布或哪个任务在写这些 key；为其设置过期时间或内存预算",
     },
     params: &[
         ParamSpec {

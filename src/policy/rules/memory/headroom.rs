@@ -22,8 +22,8 @@ const TEN_MIB: SampleFacts = SampleFacts { maxmemory: Some(10 << 20), ..SampleFa
 static META: RuleMeta = RuleMeta {
     id: "memory.headroom",
     severity: Severity::Must,
-    problem: Text { en: "more than `max` of maxmemory in use", zh: "内存使用超过 maxmemory 的 max" },
-    what: Text { en: "at most `max` of maxmemory in use", zh: "内存使用不超过 maxmemory 的 max" },
+    problem: Text { en: "more than `max` of maxmemory in use", zh: "内存使用量超过 maxmemory 的 max" },
+    what: Text { en: "at most `max` of maxmemory in use", zh: "内存使用量不超过 maxmemory 的 max" },
     why: Text {
         en: "Traffic peaks, fragmentation, client buffers and copy-on-write during a fork need memory in addition to the data. \
              When memory is exhausted, the server evicts keys or refuses writes.",
@@ -43,7 +43,7 @@ static META: RuleMeta = RuleMeta {
             name: "required",
             what: Text {
                 en: "whether a server with `maxmemory 0`, which is no limit, violates the rule",
-                zh: "maxmemory 为 0（无上限）的服务器是否算违反",
+                zh: "maxmemory 为 0（无上限）的服务器是否算违规",
             },
             default: ParamDefault::Flag(false),
         },

@@ -26,7 +26,7 @@ static META: RuleMeta = RuleMeta {
     },
     what: Text {
         en: "no newer server would save more than `saves` of the memory",
-        zh: "升级到更新版本可节省的内存不超过 saves",
+        zh: "升级到更高版本可节省的内存不超过 saves",
     },
     why: Text {
         en: "Newer servers store the same data in less memory: more compact encodings, smaller entries, fewer pointers. An \
@@ -41,7 +41,7 @@ static META: RuleMeta = RuleMeta {
         name: "saves",
         what: Text {
             en: "minimum share of the memory saved for an upgrade to be worthwhile",
-            zh: "值得升级的内存节省比例",
+            zh: "值得升级的最小内存节省比例",
         },
         default: ParamDefault::Share(100),
     }],

@@ -39,7 +39,7 @@ static META: RuleMeta = RuleMeta {
         en: "Under volatile-* a server evicts only keys with a TTL. Keys without one stay forever; once they fill the memory, \
              everything else has been evicted and writes fail. Keys that `ttl.missing` allows to live forever do not count; \
              hashes whose fields expire, but not the key, do.",
-        zh: "volatile-* 策略只淘汰设置了过期时间的 key，未设置过期时间的数据会成为“永久数据”，永远不被回收；它们占满内存后，其他数据都已被淘汰，写入也会失败（OOM）。按 `ttl.missing` 可以永久保存的 key 不计；只有字段设置了过期时间、key 本身没有的 hash 也计入。",
+        zh: "volatile-* 策略只淘汰设置了过期时间的 key，未设置过期时间的数据会成为“永久数据”，永远不被回收；它们占满内存后，其他数据都已被淘汰，写入也会失败（OOM）。按 `ttl.missing` 可以永久保存的 key 不计；只有字段设置了过期时间、key 本身未设置的 hash 也计入。",
     },
     fix: Text {
         en: "set a TTL on cached data, move permanent data to a separate instance, or use an allkeys-* policy",

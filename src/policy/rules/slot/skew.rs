@@ -25,9 +25,9 @@ use crate::units::Bytes;
 static META: RuleMeta = RuleMeta {
     id: "slot.skew",
     severity: Severity::Must,
-    problem: Text { en: "hash slot or shard much heavier than the others", zh: "内存倾斜的哈希槽或分片" },
+    problem: Text { en: "hash slot or shard much heavier than the others", zh: "哈希槽或分片存在内存倾斜" },
     what: Text {
-        en: "no hash slot or shard is much heavier than the others", zh: "没有内存倾斜的哈希槽或分片"
+        en: "no hash slot or shard is much heavier than the others", zh: "哈希槽之间、分片之间没有内存倾斜"
     },
     why: Text {
         en: "A slot is the smallest unit that a cluster can move. Data concentrated in one slot, by a hash tag or a big key, \
@@ -42,7 +42,8 @@ static META: RuleMeta = RuleMeta {
         ParamSpec {
             name: "slot_ratio",
             what: Text {
-                en: "maximum memory of a slot, as multiple of the mean", zh: "槽内存允许达到均值的倍数"
+                en: "maximum memory of a slot, as multiple of the mean",
+                zh: "单个槽的内存允许达到平均值的倍数",
             },
             default: ParamDefault::Int(10),
         },
@@ -60,7 +61,9 @@ static META: RuleMeta = RuleMeta {
         },
         ParamSpec {
             name: "shard_over",
-            what: Text { en: "maximum excess of a shard over the mean", zh: "分片内存允许超出均值的比例" },
+            what: Text {
+                en: "maximum excess of a shard over the mean", zh: "单个分片的内存允许超出平均值的比例"
+            },
             default: ParamDefault::Share(300),
         },
         ParamSpec {

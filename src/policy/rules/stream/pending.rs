@@ -27,12 +27,12 @@ static META: RuleMeta = RuleMeta {
     why: Text {
         en: "A delivered but unacknowledged entry is unfinished work: its consumer has failed, is too slow, or does not call \
              XACK. The list of pending entries takes memory itself and keeps growing.",
-        zh: "已投递但未确认的消息意味着工作没有完成：消费者故障、过慢，或漏掉 XACK。待确认列表（PEL）本身占用内存并持续增长。",
+        zh: "已投递但未确认的消息意味着工作没有完成：消费者故障、过慢，或漏掉 XACK。未确认消息列表（PEL）本身占用内存并持续增长。",
     },
     fix: Text {
         en: "inspect with XPENDING, reassign entries with XAUTOCLAIM (before 6.2: XCLAIM), acknowledge with XACK, remove dead consumers with \
              XGROUP DELCONSUMER",
-        zh: "用 XPENDING 查看，用 XAUTOCLAIM（6.2 之前为 XCLAIM）转移，处理后 XACK 确认，用 XGROUP DELCONSUMER 移除失效消费者",
+        zh: "用 XPENDING 查看，用 XAUTOCLAIM（6.2 之前为 XCLAIM）转移，处理后用 XACK 确认，用 XGROUP DELCONSUMER 移除失效消费者",
     },
     params: &[
         ParamSpec {

@@ -36,7 +36,7 @@ static META: RuleMeta = RuleMeta {
     },
     fix: Text {
         en: "add entries with XADD … MAXLEN ~ 1000 or MINID ~ … (only from 6.2 on), and trim existing ones with XTRIM",
-        zh: "写入时使用 XADD … MAXLEN ~ 1000 或 MINID ~ …（6.2 起才有），并用 XTRIM 修剪一次",
+        zh: "写入时使用 XADD … MAXLEN ~ 1000 或 MINID ~ …（6.2 起才有），并用 XTRIM 修剪已有的消息",
     },
     params: &[
         ParamSpec {

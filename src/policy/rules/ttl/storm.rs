@@ -71,7 +71,7 @@ static META: RuleMeta = RuleMeta {
             name: "second",
             what: Text {
                 en: "of the keys that expire around a one-second window, the maximum share within it",
-                zh: "前后时段过期的 key 中，允许在一秒内过期的比例",
+                zh: "在一秒的时间窗口及其前后过期的 key 中，该窗口内允许的最大占比",
             },
             default: ParamDefault::Share(50),
         },
@@ -79,7 +79,7 @@ static META: RuleMeta = RuleMeta {
             name: "ten_seconds",
             what: Text {
                 en: "of the keys that expire around a ten-second window, the maximum share within it",
-                zh: "前后时段过期的 key 中，允许在十秒内过期的比例",
+                zh: "在十秒的时间窗口及其前后过期的 key 中，该窗口内允许的最大占比",
             },
             default: ParamDefault::Share(100),
         },
@@ -87,7 +87,7 @@ static META: RuleMeta = RuleMeta {
             name: "minute",
             what: Text {
                 en: "of the keys that expire around a one-minute window, the maximum share within it; half of that share for half a minute",
-                zh: "前后时段过期的 key 中，允许在一分钟内过期的比例；半分钟为其一半",
+                zh: "在一分钟的时间窗口及其前后过期的 key 中，该窗口内允许的最大占比；半分钟的窗口减半",
             },
             default: ParamDefault::Share(400),
         },
@@ -103,7 +103,7 @@ static META: RuleMeta = RuleMeta {
             name: "factor",
             what: Text {
                 en: "shares up to this multiple of an even spread are always allowed",
-                zh: "占比不超过均匀打散时的该倍数则不算违规",
+                zh: "占比不超过均匀打散时的多少倍不算违规",
             },
             default: ParamDefault::Int(2),
         },

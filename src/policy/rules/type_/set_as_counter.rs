@@ -17,7 +17,7 @@ static META: RuleMeta = RuleMeta {
     severity: Severity::Hint,
     problem: Text {
         en: "set of more than `max` members whose name indicates a counter",
-        zh: "按 key 名用于计数的 set 超过 max 个成员",
+        zh: "用于计数的 set（按 key 名判断）成员数超过 max",
     },
     what: Text {
         en: "no set of more than `max` members has a name that indicates a counter",
@@ -26,7 +26,7 @@ static META: RuleMeta = RuleMeta {
     why: Text {
         en: "A set of visitors stores every visitor, at about fifty bytes each. A HyperLogLog counts any number of them in \
              12 KB with a standard error of 0.81 %, and a Bloom filter answers whether a visitor was seen.",
-        zh: "用 set 统计访客要保存每个成员，每个约五十字节；HyperLogLog 只用 12 KB 就能统计任意数量（标准误差约 0.81 %），布隆过滤器可判断是否出现过。",
+        zh: "用 set 统计访客要保存每个访客，每个约 50 字节；HyperLogLog 只用 12 KB 就能统计任意数量（标准误差约 0.81 %），布隆过滤器可判断某个访客是否出现过。",
     },
     fix: Text {
         en: "count with PFADD and PFCOUNT; test membership with a Bloom filter (BF.ADD, BF.EXISTS) or a bitmap of ids",

@@ -79,7 +79,7 @@ static META: RuleMeta = RuleMeta {
             name: "prefixes",
             what: Text {
                 en: "segments that say what a key is for, which never count as objects; measures among them count as attributes beside others, as `user:1:rate`",
-                zh: "说明 key 用途的段：不是对象；只有与其他属性并列的计量词才算属性，例如 `user:1:rate` 中的 rate",
+                zh: "说明 key 用途的段，不视为对象；其中的计量词只有与其他属性并列时才算属性，例如 `user:1:rate` 中的 rate",
             },
             default: ParamDefault::Words(&INFRASTRUCTURE),
         },

@@ -68,7 +68,7 @@ static META: RuleMeta = RuleMeta {
             name: "per_client",
             what: Text {
                 en: "allow random values on several locks, as the id of the client that holds them",
-                zh: "允许多把锁共用同一随机值，即持有这些锁的客户端的标识",
+                zh: "允许多把锁共用同一随机值，即持有这些锁的客户端的 id",
             },
             default: ParamDefault::Flag(true),
         },
@@ -76,7 +76,7 @@ static META: RuleMeta = RuleMeta {
             name: "most",
             what: Text {
                 en: "in patterns with at least this many locks, a random value held by more than half of them is treated as a constant (UUIDs excepted)",
-                zh: "同一模式下有多少把锁、且超过半数持有同一随机值时，该值视为常量（UUID 除外）",
+                zh: "同一模式下的锁达到此数，且超过半数持有同一随机值时，该值视为常量（UUID 除外）",
             },
             default: ParamDefault::Int(20),
         },

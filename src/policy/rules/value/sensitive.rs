@@ -59,14 +59,15 @@ static META: RuleMeta = RuleMeta {
             name: "fields",
             what: Text {
                 en: "endings of field names that hold a password, in lower case without _ - .",
-                zh: "视为密码的字段名结尾（小写，不含 _ - .）",
+                zh: "字段名以这些词结尾时，其值视为密码（小写，不含 _ - .）",
             },
             default: ParamDefault::Words(FIELDS),
         },
         ParamSpec {
             name: "names",
             what: Text {
-                en: "words of key names whose value is a password", zh: "key 名中的词，其 value 视为密码"
+                en: "words of key names whose value is a password",
+                zh: "key 名含有这些词时，其 value 视为密码",
             },
             default: ParamDefault::Words(NAMES),
         },
@@ -74,7 +75,7 @@ static META: RuleMeta = RuleMeta {
             name: "min",
             what: Text {
                 en: "minimum number of sampled keys that hold the same kind",
-                zh: "样本中至少有多少个 key 含有同一种类才报告",
+                zh: "样本中至少有多少个 key 含有同一种类的数据才报告",
             },
             default: ParamDefault::Int(1),
         },
