@@ -97,7 +97,7 @@ impl Draft<'_> {
             let line = say!(
                 lang,
                 "{more} lighter patterns are left out; a larger --top includes them.",
-                "另有 {more} 个较小的模式未列出：用 --top 增加。"
+                "另有 {more} 个较小的模式未列出，调大 --top 即可包含。"
             );
             writeln!(out, "# {line}")?;
         }
@@ -126,7 +126,7 @@ impl Draft<'_> {
 
     fn head(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
         let files: Vec<_> = report.source.files.iter().map(|file| one_line(&file.name)).collect();
-        let (lang, files) = (self.lang, files.join(", "));
+        let (lang, files) = (self.lang, files.join(self.lang.of(", ", "、")));
         writeln!(out, "# {}", say!(lang, "A data dictionary, drafted from {files}.", "数据字典草稿，来自 {files}。"))?;
         let todo = "Fill in the blanks, and join or remove entries; docs/policy.md explains every line. An entry without an owner \
                     registers nothing.";
@@ -140,12 +140,13 @@ impl Draft<'_> {
             let fit = report.findings.dictionary.as_ref();
             for unused in fit.map_or(&[][..], |fit| &fit.unused) {
                 let unused = quoted(unused);
-                let line = say!(lang, "No key matches its entry {unused}.", "没有 key 匹配它的条目 {unused}。");
+                let line = say!(lang, "No key matches its entry {unused}.", "没有 key 匹配该策略的条目 {unused}。");
                 writeln!(out, "# {line}")?;
             }
             for incomplete in fit.map_or(&[][..], |fit| &fit.incomplete) {
                 let incomplete = quoted(incomplete);
-                let line = say!(lang, "Its entry {incomplete} names no owner.", "它的条目 {incomplete} 未填负责人。");
+                let line =
+                    say!(lang, "Its entry {incomplete} names no owner.", "该策略的条目 {incomplete} 未填负责人。");
                 writeln!(out, "# {line}")?;
             }
             return writeln!(out);

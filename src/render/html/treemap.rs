@@ -199,7 +199,7 @@ impl Mapper {
         MapArea {
             place: AreaPlace::of(rect, CANVAS),
             figure: self.figure(rest.memory),
-            facts: format!("{name}: {}", self.facts(rest, None)),
+            facts: say!(self.lang, "{name}: {}", "{name}：{}", self.facts(rest, None)),
             name: HtmlName { shown: name, whole: None },
             opens: None,
             shade: "rest",

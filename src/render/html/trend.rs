@@ -121,7 +121,7 @@ impl TrendView {
         let dots = chart.points.iter().map(|&(at, size)| Dot {
             x: percent(permille(axes.x(at.0.into()))),
             y: percent(permille(axes.y(size.0.into()))),
-            title: format!("{}: {}", human::time(at.0), human::bytes(size.0)),
+            title: say!(lang, "{}: {}", "{}：{}", human::time(at.0), human::bytes(size.0)),
         });
         let figure = |at: i128, size: i128| Figure {
             x: percent(permille(axes.x(at))),

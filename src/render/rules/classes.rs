@@ -17,8 +17,8 @@ pub(super) fn table(policy: &Policy, lang: Lang) -> Table {
     Table::of("", &policy.classes, usize::MAX)
         .column(Column::text(heads::CLASS), |class| key_text::text(&class.name).into_owned())
         .column(Column::text(heads::EXPIRY), |class| match class.required {
-            true => lang.of("required", "必须"),
-            false => lang.of("optional", "可无"),
+            true => lang.of("required", "必须设置"),
+            false => lang.of("optional", "可不设置"),
         })
         .column(Column::text(heads::AT_MOST), |class| time(class.max))
         .column(Column::text(heads::JITTER), |class| time(class.jitter))
@@ -31,7 +31,7 @@ pub(super) fn table(policy: &Policy, lang: Lang) -> Table {
 fn keys(class: &TtlClass, lang: Lang) -> String {
     let patterns = match class.patterns.as_slice() {
         [] => lang.of("those of its dictionary entries", "数据字典中归入该类别的 key").to_owned(),
-        all if class.locks && all == lock_patterns() => lang.of("named like a lock", "名称像锁的 key").to_owned(),
+        all if class.locks && all == lock_patterns() => lang.of("named like a lock", "按名称判断为锁的 key").to_owned(),
         all => {
             let named: Vec<_> = all.iter().take(NAMED).map(|pattern| key_text::text(&pattern.text)).collect();
             let more = match all.len().saturating_sub(NAMED) {

@@ -58,7 +58,7 @@ pub fn all(presets: &[Policy], options: TableOptions, out: &mut dyn Write) -> io
     if rows.iter().any(|(_, severities)| severities.iter().any(|cell| cell.contains(' '))) {
         page.text(lang.of(
             "Two severities in a cell: the preset sets the rule twice, with different limits.",
-            "一格中有两个级别：该预设对这条规则设置了两次，限制不同。",
+            "一格中有两个级别：该预设对这条规则设置了两次，限值不同。",
         ))?;
     }
     // The column of demands is the first to be left out.
@@ -143,7 +143,7 @@ pub fn in_force(policy: &Policy, options: TableOptions, out: &mut dyn Write) -> 
     let lists = [
         (policy.entries.len(), ["dictionary entry", "dictionary entries", "个数据字典条目"]),
         (policy.budgets.len(), ["budget", "budgets", "个内存预算"]),
-        (policy.exemptions.len(), ["exemption", "exemptions", "个豁免"]),
+        (policy.exemptions.len(), ["exemption", "exemptions", "条豁免"]),
     ];
     let words: Vec<String> = lists
         .into_iter()

@@ -93,7 +93,7 @@ fn ttl(key: &SampleKey, lang: Lang) -> String {
         0 => lang.of("all expire in {}", "全部在 {}后过期").replace("{}", &left),
         step => {
             let step = span(step.unsigned_abs(), lang);
-            format!("{one}{}", lang.of(", each next {} later", "，其后每个晚 {}").replace("{}", &step))
+            format!("{one}{}", lang.of(", each next {} later", "，其后每个依次晚 {}").replace("{}", &step))
         }
     }
 }

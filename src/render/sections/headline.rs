@@ -155,17 +155,17 @@ impl Words<'_> {
             memory,
         };
         let prefix = report.prefixes.tree.first().map(dominant_prefix).map(|node| {
-            answer(lang.of("heaviest prefix", "最大前缀"), Cell::pattern(&node.prefix), node.keys, node.memory)
+            answer(lang.of("heaviest prefix", "最大的前缀"), Cell::pattern(&node.prefix), node.keys, node.memory)
         });
         let pattern = report.patterns.list.first().map(|row| {
-            answer(lang.of("heaviest pattern", "最大模式"), Cell::pattern(&row.pattern), row.keys, row.memory)
+            answer(lang.of("heaviest pattern", "最大的模式"), Cell::pattern(&row.pattern), row.keys, row.memory)
         });
         let kind = types::heaviest(&report.types).map(|HeaviestType { kind, weight, encoding }| {
             let which = match encoding {
                 Some(encoding) => say!(lang, "{kind} as {}", "{kind}（{}）", key_text::text(encoding)),
                 None => kind.name().to_owned(),
             };
-            answer(lang.of("heaviest type", "最大类型"), which.into(), weight.keys, weight.memory)
+            answer(lang.of("heaviest type", "最大的类型"), which.into(), weight.keys, weight.memory)
         });
         let key = report.top.by_memory.first().map(|row| {
             answer(lang.of("heaviest key", "最大的 key"), Cell::from(&row.key), 1, row.memory.unwrap_or_default())
@@ -353,7 +353,7 @@ impl Words<'_> {
         let said = say!(
             lang,
             "{collections} over the size limits will expire, which can block the server.",
-            "{collections} 超过大小限制且将过期，过期删除可能阻塞服务器。"
+            "{collections} 超过大小上限且将过期，过期删除可能阻塞服务器。"
         );
         (big.expiring > 0).then_some(said)
     }

@@ -62,7 +62,7 @@ fn steps(report: &Report) -> Vec<Step> {
             &flags,
             selected,
             "the keys of the heaviest pattern, one row per key",
-            "最大模式的 key，每个一行",
+            "最大的模式中的 key，每行一个",
         ));
     }
     if let (Some(heaviest), Some(selected)) = (types::heaviest(&report.types), settings_for_any_type(report)) {
@@ -71,7 +71,7 @@ fn steps(report: &Report) -> Vec<Step> {
             &flags,
             selected,
             "the keys of the heaviest type, one row per key",
-            "最大类型的 key，每个一行",
+            "最大的类型中的 key，每行一个",
         ));
     }
     let cut = Text { en: "all columns, as JSON", zh: "全部列（JSON）" };

@@ -89,5 +89,5 @@ fn problems_of(file: &SourceFile, lang: Lang) -> Vec<String> {
         problems.push(say!(lang, "{keys} with a damaged value", "{keys} 的 value 受损"));
     }
     let name = inline_visible(&key_text::text(&file.name));
-    problems.into_iter().map(|problem| format!("{name}: {problem}")).collect()
+    problems.into_iter().map(|problem| say!(lang, "{name}: {problem}", "{name}：{problem}")).collect()
 }

@@ -30,7 +30,7 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
                     server.";
         caveats.insert(
             0,
-            lang.of(said, "某个模型下所有 key 的内存未知，无法对比：可用 --server 按其他服务器估算。").into(),
+            lang.of(said, "某个模型下所有 key 的内存未知，无法对比：可用 --server 按其他服务器计算。").into(),
         );
     }
     Some(if caveats.is_empty() { section } else { section.with(Block::Notes(caveats, 0)) })

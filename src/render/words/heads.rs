@@ -58,7 +58,7 @@ heads! {
     EXPIRES = "expires", "过期时间";
     EXPIRES_BEFORE = "expires before", "此前过期时间";
     EXPIRES_IN = "expires in", "剩余时间";
-    EXPIRY = "expiry", "过期";
+    EXPIRY = "expiry", "过期时间";
     FIELDS = "fields", "字段数";
     FIELD_NAMES = "field names", "字段名";
     FILE = "file", "文件";
@@ -73,7 +73,7 @@ heads! {
     HEAVIEST_KEY = "heaviest key", "最大的 key";
     IDLE = "idle", "空闲时间";
     IN_TOTAL = "total", "总计";
-    IDLE_KEYS = "idle keys", "闲置 key 数";
+    IDLE_KEYS = "idle keys", "空闲 key 数";
     JITTER = "offset", "随机偏移";
     KEY = "key", "key 名";
     KEYS = "keys", "key 数";
@@ -103,7 +103,7 @@ heads! {
     NOT_USED_7 = "> 7 d", "超过 7 天";
     NOT_USED_30 = "> 30 d", "超过 30 天";
     NOT_USED_90 = "> 90 d", "超过 90 天";
-    COLD_SHARE = "share idle > 7 d", "超过 7 天占其内存";
+    COLD_SHARE = "share idle > 7 d", "超过 7 天的占比";
     NOW = "now", "当前";
     OF_KEYS = "of keys", "key 占比";
     OF_MEMORY = "of memory", "内存占比";

@@ -90,9 +90,7 @@ impl WarningKind {
                     "not read, because that needs more memory or temporary space than allowed: {keys} keys; give a larger \
                      --max-memory or --max-temp"
                 )),
-                format!(
-                    "有 {keys} 个 key 需要的内存或临时空间超出上限，未予分析；请给出更大的 --max-memory 或 --max-temp"
-                ),
+                format!("有 {keys} 个 key 需要的内存或临时空间超出上限，未予分析；请调大 --max-memory 或 --max-temp"),
             ),
             UpdatesNotApplied { commands } => filled(
                 format!("commands written while the snapshot was taken, not in the figures: {commands}"),
@@ -105,7 +103,7 @@ impl WarningKind {
                 ),
                 format!(
                     "紧凑 hash 的内存未知：输入只能读取一次，无法计算其分摊的字段名（hash 模板：{templates}），\
-                     请先写入文件"
+                     请先将输入保存为文件"
                 ),
             ),
             TooManyFieldSets { limit } => filled(
@@ -114,7 +112,7 @@ impl WarningKind {
                      share of the names, and ordinary hashes with further sets are not converted"
                 ),
                 format!(
-                    "不同的字段名组合超过 {limit} 种：其余组合的紧凑 hash 未计入字段名的分摊，普通 hash 按不转换估算"
+                    "不同的字段名组合超过 {limit} 种：其余组合的紧凑 hash 未计入字段名的分摊，普通 hash 按不转换计算"
                 ),
             ),
             UnknownMemory { keys, stored_bytes, modules } => {
@@ -138,7 +136,9 @@ impl WarningKind {
                     "what-if: the memory of {keys} keys is unknown on one of the servers: excluded from all what-if sums, \
                      including the current ones"
                 )),
-                format!("假设分析：{keys} 个 key 在某个服务器上的内存未知，该部分的合计（包括当前的）均不含这些 key"),
+                format!(
+                    "假设分析：{keys} 个 key 在其中某个服务器上的内存未知，假设分析的所有合计（包括当前值）均不含这些 key"
+                ),
             ),
             SearchIndexes { modules } => filled(
                 format!(
@@ -181,7 +181,7 @@ impl WarningKind {
                         "the files are from different servers; the memory of each is computed as for its own: {}",
                         en.join(", ")
                     ),
-                    format!("文件来自不同的服务器，各自按自己的版本估算内存：{}", zh.join("、")),
+                    format!("文件来自不同的服务器，各自按自己的版本计算内存：{}", zh.join("、")),
                 )
             }
             RuleNotChecked { rule } => filled(
@@ -194,7 +194,7 @@ impl WarningKind {
                      computed as for {assumed}; --server corrects it"
                 ),
                 format!(
-                    "快照没有记录服务器版本：RDB 版本 {rdb_version} 由 {} 写入，内存按 {assumed} 估算；可用 --server 指定",
+                    "快照没有记录服务器版本：RDB 版本 {rdb_version} 由 {} 写入，内存按 {assumed} 计算；可用 --server 指定",
                     writers.replace(", ", "、")
                 ),
             ),
@@ -207,19 +207,19 @@ impl WarningKind {
             ),
             PricedAsOpenSource => fixed(
                 "memory is computed as for open-source Redis of this version: not compared with Redis Enterprise",
-                "内存按同版本的开源 Redis 估算：没有与 Redis Enterprise 核对过",
+                "内存按同版本的开源 Redis 计算：没有与 Redis Enterprise 核对过",
             ),
             NoModel => fixed(
                 "no memory model for this server: --server computes memory as for another server",
-                "没有该服务器的内存模型：可用 --server 按其他服务器估算",
+                "没有该服务器的内存模型：可用 --server 按其他服务器计算",
             ),
             ServerTooOld => fixed(
                 "MEMORY USAGE was introduced in Redis 4.0: memory is computed as for Redis 4.0",
-                "Redis 4.0 才有 MEMORY USAGE：内存按 Redis 4.0 的方式估算",
+                "Redis 4.0 才有 MEMORY USAGE：内存按 Redis 4.0 的方式计算",
             ),
             ServerTooNew => fixed(
                 "unknown newer server version: memory is computed as for the newest known version",
-                "服务器版本高于已知的最新版本：内存按已知的最新版本估算",
+                "服务器版本高于已知的最新版本：内存按已知的最新版本计算",
             ),
             ModelLittleChecked => fixed(
                 "the model of this server was checked against single values of a real one, not against whole dumps",
@@ -247,11 +247,11 @@ impl WarningKind {
             ),
             BaselineOtherServer => fixed(
                 "computed for another server or other settings, which alone causes differences",
-                "其数字按另一种服务器或不同配置估算，这一点本身就会造成差异",
+                "其数字按另一种服务器或不同配置计算，这一点本身就会造成差异",
             ),
             BaselineUnknownMemory { keys } => filled(
                 format!("the memory of {keys} of its keys is unknown: growth may come from that alone"),
-                format!("其中 {keys} 个 key 的内存未知：仅此就会显示为增长"),
+                format!("其中 {keys} 个 key 的内存未知：增长可能仅由此造成"),
             ),
             BaselineOtherSelection => fixed("it was made with another selection of keys", "生成时的 key 筛选条件不同"),
             BaselineOtherShards { shards } => filled(
@@ -312,7 +312,7 @@ impl WarningKind {
                     "the figures are computed for different servers, which alone causes differences: {}",
                     models.join("; ")
                 ),
-                format!("各报告按不同的服务器估算内存，这一点本身就会造成差异：{}", models.join("；")),
+                format!("各报告按不同的服务器计算内存，这一点本身就会造成差异：{}", models.join("；")),
             ),
             TimesMissing => fixed(
                 "not every snapshot says when it was taken: those are left out of the trend",
@@ -370,7 +370,7 @@ impl WarningKind {
                     listed(asks, ", ")
                 ),
                 format!(
-                    "并非所有输入都能回答 --what-if {}：已保存的报告只含生成时的方案；请提供快照文件",
+                    "并非所有输入都有 --what-if {} 的结果：已保存的报告只含生成时指定的方案；请提供快照文件",
                     listed(asks, "、")
                 ),
             ),

@@ -52,7 +52,7 @@ pub(super) fn section(plan: &Capacity, lang: Lang) -> Option<Section> {
         section = section.lead(say!(
             lang,
             "The numbers of nodes follow from the memory alone: slot {slot} fits on no node.",
-            "节点数按全部内存合计得出：槽 {slot} 放不进其中任何一个。"
+            "节点数按全部内存合计得出：槽 {slot} 放不进任何一个节点。"
         ));
     }
     let full = plan.demand.scenarios.iter().filter(|_| too_heavy.is_none());
@@ -91,7 +91,7 @@ fn shrinks(plan: &Capacity, lang: Lang) -> Option<String> {
     Some(say!(
         lang,
         "Memory shrinks: at this rate it reaches zero on {date}, so there is no forecast from then on.",
-        "内存在缩小：按此趋势到 {date} 将归零，因此该日期及之后的推算没有意义。"
+        "内存在缩小：按此趋势将于 {date} 归零，因此不再预测该日及之后的情况。"
     ))
 }
 

@@ -18,7 +18,7 @@ pub(super) fn business(plan: &Capacity, lang: Lang) -> Option<Section> {
     let note = lang.of(
         "At least: a stored report hides small prefixes, or has no owners. Give the dump, or a report made with --min-share 0 \
          or with --policy.",
-        "“至少”：有报告省略了较小的前缀，或没有负责人信息。请改用快照文件，或用 --min-share 0、用 --policy 重新生成报告。",
+        "“至少”：有报告省略了较小的前缀，或没有负责人信息。请改用快照文件，或用 --min-share 0 或 --policy 重新生成报告。",
     );
     let is_bounded = plan.business.iter().any(|part| part.bound.is_some());
     let note = is_bounded.then(|| Block::Paragraph(Tone::Plain, note.into()));
@@ -72,7 +72,7 @@ pub(super) fn cold(plan: &Capacity, lang: Lang) -> Option<Section> {
     let note = lang.of(
         "At least: a stored report lists only its first patterns, or has no owners. Give the dump, or a report made with \
          a larger --top or with --policy.",
-        "“至少”：有报告只列出前若干个模式，或没有负责人信息。请改用快照文件，或用更大的 --top、用 --policy 重新生成报告。",
+        "“至少”：有报告只列出前若干个模式，或没有负责人信息。请改用快照文件，或用更大的 --top 或 --policy 重新生成报告。",
     );
     let note = is_bounded.then(|| Block::Paragraph(Tone::Plain, note.into()));
     (!plan.cold.is_empty()).then(|| tables.into_iter().fold(section(), Section::with).with_some(note))

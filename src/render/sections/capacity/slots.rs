@@ -58,11 +58,11 @@ pub(super) fn section(plan: &Capacity, lang: Lang) -> Option<Section> {
         let room = human::bytes(plan.usable.0);
         let numbers = listed(&over, lang);
         let text = match over.len() {
-            1 => say!(lang, "Node {numbers} gets more than its {room}.", "节点 {numbers} 超过可存放的 {room}。"),
+            1 => say!(lang, "Node {numbers} gets more than its {room}.", "节点 {numbers} 的数据超过可存放的 {room}。"),
             _ => say!(
                 lang,
                 "Nodes {numbers} get more than their {room} each.",
-                "节点 {numbers} 超过每个可存放的 {room}。"
+                "节点 {numbers} 的数据超过每个节点可存放的 {room}。"
             ),
         };
         let text = format!("{text}{}", remedy(plan, slots, lang));
