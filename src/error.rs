@@ -115,7 +115,7 @@ impl Error {
     #[cold]
     pub fn needs_memory(offset: u64, what: Wording) -> Self {
         Error::at(offset, ErrorKind::OverBudget(what))
-            .with_remedy(wording!("give a larger --max-memory", "请给出更大的 --max-memory"))
+            .with_remedy(wording!("give a larger --max-memory", "请调大 --max-memory"))
     }
 
     /// Creates an [`ErrorKind::Usage`] error, found before any byte was read.

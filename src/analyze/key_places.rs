@@ -88,10 +88,10 @@ impl KeyPlaces {
         if written > most {
             let what = wording!(
                 "keys were not searched for repetitions: their hashes need a temporary file of more than {most} bytes",
-                "未检查 key 是否重复：其散列值需要超过 {most} 字节的临时文件"
+                "未检查 key 是否重复：其哈希值需要超过 {most} 字节的临时文件"
             );
             return Err(Error::new(ErrorKind::OverBudget(what))
-                .with_remedy(wording!("give a larger --max-temp", "请给出更大的 --max-temp")));
+                .with_remedy(wording!("give a larger --max-temp", "请调大 --max-temp")));
         }
         if self.file.is_none() {
             self.file = Some(crate::input::whole::temporary_file(&self.dir)?);

@@ -177,7 +177,7 @@ fn second(db: u64, bytes: &[u8]) -> Result<KeyFacts, Wording> {
     let facts = facts_of(db.into(), value).ok_or_else(lacks_key)?;
     match next()? {
         Some(RdbValue::Checksum(left)) if left.is_empty() => Ok(facts),
-        Some(_) | None => Err(wording!("the record ends elsewhere", "记录在别处结束")),
+        Some(_) | None => Err(wording!("the record ends elsewhere", "记录的结束位置不同")),
     }
 }
 

@@ -172,7 +172,7 @@ fn with_advice(fault: Error) -> Error {
     match fault.kind() {
         ErrorKind::Corrupt(_) | ErrorKind::Truncated { .. } => fault.with_remedy(wording!(
             "copy the file again, or save its intact keys with rdblens salvage",
-            "请重新复制文件，或用 rdblens salvage 保存完好的 key"
+            "请重新拷贝文件，或用 rdblens salvage 保存完好的 key"
         )),
         _ => fault,
     }

@@ -67,7 +67,7 @@ fn print_text(found: &SalvagedFile, writes: bool, lang: Lang, out: &mut impl Wri
         let said = say!(
             lang,
             "  {behind} after the snapshot, such as commands of an append-only file, are not copied",
-            "  快照之后的 {behind}（如 AOF 命令）不会复制"
+            "  快照之后的 {behind}（如 AOF 命令）不会写入新文件"
         );
         writeln!(out, "{said}")?;
     }

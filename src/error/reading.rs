@@ -124,7 +124,7 @@ readings! {
     SetMember: "set member", "set 成员";
     Sketch: "sketch", "sketch 数据";
     SlotImportJob: "slot import's job", "槽导入任务";
-    SlotImportRanges: "slot import's ranges", "槽导入的范围数";
+    SlotImportRanges: "slot import's ranges", "槽导入的区间数";
     SlotNumber: "slot number", "槽编号";
     SlotNumberOfExpiries: "slot's number of expiries", "槽中带过期时间的 key 数";
     SlotSize: "slot size", "槽的 key 数";

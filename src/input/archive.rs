@@ -113,7 +113,7 @@ impl<'f> Unpacker<'f> {
         self.room = self.room.checked_sub(entry.size).ok_or_else(|| {
             let what = wording!("its files need more temporary space than allowed", "其中的文件超出允许的临时空间");
             Error::at(start, ErrorKind::OverBudget(what))
-                .with_remedy(wording!("give a larger --max-temp", "请给出更大的 --max-temp"))
+                .with_remedy(wording!("give a larger --max-temp", "请调大 --max-temp"))
         })?;
         self.done.bytes += entry.size;
         self.files += 1;

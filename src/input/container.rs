@@ -108,7 +108,7 @@ fn check_magic(magic: &[u8], start: usize) -> Result<()> {
             place,
             wording!(
                 "a snapshot in an early draft of Valkey's compressed envelope (VKCS), which no release writes",
-                "Valkey 压缩封装早期草案（VKCS）中的快照，没有任何发布版本写出"
+                "快照采用 Valkey 压缩封装的早期草案格式（VKCS），没有任何发布版本会写出这种格式"
             ),
         )
         .with_remedy(wording!(

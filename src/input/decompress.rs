@@ -108,13 +108,13 @@ impl Compression {
                 offset,
                 ErrorKind::OverBudget(wording!(
                     "the zstd window is larger than 2^{log} bytes, the limit for one input",
-                    "zstd 窗口大于 2^{log} 字节，即本次运行中单个输入可用的内存"
+                    "zstd 窗口大于 2^{log} 字节，超出单个输入的上限"
                 )),
             )
             .with_remedy(wording!(
                 "give --max-memory 4GB or more, which allows 2^31, or decompress with `zstd -dc --long=31` and pass the \
                  output as `-`",
-                "请给出 --max-memory 4GB 或更大，即可使用 2^31 的窗口；或用 `zstd -dc --long=31` 解压，并以 `-` 从管道传入"
+                "请将 --max-memory 设为 4GB 或更大，即可使用 2^31 的窗口；或用 `zstd -dc --long=31` 解压，并以 `-` 从管道传入"
             ));
         }
         let said = error.to_string();

@@ -40,7 +40,7 @@ pub(super) fn error(magic: &[u8], place: u64) -> Option<Error> {
         return Some(Error::unsupported(place, what).with_remedy(wording!(
             "write the snapshot in it to a pipe: `tar -xOf ARCHIVE NAME.rdb | rdblens … -`; `rdblens compare` takes a whole archive \
              of nights, without --keys and as a file that ends in {endings}",
-            "请从管道传入其中的快照：`tar -xOf ARCHIVE NAME.rdb | rdblens … -`；若归档中是多个时间点，可直接用 `rdblens compare`（不加 \
+            "请从管道传入其中的快照：`tar -xOf ARCHIVE NAME.rdb | rdblens … -`；若归档中是多个时间点的快照，可直接用 `rdblens compare`（不加 \
              --keys，且须为以 {endings} 结尾的文件）"
         )));
     }
@@ -89,11 +89,12 @@ fn zip(magic: &[u8], place: u64) -> Error {
         );
         return Error::at(place, ErrorKind::NotASnapshot(what));
     }
-    Error::unsupported(place, wording!("a zip archive; archives are not unpacked", "zip 归档；不会解包归档"))
-        .with_remedy(wording!(
+    Error::unsupported(place, wording!("a zip archive; archives are not unpacked", "zip 归档；不支持解包")).with_remedy(
+        wording!(
             "write the snapshot in it to a pipe: `unzip -p ARCHIVE NAME.rdb | rdblens … -`",
             "请从管道传入其中的快照：`unzip -p ARCHIVE NAME.rdb | rdblens … -`"
-        ))
+        ),
+    )
 }
 
 #[cfg(test)]

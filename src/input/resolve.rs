@@ -186,7 +186,7 @@ fn no_such_path(argument: &Path, error: io::Error, inputs: &mut Inputs) -> Resul
     if is_server(argument) {
         return Err(Error::new(ErrorKind::Unreadable(wording!(
             "this is the address of a server, and rdblens reads snapshots",
-            "这是服务器的地址，而 rdblens 读取快照"
+            "这是服务器的地址，rdblens 只能读取快照"
         )))
         .with_remedy(wording!(
             "save one with `redis-cli -u URL --rdb dump.rdb` (or -h HOST -p PORT), then give dump.rdb",

@@ -246,7 +246,7 @@ impl Window {
             "该记录需要超过 {most} 字节的临时文件，超出本输入的上限"
         );
         let error = Error::at(self.offset, ErrorKind::OverBudget(what))
-            .with_remedy(wording!("give a larger --max-temp", "请给出更大的 --max-temp"));
+            .with_remedy(wording!("give a larger --max-temp", "请调大 --max-temp"));
         self.state = SourceState::Failed(error.again());
         error
     }

@@ -30,7 +30,7 @@ pub(super) fn check(head: &[u8]) -> Result<()> {
     let unknown = |offset: u64, what: Wording| {
         Err(Error::unsupported(offset, what).with_remedy(wording!(
             "a newer Valkey wrote it, or the envelope is damaged: save it with `rdbcompression yes`, or try a newer rdblens",
-            "由更新的 Valkey 写入，或封装已损坏：请以 `rdbcompression yes` 重新保存，或尝试更新 rdblens"
+            "由更高版本的 Valkey 写入，或封装已损坏：请以 `rdbcompression yes` 重新保存，或尝试更新 rdblens"
         )))
         .within(Reading::Envelope)
     };
@@ -40,7 +40,7 @@ pub(super) fn check(head: &[u8]) -> Result<()> {
             unknown(6, wording!("content of kind {kind} is not a snapshot", "内容类别 {kind} 不是快照"))
         }
         (VERSION, LZ4, _, _) => unknown(5, wording!("reserved byte is {reserved}", "保留字节为 {reserved}")),
-        (VERSION, ..) => unknown(4, wording!("codec {codec} is not supported", "不支持编码 {codec}")),
+        (VERSION, ..) => unknown(4, wording!("codec {codec} is not supported", "不支持压缩算法 {codec}")),
         _ => unknown(3, wording!("version {version} is not supported", "不支持版本 {version}")),
     }
 }

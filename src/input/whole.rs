@@ -83,7 +83,7 @@ fn over_budget(offset: u64, most: u64) -> Error {
     let what =
         wording!("the input needs a temporary copy of more than {most} bytes", "该输入需要超过 {most} 字节的临时副本");
     Error::at(offset, ErrorKind::OverBudget(what))
-        .with_remedy(wording!("give a larger --max-temp", "请给出更大的 --max-temp"))
+        .with_remedy(wording!("give a larger --max-temp", "请调大 --max-temp"))
 }
 
 fn map_all(file: &File, start: u64, end: u64) -> io::Result<Mapped> {

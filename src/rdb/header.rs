@@ -87,7 +87,7 @@ impl RdbHeader {
         )
         .with_remedy(wording!(
             "the header is damaged, or a newer server wrote it: try a newer rdblens",
-            "文件头已损坏，或由更新的服务器写入：请尝试更新 rdblens"
+            "文件头已损坏，或由更高版本的服务器写入：请尝试更新 rdblens"
         )))
     }
 

@@ -194,7 +194,7 @@ impl<'a> OpcodeCheck<'a> {
             ),
             Fault::SlotRange(first, last, offset) => (
                 offset,
-                wording!("{first} to {last} is no range of slots", "{first} 到 {last} 不是槽范围"),
+                wording!("{first} to {last} is no range of slots", "{first} 到 {last} 不是有效的槽区间"),
                 Reading::SlotImportRanges,
             ),
             Fault::SlotImportJob(len, offset) => (

@@ -453,7 +453,7 @@ impl<'a> Scanner<'a> {
         }
         let error = Error::unsupported(offset, what).with_remedy(wording!(
             "a newer server or a module wrote it, or the bytes before it are damaged: try a newer rdblens",
-            "由更新的服务器或模块写入，或前面的字节已损坏：请尝试更新 rdblens"
+            "由更高版本的服务器或模块写入，或前面的字节已损坏：请尝试更新 rdblens"
         ));
         error.while_reading(Reading::Record)
     }

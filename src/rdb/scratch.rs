@@ -70,7 +70,7 @@ impl Scratch {
                 offset,
                 wording!(
                     "decompressed, this is {len} bytes long; the share of one value is {most}",
-                    "解压后长 {len} 字节，单个 value 的份额为 {most} 字节"
+                    "解压后长 {len} 字节，单个 value 最多可用 {most} 字节"
                 ),
             )),
         }

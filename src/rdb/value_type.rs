@@ -285,11 +285,11 @@ pub fn foreign_type(family: Family, byte: u8) -> Option<Text> {
     let text = |en, zh| Text { en, zh };
     Some(match (family, byte) {
         (Family::Redis, 33..=37) => {
-            text("a private type of Dragonfly or of a newer Redis", " Dragonfly 或更新版本 Redis 的私有类型")
+            text("a private type of Dragonfly or of a newer Redis", " Dragonfly 或更高版本 Redis 的私有类型")
         }
-        (Family::Valkey, 23) => text("the path hash of a newer Valkey", "更新版本 Valkey 的路径 hash"),
+        (Family::Valkey, 23) => text("the path hash of a newer Valkey", "更高版本 Valkey 的路径 hash"),
         (Family::Valkey, 24..=41) => {
-            text("a type written only by Redis or a newer Valkey", "只有 Redis 或更新版本 Valkey 才写入的类型")
+            text("a type written only by Redis or a newer Valkey", "只有 Redis 或更高版本 Valkey 才写入的类型")
         }
         _ => return None,
     })

@@ -76,7 +76,7 @@ impl Room {
         );
         let remedy = wording!(
             "give a larger --max-memory, or a smaller --limit to show its first elements",
-            "请给出更大的 --max-memory，或用更小的 --limit 只显示前几个元素"
+            "请调大 --max-memory，或用更小的 --limit 只显示前几个元素"
         );
         Err(Error::at(self.offset, ErrorKind::OverBudget(what)).with_remedy(remedy))
     }

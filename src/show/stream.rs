@@ -99,7 +99,7 @@ impl<'a> Node<'a> {
 
 #[cold]
 fn not_a_number(offset: u64) -> Error {
-    Error::corrupt(offset, wording!("a text where a stream node has a number", "stream 节点中应为数字处是文本"))
+    Error::corrupt(offset, wording!("a text where a stream node has a number", "stream 节点中应为数字的位置是文本"))
 }
 
 /// Entries of a stream, and what is left for more.

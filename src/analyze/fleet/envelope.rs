@@ -89,7 +89,7 @@ pub fn read<T: DeserializeOwned>(mut input: impl Read) -> Result<([u8; 32], T)> 
     let digest = take(&mut rest);
     let (length, sum) = (u64::from_le_bytes(take(&mut rest)), take::<32>(&mut rest));
     if length > limits::MAX_PARTIAL_BYTES {
-        return Err(refused(wording!("claims to have {length} bytes", "声称有 {length} 字节")));
+        return Err(refused(wording!("claims to have {length} bytes", "声明有 {length} 字节")));
     }
     let mut summed = Summed { input, hash: Sha256::new() };
     let mut decoder = zstd::Decoder::new(&mut summed)?.single_frame();

@@ -161,7 +161,7 @@ fn missing(position: usize) -> Error {
 fn twice(file: &str, earlier: &str) -> Error {
     let error = Error::new(ErrorKind::Unreadable(wording!(
         "has {file}, which {earlier} has, too",
-        "含有 {file}，而 {earlier} 也含有它"
+        "含有 {file}，但 {earlier} 中已有该文件"
     )));
-    error.with_remedy(wording!("give each part once", "每份部分结果只能给出一次"))
+    error.with_remedy(wording!("give each part once", "每份部分结果只能提供一次"))
 }

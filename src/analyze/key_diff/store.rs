@@ -237,5 +237,5 @@ pub fn needs_more_space(most: u64) -> Error {
         "无法比较 key：需要超过 {most} 字节的临时文件"
     );
     Error::new(ErrorKind::OverBudget(what))
-        .with_remedy(wording!("give a larger --max-temp or --max-memory", "请给出更大的 --max-temp 或 --max-memory"))
+        .with_remedy(wording!("give a larger --max-temp or --max-memory", "请调大 --max-temp 或 --max-memory"))
 }

@@ -37,10 +37,10 @@ fn missing_of(summary: &FileFacts, files: &[FileFacts]) -> Option<FileFacts> {
     if absent > names.len() as u64 {
         names.push("…".to_owned());
     }
-    let list = names.join(", ");
+    let (list, list_zh) = (names.join(", "), names.join("、"));
     let error = Error::new(ErrorKind::Unreadable(wording!(
         "the snapshot has {count} shards, {absent} of them missing: {list}",
-        "快照共有 {count} 个分片，缺少 {absent} 个：{list}"
+        "快照共有 {count} 个分片，缺少 {absent} 个：{list_zh}"
     )));
     let error = error.with_remedy(wording!(
         "the figures lack their keys: give all files of the snapshot",

@@ -202,7 +202,7 @@ impl Address {
 pub(super) fn too_long(longest: usize) -> Error {
     unusable(
         wording!("the address has more than {longest} bytes", "地址超过 {longest} 字节"),
-        wording!("stores take keys of at most 1024 bytes", "存储服务接受的键最长为 1024 字节"),
+        wording!("stores take keys of at most 1024 bytes", "存储服务接受的对象键最长为 1024 字节"),
     )
 }
 

@@ -51,7 +51,7 @@ pub fn check(name: &str, value: &str) -> Result<()> {
         Kind::Line if !value.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic()) => Err(wrong(
             wording!(
                 "{name} holds a line break or another character that no request can carry",
-                "{name} 含换行符或其他请求中不能出现的字符"
+                "{name} 含换行符或其他不能用于请求的字符"
             ),
             wording!("set it to one line of ASCII characters", "请设为单行 ASCII 字符"),
         )),

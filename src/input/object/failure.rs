@@ -110,7 +110,7 @@ impl Answer {
             404 if scheme.is_web() => wording!("check the address", "请检查地址"),
             404 => wording!(
                 "check bucket, key and endpoint; a prefix ends with /, a pattern may contain *, ? and [...]",
-                "请检查存储桶、键与端点；前缀以 / 结尾，通配符可以包含 *、? 和 [...]"
+                "请检查存储桶、对象键与端点；前缀以 / 结尾，通配符可以包含 *、? 和 [...]"
             ),
             401 | 403 if scheme.is_web() => {
                 wording!("check the address; a signed one may have expired", "请检查地址；带签名的地址可能已过期")
@@ -142,7 +142,7 @@ impl Answer {
             );
             return Error::new(ErrorKind::Unreadable(what)).with_remedy(wording!(
                 "copy it to a file, or pipe it: curl URL | rdblens analyze -",
-                "请先复制为文件，或通过管道传入：curl URL | rdblens analyze -"
+                "请先下载为文件，或通过管道传入：curl URL | rdblens analyze -"
             ));
         }
         match self.connection {
@@ -206,7 +206,9 @@ fn region(scheme: Scheme) -> Wording {
         Scheme::Oss => ["OSS_REGION", "OSS_ENDPOINT"],
         Scheme::Cos => ["COS_REGION", "COS_ENDPOINT"],
         Scheme::Az => ["AZURE_STORAGE_ACCOUNT_NAME", "AZURE_STORAGE_ENDPOINT"],
-        Scheme::Gs => return wording!("check bucket, key and GOOGLE_BASE_URL", "请检查存储桶、键与 GOOGLE_BASE_URL"),
+        Scheme::Gs => {
+            return wording!("check bucket, key and GOOGLE_BASE_URL", "请检查存储桶、对象键与 GOOGLE_BASE_URL");
+        }
         Scheme::Https | Scheme::Http => return wording!("check the address", "请检查地址"),
     };
     let [one, other] = names;
@@ -242,7 +244,7 @@ pub fn replaced() -> Error {
 pub fn broken(what: Wording) -> Error {
     let error = Error::new(ErrorKind::Unreadable(what)).with_remedy(wording!(
         "the server or a proxy before it is at fault: try again, or copy the object to a file",
-        "服务器或其前面的代理有误：请重试，或先将对象复制为文件"
+        "服务器或其前面的代理出错：请重试，或先将对象下载为文件"
     ));
     error.of_store()
 }

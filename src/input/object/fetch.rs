@@ -214,7 +214,7 @@ impl Object {
         let retries = self.store.retries;
         let what = wording!(
             "the response ended at byte {at} of the object instead of {end}, also after {retries} retries",
-            "响应在对象的第 {at} 字节处结束，请求的是到第 {end} 字节；重复 {retries} 次请求后依然如此"
+            "响应在对象的第 {at} 字节处结束，应到第 {end} 字节；重试 {retries} 次后依然如此"
         );
         Failure { error: broken(what), may_pass: true }
     }
@@ -249,7 +249,7 @@ pub(super) fn path_of(address: &Address) -> Result<StorePath> {
         let error = unusable(
             wording!(
                 "a key must not be empty, begin with / or have two of them in a row, nor parts . and ..",
-                "键不能为空、不能以 / 开头、不能有连续的 /，也不能有 . 与 .. 段"
+                "对象键不能为空、不能以 / 开头、不能有连续的 /，也不能有 . 与 .. 段"
             ),
             wording!(
                 "name an object, a prefix that ends with /, or a pattern",

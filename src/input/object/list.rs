@@ -70,7 +70,7 @@ pub fn list(store: &Store, prefix: &Address, depth: Depth, wanted: impl Fn(&str)
                 return Ok(Listed { entries: found, has_append_only });
             }
             Some(next) if token.as_ref() == Some(&next) => {
-                return Err(broken(wording!("the list of objects never ends", "对象列表没有尽头")));
+                return Err(broken(wording!("the list of objects never ends", "对象列表始终没有结束")));
             }
             Some(next) if next.len() > LONGEST_TOKEN => {
                 return Err(broken(wording!("the list of objects cannot be continued", "对象列表无法继续")));
@@ -89,18 +89,18 @@ fn refused(error: &StoreError, store: &Store) -> Error {
     unusable(
         wording!(
             "the list has a key with control characters, an empty part, or a part . or .., which cannot be read",
-            "列表中有一个键含控制字符、空段、. 段或 .. 段，无法读取"
+            "列表中有对象键含控制字符、空段、. 段或 .. 段，无法读取"
         ),
         wording!(
             "rename that object, or give a longer prefix that does not match it",
-            "请重命名该对象，或给出不匹配它的更长前缀"
+            "请重命名该对象，或指定不匹配它的更长前缀"
         ),
     )
 }
 
 fn too_many() -> Error {
     let what = wording!("more than {MAX_LISTED} objects under this prefix", "该前缀下的对象超过 {MAX_LISTED} 个");
-    Error::new(ErrorKind::Limit(what)).with_remedy(wording!("give a longer prefix", "请给出更长的前缀"))
+    Error::new(ErrorKind::Limit(what)).with_remedy(wording!("give a longer prefix", "请指定更长的前缀"))
 }
 
 /// Returns the error for a prefix or a pattern on a web server.

@@ -38,7 +38,7 @@ impl Target {
     pub(super) fn new(address: Address, store: Arc<Store>) -> Result<Target> {
         if address.scheme.is_web() {
             let error = unusable(
-                wording!("cannot write to a web server", "Web 服务器不接收输出"),
+                wording!("cannot write to a web server", "无法写入 Web 服务器"),
                 wording!(
                     "write to a file, or to s3://, gs://, az://, oss:// or cos://",
                     "请写入文件，或 s3://、gs://、az://、oss://、cos://"

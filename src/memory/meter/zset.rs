@@ -137,7 +137,7 @@ impl ZsetMeter {
                 blob.offset,
                 wording!(
                     "sorted set has {elements} elements; expected member–score pairs",
-                    "sorted set 有 {elements} 个元素，应为成对的成员和 score"
+                    "zset 有 {elements} 个元素，应为成对的成员和 score"
                 ),
             ));
         }

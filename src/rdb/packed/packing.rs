@@ -84,9 +84,10 @@ impl PackedElement<'_> {
     pub fn field_expiry(self, offset: u64) -> Result<Option<i64>> {
         match self {
             PackedElement::Int(time) => Ok(Some(time).filter(|&time| time != 0)),
-            PackedElement::Text(_) => {
-                Err(Error::corrupt(offset, wording!("text where a field's expiry belongs", "应为字段过期时间处是文本")))
-            }
+            PackedElement::Text(_) => Err(Error::corrupt(
+                offset,
+                wording!("text where a field's expiry belongs", "应为字段过期时间的位置是文本"),
+            )),
         }
     }
 }

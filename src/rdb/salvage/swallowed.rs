@@ -45,7 +45,7 @@ impl FalseRecord {
     /// Returns the error of the record, which is at `at`.
     pub fn error(&self, at: usize) -> Error {
         let keys = self.keys;
-        Error::corrupt(at as u64, wording!("a record that contains {keys} others", "一条包含其他 {keys} 条记录的记录"))
+        Error::corrupt(at as u64, wording!("a record that contains {keys} others", "该记录中包含另外 {keys} 条记录"))
     }
 }
 

@@ -48,11 +48,11 @@ pub(super) fn check_slot_info(item: &FileItem<'_>) -> Result<()> {
 }
 
 pub(super) fn false_aux(offset: u64) -> Error {
-    Error::corrupt(offset, wording!("an auxiliary field that no server writes", "没有服务器会写入的辅助字段"))
+    Error::corrupt(offset, wording!("an auxiliary field that no server writes", "任何服务器都不会写入的辅助字段"))
 }
 
 pub(super) fn bare_database(offset: u64) -> Error {
-    Error::corrupt(offset, wording!("a database without its number of keys", "没有 key 数量的数据库"))
+    Error::corrupt(offset, wording!("a database without its number of keys", "数据库缺少 key 数"))
 }
 
 pub(super) fn foreign_database(offset: u64) -> Error {
