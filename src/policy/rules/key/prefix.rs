@@ -4,9 +4,12 @@
 //! prefix, and neither `12345:name` nor `2024-11-04:visits` or `_:name` identifies its owner, while all five standards demand
 //! the *name* of a business, module or database. Nor does an id or a date: what [patterns](crate::pattern::classify) show as a number, a
 //! UUID, a date with a time, an address or a token, 24 digits in hexadecimal and more, the address of a network card, the number of an
-//! identity card, or a ULID. Shorter numbers in hexadecimal may be names (`fb123456`).
+//! identity card, or a ULID. Shorter numbers in hexadecimal may be names (`fb123456`), and a token of which enough reads as words is one
+//! ([worded]: `Gb28181SipServer`).
 //! Letters of any script count, and so do other signs beyond ASCII that are no
 //! numbers.
+
+mod worded;
 
 use crate::pattern::classify::{SegmentClass, class_of};
 use crate::pattern::segment::Separators;
@@ -117,11 +120,13 @@ fn is_of_ulid(byte: &u8) -> bool {
     byte.is_ascii_alphanumeric() && !NOT_IN_ULIDS.contains(&byte.to_ascii_uppercase())
 }
 
-/// Returns whether patterns show a segment as an id or a date. A short number in hexadecimal may be a name.
+/// Returns whether patterns show a segment as an id or a date. A short number in hexadecimal may be a name, and so may a token that
+/// has words.
 fn is_shown_as_id(segment: &[u8]) -> bool {
     let class = std::str::from_utf8(segment).ok().and_then(class_of);
     class.is_some_and(|class| match class {
-        SegmentClass::Int | SegmentClass::Uuid | SegmentClass::Date | SegmentClass::Ip | SegmentClass::Token => true,
+        SegmentClass::Int | SegmentClass::Uuid | SegmentClass::Date | SegmentClass::Ip => true,
+        SegmentClass::Token => !worded::may_be_words(segment),
         SegmentClass::Hex | SegmentClass::Email | SegmentClass::Bin | SegmentClass::Long | SegmentClass::Deeper => {
             false
         }
@@ -171,6 +176,8 @@ mod tests {
             "a-1-b-2-c-3-d-4-e-5-f-6-a-7-b-8-c-9-d",
             "recommendation-service2",
             "UserProfileServiceV2",
+            "Gb28181SipServer",
+            "mp4tom3u8transcode01",
             "2026-shop",
             "v20261127",
             "aa-bb-cc-11-22-3x",
@@ -190,7 +197,8 @@ mod tests {
         {
             assert!(breaks(name), "{name}");
         }
-        for name in ["UserProfileServiceV2:info", "recommendation_service:info", "用户2:info"] {
+        for name in ["UserProfileServiceV2:info", "Sha256Rsa2048Sign:info", "recommendation_service:info", "用户2:info"]
+        {
             assert!(!breaks(name), "{name}");
         }
     }
