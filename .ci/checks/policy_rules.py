@@ -325,7 +325,21 @@ PERSISTENT_PAIRS = {
     *itertools.product((b"sys", b"system", b"app"), (b"option", b"options", b"property", b"properties")),
 }
 # Those that another segment has to follow.
-BEFORE_OTHERS = (b"sys_config", b"app_config", b"sysConfig", b"appConfig", "计数器".encode(), "计数".encode())
+BEFORE_OTHERS = (
+    *(b"sys_config", b"app_config", b"sysConfig", b"appConfig", b"sys_dict", b"sysDict"),
+    *("计数器".encode(), "计数".encode()),
+)
+# Right before the word for a cache at the end, what makes the key a setting of the cache.
+CONFIGURATION = (
+    *b"config configs conf setting settings param params parameter parameters switch switches".split(),
+    *(word.encode() for word in ("配置", "参数", "开关")),
+)
+# Words before that for a cache by which a segment says what is done to the cache.
+CACHE_ACTIONS = (
+    b"clear clean flush purge evict invalidate expire delete del remove drop reset rebuild refresh reload update sync load preload warm "
+    b"warmup prewarm preheat init enable enabled disable disabled use no not non is has without skip ignore bypass switch hit miss max"
+).split()
+CACHE_ACTIONS_CHINESE = "清理|清除|清空|刷新|更新|删除|重建|预热|禁用|启用|开启|关闭|是否|命中".encode()
 # Behind the word for a cache, what makes the key a setting of the cache, unless an id follows.
 CONTROLS = (
     *(b"ttl", b"expire", b"expires", b"expiry", b"timeout", b"size", b"max", b"capacity", b"enable", b"enabled", b"switch"),
@@ -359,6 +373,15 @@ def cache_words(part: bytes) -> list[bytes]:
     return [word.lower() for word in re.split(rb"[_.-]", re.sub(rb"([a-z])(?=[A-Z])", rb"\1_", part))]
 
 
+def is_compound(part: bytes) -> bool:
+    """Returns whether a segment ends with a word for a cache, behind what is cached: `goods_cache`, `goodsCache`."""
+    ends = b"(.*)" + "缓存".encode() + rb"|(.*[_.\-\x80-\xff])cache|(.+)Cache|(.*[^A-Z])CACHE"
+    found = re.fullmatch(ends, part, re.DOTALL)
+    before = next((group for group in found.groups() if group is not None), b"") if found else b""
+    is_about = any(word in CACHE_ACTIONS for word in cache_words(before)) or re.search(CACHE_ACTIONS_CHINESE, before)
+    return re.search(rb"[A-Za-z\x80-\xff]", before) is not None and not is_about
+
+
 def says(part: bytes, known: Iterable[bytes], others: Iterable[bytes] = ()) -> bool:
     """Returns whether a segment is a known word, or is made of words about caches with a known one among them."""
     words = cache_words(part)
@@ -384,12 +407,25 @@ def counts_cache(behind: list[bytes]) -> bool:
 
 def names_cache(parts: list[bytes]) -> bool:
     """Returns whether a segment names a cache, with something cached behind it rather than a setting of the cache."""
-    for at, part in enumerate(parts[:-1]):
+    return any(part.lower() in CACHES and not is_of_cache(parts[at + 1 :]) for at, part in enumerate(parts[:-1]))
+
+
+def is_of_cache(behind: list[bytes]) -> bool:
+    """Returns whether what follows the word for a cache is about the cache itself."""
+    first = behind[0]
+    sets = first.lower() in CACHE_SYSTEMS or any(word in (*CONTROLS, *CACHED_MEASURES) for word in cache_words(first))
+    return is_measure(first) or first.lower() in CACHED_MEASURES or counts_cache(behind) or (sets and not has_id(behind))
+
+
+def may_name_cache(parts: list[bytes]) -> bool:
+    """Returns whether a name with a word for data that may live forever may as well be that of a cache: `sys:dict:sex:cache`."""
+    for at, part in enumerate(parts):
         behind = parts[at + 1 :]
-        first = behind[0]
-        sets = first.lower() in CACHE_SYSTEMS or any(word in (*CONTROLS, *CACHED_MEASURES) for word in cache_words(first))
-        of_cache = is_measure(first) or first.lower() in CACHED_MEASURES or counts_cache(behind) or (sets and not has_id(behind))
-        if part.lower() in CACHES and not of_cache:
+        of_some = is_compound(part) and not any(word in CACHE_SYSTEMS for word in cache_words(part))
+        if behind and of_some and not is_of_cache(behind):
+            return True
+        before = parts[at - 1].lower() if at else b""
+        if not behind and (of_some or (part.lower() in CACHES and before not in CONFIGURATION)):
             return True
     return False
 
@@ -402,11 +438,13 @@ def measures_cache(behind: list[bytes]) -> bool:
     return all(is_measure(part) for part in behind)
 
 
-def class_of_kept(parts: list[bytes], at: int) -> str:
-    """Returns the class of a name with a word for data that may live forever: a cache of it is one, unless it is about the first cache."""
+def class_of_kept(parts: list[bytes], at: int) -> str | None:
+    """Returns the class of a name with a word for data that may live forever: a cache of it is one, unless it is about the first cache.
+
+    A name that may be that of a cache without saying so has no class."""
     if not names_cache(parts[at + 1 :]):
-        return "persistent"
-    first = next(place for place, part in enumerate(parts) if part.lower() in CACHES)
+        return None if may_name_cache(parts) else "persistent"
+    first = next(place for place, part in enumerate(parts) if part.lower() in CACHES or is_compound(part))
     return "persistent" if measures_cache(parts[first + 1 :]) else "cache"
 
 
@@ -420,7 +458,7 @@ def platform_class(key: Key) -> str | None:
             return class_of_kept(parts, at)
         if part in BEFORE_OTHERS and at + 1 < len(parts):
             return class_of_kept(parts, at)
-        if part in CACHES and at + 1 < len(parts):
+        if (part in CACHES or is_compound(part)) and at + 1 < len(parts):
             return "persistent" if measures_cache(parts[at + 1 :]) else "cache"
         if part == b"lock" and at + 1 < len(parts):
             # The class of locks takes only some types; it is still the first word that decides.

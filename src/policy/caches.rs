@@ -1,5 +1,9 @@
 //! Names of caches whose data is of another kind: `shop:config:cache:7` is a cache of configuration.
 
+mod compound;
+
+pub use compound::{is_compound, may_be_compound};
+
 use super::content::{is_one_of, words_of};
 use crate::pattern::PartKind;
 use crate::pattern::name::KeyName;
@@ -12,6 +16,11 @@ pub const PERSISTENT: &str = "persistent";
 
 /// Segments that name a cache.
 const WORDS: [&[u8]; 4] = [b"cache", b"caches", b"cached", "缓存".as_bytes()];
+
+/// Returns whether a segment is a word for a cache.
+pub fn is_word(segment: &[u8]) -> bool {
+    is_one_of(segment, &WORDS)
+}
 
 /// Segments behind such a word that make the key a setting or a counter of the cache, whatever words follow: `sys:cache:switch:course`.
 const CONTROLS: [&[u8]; 18] = [
@@ -103,6 +112,24 @@ const SETTINGS: [&[u8]; 19] = [
 /// `config:cache:rate`.
 const OTHERS: [&[u8]; 3] = [b"rate", b"total", b"policy"];
 
+/// Segments right before a word for a cache at the end of a name that make the key one of its settings: `sys:config:cache`.
+const CONFIGURATION: [&[u8]; 14] = [
+    b"config",
+    b"configs",
+    b"conf",
+    b"setting",
+    b"settings",
+    b"param",
+    b"params",
+    b"parameter",
+    b"parameters",
+    b"switch",
+    b"switches",
+    "配置".as_bytes(),
+    "参数".as_bytes(),
+    "开关".as_bytes(),
+];
+
 /// Segments of caches as a part of a system: what stands before them in a name are their settings, `sys:config:cache:redis`.
 const SYSTEMS: [&[u8]; 15] = [
     b"redis",
@@ -157,7 +184,7 @@ pub fn measures_cache(name: &KeyName<'_>) -> bool {
 }
 
 fn are_measures<'n>(mut segments: impl Iterator<Item = Segment<'n>> + Clone) -> bool {
-    if !segments.any(|(word, _)| is_one_of(word, &WORDS)) {
+    if !segments.any(|(word, _)| is_one_of(word, &WORDS) || is_compound(word)) {
         return false;
     }
     if are_counters(segments.clone()) {
@@ -192,6 +219,34 @@ fn name_cached<'n>(mut segments: impl Iterator<Item = Segment<'n>> + Clone) -> b
         if is_one_of(word, &WORDS) && behind.clone().next().is_some_and(|(next, _)| !is_of_cache(next, behind)) {
             return true;
         }
+    }
+    false
+}
+
+/// Returns whether a name with a word for what may live forever may be that of a cache all the same: one for a cache stands last
+/// (`sys:dict:sex:cache`), or at the end of a compound (`mall:stats:page_cache:1`).
+///
+/// Such a name does not say which of the two it is. `is_kept` says whether keys with a segment were declared to live forever.
+pub fn may_name_cache(name: &KeyName<'_>, is_kept: impl Fn(&[u8]) -> bool) -> bool {
+    match name {
+        KeyName::Plain(plain) => may_be_cached(plain.segments().map(|name| (name, PartKind::Literal)), is_kept),
+        KeyName::Classified(_, pattern) => may_be_cached(pattern.segments(), is_kept),
+    }
+}
+
+fn may_be_cached<'n>(mut segments: impl Iterator<Item = Segment<'n>> + Clone, is_kept: impl Fn(&[u8]) -> bool) -> bool {
+    let mut before: &[u8] = b"";
+    while let Some((word, _)) = segments.next() {
+        let behind = segments.clone();
+        let is_of_some = is_compound(word) && !words_of(word).any(|word| is_one_of(word, &SYSTEMS));
+        let may_be = match behind.clone().next() {
+            None => is_of_some || is_one_of(word, &WORDS) && !is_one_of(before, &CONFIGURATION),
+            Some((next, _)) => is_of_some && !is_of_cache(next, behind),
+        };
+        if may_be && !is_kept(word) {
+            return true;
+        }
+        before = word;
     }
     false
 }
@@ -255,6 +310,41 @@ mod tests {
             assert!(!must_expire(name), "{name}");
         }
         assert!(!breaks(&checks, "gov:config:cache:1", |record| record.expires_at = Some(Millis(1))));
+    }
+
+    #[test]
+    fn compounds_are_caches_and_what_may_be_one_has_no_class() {
+        let classes = "[[ttl_class]]\nname = \"persistent\"\nrequired = false\n\
+             patterns = [\"**:config:**\", \"**:dict:**\", \"**:stats:**\", \"**:kept_cache:**\", \"kept:**\"]\n\
+             [[ttl_class]]\nname = \"cache\"\npatterns = [\"**:cache:**\", \"**:缓存:**\"]\n";
+        let policy = |unclassified| {
+            format!("[rules.\"ttl.missing\"]\nseverity = \"must\"\nunclassified = {unclassified}\n{classes}")
+        };
+        let (all, classed) = (checks(&policy(true)), checks(&policy(false)));
+        let is_cache = |name: &str| breaks(&classed, name, |_| {});
+        let must_expire = |name: &str| breaks(&all, name, |_| {});
+        for name in ["goodsCache:1", "mall:goods_cache:1", "goodsCache::1", "{mall}:GOODS_CACHE:1", "商品缓存:1"] {
+            assert!(is_cache(name), "{name}");
+        }
+        for name in ["goods_cache", "mall:goodsCache", "clear_cache:1", "apache:1"] {
+            assert!(!is_cache(name) && must_expire(name), "{name}");
+        }
+        // It is open which of the two they are.
+        for name in ["sys:dict:sex:cache", "sys:config:pay:cache", "sys:dict:cache", "mall:stats:page_cache:1"] {
+            assert!(!is_cache(name) && must_expire(name), "{name}");
+        }
+        for name in [
+            "goods_cache:ttl",
+            "sys:config:cache",
+            "sys:config:redis_cache:1",
+            "sys:config:goods_cache:size",
+            "sys:dict:sex",
+            "kept:dict:cache",
+            "kept_cache:dict:1",
+            "sys:dict:kept_cache:1",
+        ] {
+            assert!(!must_expire(name), "{name}");
+        }
     }
 
     #[test]

@@ -59,6 +59,8 @@ enum PatternTarget {
     Class(u16),
     /// Class by a pattern that may begin at any level.
     ClassAnywhere(u16),
+    /// Class of caches, by a compound such as `goods_cache`.
+    CompoundCache(u16),
     Budget(u16),
     Exemption(u16),
     Expected(u16),

@@ -17,6 +17,7 @@ mod overlap;
 use hashbrown::HashMap;
 pub use overlap::Apart;
 
+use super::caches;
 use super::name_filter::{Marks, NameFilter};
 use crate::pattern::PartKind;
 use crate::pattern::classify::{Classifier, SegmentClass};
@@ -253,6 +254,8 @@ pub struct Matcher<T> {
     floating: MatchTree<T>,
     /// Targets of `**` alone.
     of_all: Vec<T>,
+    /// Target of keys with a [compound](caches::is_compound) that names a cache as a segment that another follows.
+    compound_cache: Option<T>,
 }
 
 /// Patterns as a tree of their segments, with the root first.
@@ -310,6 +313,7 @@ impl<T> Default for Matcher<T> {
             fixed: MatchTree::default(),
             floating: MatchTree::default(),
             of_all: Vec::new(),
+            compound_cache: None,
         }
     }
 }
@@ -327,6 +331,12 @@ impl<T: Copy> Matcher<T> {
         }
         let tree = if pattern.floating { &mut self.floating } else { &mut self.fixed };
         tree.add(&pattern.segments, target);
+    }
+
+    /// Sets the target of keys with a compound that names a cache. It goes behind patterns with that segment.
+    pub fn set_compound_cache(&mut self, target: T) {
+        self.is_empty = false;
+        self.compound_cache = Some(target);
     }
 
     /// Appends the targets of all patterns that the name matches, in order of precedence: patterns without a leading `**`, then
@@ -362,6 +372,9 @@ impl<T: Copy> Matcher<T> {
             if self.first.may_hold(segment) && (start == 0 || self.floating.first.may_hold(segment)) {
                 return true;
             }
+            if caches::may_be_compound(segment) && self.compound_cache.is_some() {
+                return true;
+            }
             start = end + 1;
             ends &= ends - 1;
         }
@@ -370,16 +383,19 @@ impl<T: Copy> Matcher<T> {
 
     fn visit<'n>(&self, mut left: impl Iterator<Item = (&'n [u8], PartKind)> + Clone, found: &mut Vec<T>) {
         self.fixed.visit(0, left.clone(), found);
-        if self.floating.is_empty() {
+        if self.floating.is_empty() && self.compound_cache.is_none() {
             return;
         }
         loop {
-            let from = left.clone();
-            match left.next() {
-                None => return,
-                // Most segments begin no pattern.
-                Some((name, PartKind::Literal)) if self.floating.rejects(name) => {}
-                Some(_) => self.floating.visit(0, from, found),
+            let (from, known) = (left.clone(), found.len());
+            let Some((name, kind)) = left.next() else { return };
+            // Most segments begin no pattern.
+            if kind == PartKind::Class || !self.floating.rejects(name) {
+                self.floating.visit(0, from, found);
+            }
+            if found.len() == known && kind == PartKind::Literal && caches::is_compound(name) {
+                let is_followed = left.clone().next().is_some();
+                found.extend(self.compound_cache.filter(|_| is_followed));
             }
         }
     }

@@ -3,6 +3,7 @@
 use super::limited::SettledRules;
 use super::{BudgetLine, Checks, MOST_KEY_CHECKS, PatternTarget, RuleCheck};
 use crate::pattern::classify::Classifier;
+use crate::policy::caches::{self, CACHE};
 use crate::policy::context::Context;
 use crate::policy::dictionary::ExpectedTypes;
 use crate::policy::digest::digests;
@@ -152,6 +153,9 @@ impl Checks {
                 let target = if pattern.is_floating() { PatternTarget::ClassAnywhere } else { PatternTarget::Class };
                 self.matcher.add(pattern, target(number(place)));
             }
+            if class.required && class.name == CACHE && class.patterns.iter().any(is_of_caches) {
+                self.matcher.set_compound_cache(PatternTarget::CompoundCache(number(place)));
+            }
             self.class_budgets.push(class.budget.map(|memory| {
                 self.budgets.push(line(&class.name, memory));
                 number(self.budgets.len() - 1)
@@ -206,6 +210,11 @@ impl Checks {
             }
         }
     }
+}
+
+/// Returns whether keys of a pattern have a word for caches at any level: so have those with a compound of it.
+fn is_of_caches(pattern: &PolicyPattern) -> bool {
+    pattern.is_floating() && pattern.first_name().is_some_and(|name| caches::is_word(name.as_bytes()))
 }
 
 /// Returns other spellings of a pattern of expected types in a preset: with its first word in capitals and, if any type is allowed,

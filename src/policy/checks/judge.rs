@@ -9,6 +9,7 @@ use crate::pattern::slot::untagged;
 use crate::policy::caches::{self, CACHE, PERSISTENT};
 use crate::policy::dictionary::Matched;
 use crate::policy::key_view::KeyView;
+use crate::policy::matcher::PolicyPattern;
 use crate::policy::name_pass::Violations;
 use crate::policy::rules::key::empty_segment;
 use crate::rdb::payload::Payload;
@@ -309,6 +310,8 @@ impl Checks {
                     }
                     Some(_) => {}
                 },
+                PatternTarget::CompoundCache(cache) if class.is_none() => (class, is_anywhere) = (Some(cache), true),
+                PatternTarget::CompoundCache(_) => {}
                 PatternTarget::Budget(budget) => _ = matched.budget.get_or_insert(budget),
                 PatternTarget::Expected(expected) => {
                     let is_own = self.policy.expected[usize::from(expected)].line > 0;
@@ -337,6 +340,9 @@ impl Checks {
             matched.rules |= self.expecting;
         }
         let mut class = cache.filter(|_| caches::names_cache(name)).or(class);
+        if is_anywhere && class.and_then(of).is_some_and(|class| !class.required) && self.may_be_cache(name) {
+            class = None;
+        }
         let is_cache = is_anywhere && class.and_then(of).is_some_and(|class| class.required && class.name == CACHE);
         if is_cache && caches::measures_cache(name) {
             let place = self.context.classes.iter().position(|class| !class.required && class.name == PERSISTENT);
@@ -357,6 +363,18 @@ impl Checks {
             named.failing = 0;
         }
         named.is_matched = *matched != Matched::default() || !named.exemptions.is_empty() || named.failing != 0;
+    }
+
+    /// Returns whether a name by which the key may live forever may be that of a cache, if the policy has a class of them.
+    #[cold]
+    fn may_be_cache(&self, name: &KeyName<'_>) -> bool {
+        let classes = &self.context.classes;
+        let kept = classes.iter().filter(|class| !class.required).flat_map(|class| &class.patterns);
+        let is_kept = |word: &[u8]| {
+            let is_word = |pattern: &PolicyPattern| pattern.first_name().is_some_and(|name| name.as_bytes() == word);
+            kept.clone().any(|pattern| pattern.is_floating() && is_word(pattern))
+        };
+        classes.iter().any(|class| class.required && class.name == CACHE) && caches::may_name_cache(name, is_kept)
     }
 }
 
