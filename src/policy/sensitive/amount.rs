@@ -5,43 +5,12 @@
 //! orders. A name that ends with a word for a number is that of a serial number, unless what is numbered may be a phone: a call, or an account
 //! that people open by their phone number.
 
+mod words;
+
 use super::called::{self, name_before};
 use super::{SensitiveKind, split_hump};
 use crate::policy::content::is_one_of;
-
-/// Words of amounts.
-const AMOUNTS: [&[u8]; 30] = [
-    b"size",
-    b"bytes",
-    b"byte",
-    b"length",
-    b"len",
-    b"used",
-    b"usage",
-    b"free",
-    b"available",
-    b"total",
-    b"sum",
-    b"capacity",
-    b"limit",
-    b"quota",
-    b"offset",
-    b"position",
-    b"traffic",
-    b"bandwidth",
-    b"flow",
-    b"memory",
-    b"mem",
-    b"disk",
-    b"storage",
-    b"heap",
-    b"amount",
-    b"balance",
-    b"price",
-    b"count",
-    b"volume",
-    b"nanos",
-];
+use words::{AMOUNTS, CHINESE};
 
 /// Words of numbers, behind what they number.
 const NUMBERS: [&[u8]; 7] = [b"no", b"id", b"num", b"number", b"sn", b"code", b"seq"];
@@ -116,9 +85,6 @@ const CHINESE_PERSONAL: [&str; 12] = [
     "来电号",
     "联系号",
 ];
-
-/// Chinese words of both kinds.
-const CHINESE: [&str; 9] = ["大小", "容量", "流量", "总量", "总数", "金额", "余额", "订单号", "单号"];
 
 /// Longest name that is considered: that of a key may be long, but its last words say what it holds.
 const LONGEST: usize = 128;
@@ -198,12 +164,33 @@ mod tests {
             "文件大小",
             "订单号",
             "file:size:550e8400-e29b-41d4-a716-446655440000",
+            "gold",
+            "in_octets",
+            "totalDamage",
+            "live:room:heat:1001",
+            "createTimestamp",
+            "gmv",
+            "diamonds",
+            "用户积分",
+            "播放时长",
         ] {
             assert!(is_amount(name.as_bytes()), "{name}");
         }
-        for name in
-            ["", "phone", "phoneNo", "mobile_no", "user:id", "size:phone", "total:contact", "sizes", "7", ":", "手机号"]
-        {
+        for name in [
+            "",
+            "phone",
+            "phoneNo",
+            "mobile_no",
+            "user:id",
+            "size:phone",
+            "total:contact",
+            "sizes",
+            "7",
+            ":",
+            "手机号",
+            "goldPhone",
+            "user",
+        ] {
             assert!(!is_amount(name.as_bytes()), "{name}");
         }
     }

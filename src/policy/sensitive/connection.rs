@@ -4,7 +4,8 @@
 //! without a URL (`jdbc:oracle:thin:user/password@host`, `user:password@tcp(host)`); parameters named `password`, `passwd`, `pwd` or as
 //! Azure names its keys, of a URL that is not one of the web (`jdbc:mysql://host/db?user=root&password=…`), or of a list of settings that
 //! names a server (`Server=db;Uid=sa;Pwd=…`, `host=db user=app password=…`); and lines of configuration files
-//! (`spring.redis.password=…`, `password: …`), if the value has letters and digits. Pages of the web have codes of shared files in such
+//! (`spring.redis.password=…`, `password: …`, `jwt.secret=…`), if the value has letters and digits; that of a variable may be its default
+//! (`password: ${REDIS_PASSWORD:…}`). Pages of the web have codes of shared files in such
 //! parameters (`https://pan.example/s/1?pwd=x7k2`). Placeholders (`${DB_PASSWORD}`, `<password>`, `xxxx`) and masked and encrypted
 //! passwords do not count.
 
@@ -13,8 +14,9 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
-use super::password;
+use super::{named, password};
 use crate::policy::content::is_one_of;
+use crate::policy::content::random::has_random;
 
 static SCHEMES: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"://"));
 static DRIVERS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"jdbc:"));
@@ -26,6 +28,12 @@ const LONGEST_REST: usize = 1024;
 
 /// Names of parameters that hold a password.
 const PARAMETERS: [&[u8]; 5] = [b"password", b"passwd", b"pwd", b"accountkey", b"sharedaccesskey"];
+
+/// Last words of lines of configuration files that set a password, besides these.
+const SHORT: [&[u8]; 2] = [b"psw", b"pswd"];
+
+/// Endings of the names of other secrets in such lines, without the marks between words.
+const SECRETS: [&[u8]; 4] = [b"secret", b"secretkey", b"secretaccesskey", b"apikey"];
 
 /// Addresses of hosts behind the password in a data source of Go.
 const GO_HOSTS: [&[u8]; 2] = [b"@tcp(", b"@unix("];
@@ -274,9 +282,10 @@ fn configured(line: &[u8]) -> Option<Range<usize>> {
     // Without a blank, a colon divides the name of a key.
     let divides = line.get(mark) == Some(&b'=') || rest.starts_with(b" ");
     let (range, whole) = (unquoted(line, mark + 1), rest.trim_ascii());
-    let value = line.get(range.clone())?;
-    let is_whole = value == whole
-        || matches!(whole, [first @ (b'"' | b'\''), inner @ .., last] if first == last && inner == value);
+    let set = line.get(range.clone())?;
+    let is_whole =
+        set == whole || matches!(whole, [first @ (b'"' | b'\''), inner @ .., last] if first == last && inner == set);
+    let value = password::default_of(set).unwrap_or(set);
     let word = name.rsplit(|byte| matches!(byte, b'.' | b'_' | b'-')).next()?;
     let in_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
     // Unlike a connection, a record of a user may have a hash.
@@ -284,8 +293,21 @@ fn configured(line: &[u8]) -> Option<Range<usize>> {
         && value.iter().all(u8::is_ascii_graphic)
         && password::is_mixed(value)
         && !password::is_directory(name, value);
-    let is_found = divides && name.iter().all(in_name) && is_one_of(word, &PARAMETERS) && looks_so && is_secret(value);
-    is_found.then_some(range)
+    let is_named = || is_one_of(word, &PARAMETERS) || is_one_of(word, &SHORT) || names_secret(name) && is_random(value);
+    let is_found = divides && name.iter().all(in_name) && looks_so && is_named() && is_secret(value);
+    let end = range.end - usize::from(value.len() < set.len());
+    is_found.then_some(end - value.len()..end)
+}
+
+/// Returns whether the name of a setting ends with that of a secret: `accessKeySecret`, `client-secret`, `api_key`.
+fn names_secret(name: &[u8]) -> bool {
+    let letters = || name.iter().rev().filter(|byte| byte.is_ascii_alphanumeric()).map(u8::to_ascii_lowercase);
+    SECRETS.iter().any(|word| letters().take(word.len()).eq(word.iter().rev().copied()))
+}
+
+/// Returns whether a value is a secret of a program rather than the name of one (`tls-cert-2024`).
+fn is_random(value: &[u8]) -> bool {
+    named::looks_like_password(value) || has_random(value)
 }
 
 /// Returns whether a password is one: no placeholder, not masked, not encrypted.
@@ -370,6 +392,21 @@ mod tests {
             assert_eq!(found(text), [password], "{text}");
         }
         assert_eq!(found("spring:\n  redis:\n    password: hunter2 \r\n    port: 6379\n"), ["hunter2"]);
+        for (text, secret) in [
+            ("spring:\n  password: ${REDIS_PWD:Abc@12345}\n", "Abc@12345"),
+            ("spring.redis.password=\"${REDIS_PWD:Abc@12345}\"", "Abc@12345"),
+            ("DB_PASSWORD=${DB_PASSWORD:-hunter2}", "hunter2"),
+            ("aliyun.oss.accessKeySecret=aBcDeFgHiJkLmNoPqRsTuVwXyZ0123", "aBcDeFgHiJkLmNoPqRsTuVwXyZ0123"),
+            ("jwt:\n  secret: abcdef123456xyz\n", "abcdef123456xyz"),
+            (
+                "AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYzX3mP9KEY",
+                "wJalrXUtnFEMI/K7MDENG/bPxRfiCYzX3mP9KEY",
+            ),
+            ("api-key: sk4f9Lq2ZxT8", "sk4f9Lq2ZxT8"),
+            ("db.psw=Abc@12345", "Abc@12345"),
+        ] {
+            assert_eq!(found(text), [secret], "{text}");
+        }
         assert_eq!(found("PWD=hunter2\nDB_PWD=/x7k2p9"), ["hunter2", "/x7k2p9"]);
         assert_eq!(found("a=b\nspring.datasource.password=P4ssw0rd!\n"), ["P4ssw0rd!"]);
         assert_eq!(found("redis://:a1@h redis://:b2@h\nhost=h password=c3"), ["a1", "b2", "c3"]);
@@ -422,6 +459,15 @@ mod tests {
             "password: 5f4dcc3b5aa765d61d8327deb882cf99",
             "user.password=$2a$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy",
             "spring.redis.password=${REDIS_PASSWORD:x1}",
+            "spring.redis.password=${REDIS_PASSWORD:${PW:Abc@12345}}",
+            "spring.redis.password=${REDIS_PASSWORD}",
+            "spring.redis.password=${REDIS_PASSWORD:root}",
+            "secret: tls-cert-2024",
+            "imagePullSecret: registry.corp.v2",
+            "jwt.secret=${JWT_SECRET}",
+            "secretary: anna2024x",
+            "key: a1b2c3d4",
+            "secret:count:1001",
             "Your password: x7k2p9",
             "jdbc:oracle:thin:@host:1521:orcl",
             "jdbc:oracle:thin:@//host:1521/orcl",

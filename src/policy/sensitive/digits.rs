@@ -30,6 +30,9 @@ const MOST_GROUPS: usize = 5;
 /// Words right before a number that make it that of a phone.
 const CALLS: [&[u8]; 3] = [b"tel", b"phone", b"mobile"];
 
+/// Domains of the ids that WeChat and WhatsApp give to groups, whose digits are those of no phone: `19812345678@chatroom`.
+const CHATS: [&[u8]; 2] = [b"chatroom", b"g.us"];
+
 /// What numbers are searched for, and the name of the text.
 #[derive(Debug)]
 pub(super) struct Wanted<'n> {
@@ -133,6 +136,8 @@ fn has_country_code(before: &[u8]) -> bool {
 fn touched_behind(text: &[u8], end: usize) -> bool {
     match text.get(end..).unwrap_or_default() {
         [b'.', byte, ..] => byte.is_ascii_digit() || byte.is_ascii_lowercase(),
+        // The id of a group chat.
+        [b'@', rest @ ..] => CHATS.iter().any(|chat| rest.starts_with(chat)),
         [byte, ..] => byte.is_ascii_alphanumeric(),
         [] => false,
     }

@@ -12,7 +12,7 @@ use crate::policy::content::is_one_of;
 use crate::policy::content::serialized::unwrapped;
 
 /// Default words. A bare `token` or `key` is none of them.
-pub const NAMES: &[&str] = &["password", "passwd", "pwd", "passphrase", "secret", "密码", "密碼", CODE];
+pub const NAMES: &[&str] = &["password", "passwd", "pwd", "psw", "pswd", "passphrase", "secret", "密码", "密碼", CODE];
 
 /// Word for passwords that is also one for codes which are given to everybody.
 pub(super) const CODE: &str = "口令";
@@ -353,7 +353,7 @@ fn can_be_password(text: &[u8]) -> bool {
 
 /// Returns whether a text looks like a password even where the name says little: letters and digits, perhaps other marks, but no
 /// blanks and none of the marks that join words.
-fn looks_like_password(text: &[u8]) -> bool {
+pub(super) fn looks_like_password(text: &[u8]) -> bool {
     let has = |is: fn(&u8) -> bool| text.iter().any(is);
     (SHORTEST_BELOW..=LONGEST_BELOW).contains(&text.len())
         && has(u8::is_ascii_alphabetic)

@@ -8,6 +8,7 @@
 //! such as `$2a$…`. A number in JSON counts if it is as long as a password: shorter ones are flags, counts and times, longer ones ids.
 
 mod hashed;
+mod pairs;
 
 use std::ops::Range;
 
@@ -15,12 +16,15 @@ use super::{described, named};
 use crate::policy::content::is_one_of;
 pub(super) use hashed::without_scheme;
 use hashed::{is_digest, is_raw_digest, says_hashed};
+use pairs::SettingPairs;
 
 /// Default endings of field names. A bare `token` is not among them, since sessions legitimately store one.
 pub const FIELDS: &[&str] = &[
     "password",
     "passwd",
     "pwd",
+    "psw",
+    "pswd",
     "passphrase",
     "secret",
     "secretkey",
@@ -80,6 +84,7 @@ pub(super) fn word<'w>(field: &[u8], value: &[u8], words: &'w [String]) -> Optio
         rest = behind;
     }
     let word = word_of(&name[..len], words)?;
+    let value = default_of(value).unwrap_or(value);
     let trimmed = value.trim_ascii();
     let is_none = is_harmless(word, trimmed)
         || is_time(trimmed)
@@ -140,7 +145,7 @@ pub(super) fn is_harmless(word: &str, value: &[u8]) -> bool {
 
 /// Returns whether what a word names is compared only, so that it should be stored as a digest.
 pub(super) fn is_hashable(word: &str) -> bool {
-    matches!(word, "password" | "passwd" | "pwd" | "passphrase" | PASS | "密码" | "密碼" | "口令")
+    matches!(word, "password" | "passwd" | "pwd" | "psw" | "pswd" | "passphrase" | PASS | "密码" | "密碼" | "口令")
 }
 
 /// Returns whether a value counts something rather than being a password: how often one was wrong or a page was opened, how long a
@@ -171,6 +176,18 @@ pub(super) fn is_time(value: &[u8]) -> bool {
     is_number || is_date
 }
 
+/// Returns the default of a variable, if it looks like a password: `Abc@12345` of `${REDIS_PASSWORD:Abc@12345}`, as Spring reads it, or of
+/// `${REDIS_PASSWORD:-Abc@12345}`, as shells do.
+pub(super) fn default_of(value: &[u8]) -> Option<&[u8]> {
+    let inner = value.trim_ascii().strip_prefix(b"${")?.strip_suffix(b"}")?;
+    let colon = memchr::memchr(b':', inner)?;
+    let (name, default) = (inner.get(..colon)?, inner.get(colon + 1..)?);
+    let in_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+    let default = default.strip_prefix(b"-").unwrap_or(default);
+    let is_nested = default.iter().any(|byte| matches!(byte, b'{' | b'}'));
+    (!name.is_empty() && name.iter().all(in_name) && !is_nested && is_mixed(default)).then_some(default)
+}
+
 /// Returns whether a value stands for one that is filled in later: `${DB_PASSWORD}`, `{{ password }}`, `<password>`, `$PASSWORD`.
 ///
 /// Where the marks may as well be those of a password, only words may stand between them.
@@ -194,7 +211,7 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
 
 /// Reports all members of JSON objects in a text that hold a plain-text password, with the range of the value.
 pub(super) fn scan<'w>(text: &[u8], words: &'w [String], mut see: impl FnMut(&'w str, Range<usize>)) {
-    let mut from = 0;
+    let (mut from, mut pairs) = (0, SettingPairs::default());
     while let Some(open) = quote_from(text, from) {
         let Some(close) = quote_from(text, open + 1) else { return };
         from = close;
@@ -211,6 +228,8 @@ pub(super) fn scan<'w>(text: &[u8], words: &'w [String], mut see: impl FnMut(&'w
             && (!is_number || is_numeric_password(word, value))
         {
             from = if is_number { range.end } else { range.end + escape + 1 };
+            see(word, range);
+        } else if !is_number && let Some(word) = pairs.take(text, field, &range, escape, words) {
             see(word, range);
         }
         // The string of another field may hold an encoded object: it is searched, too.

@@ -107,6 +107,13 @@ fn values_of_amounts_are_no_phone_numbers() {
         assert_eq!(found_in("disk:storage:used", &[part]), NONE, "{part:?}");
     }
     assert_eq!(found_in("user:info:1", &[pair("contactTotal", "13812345678")]), NONE);
+    for field in ["gold", "combatPower", "views", "gmv", "duration", "金币", "热度"] {
+        assert_eq!(found_in("game:player:1", &[pair(field, "15812345678")]), NONE, "{field}");
+    }
+    for field in ["goldPhone", "sales", "contact_us", "qq"] {
+        assert_eq!(found_in("game:player:1", &[pair(field, "15812345678")]), [SensitiveKind::Phone], "{field}");
+    }
+    assert_eq!(found_in("live:room:heat:1", &[string("15812345678")]), NONE);
 }
 
 #[test]

@@ -7,8 +7,17 @@ fn given(field: &str, value: &str) -> Option<String> {
 
 #[test]
 fn plain_text_passwords_are_found() {
-    for field in ["password", "Password", "user_password", "PWD", "client-secret", "api_key", "apiKey", "access.token"]
-    {
+    for field in [
+        "password",
+        "Password",
+        "user_password",
+        "PWD",
+        "client-secret",
+        "api_key",
+        "apiKey",
+        "access.token",
+        "userPsw",
+    ] {
         assert!(given(field, "hunter2").is_some(), "{field}");
     }
     for field in ["pass", "db_pass", "userPass", "smtpPass", "spring.mail.pass", "DB_PASS"] {
@@ -29,6 +38,10 @@ fn plain_text_passwords_are_found() {
     }
     assert_eq!(given("old_Passwd", "x9").as_deref(), Some("passwd"));
     assert!(given("api_key", "0123456789abcdef0123456789abcdef").is_some());
+    assert!(given("password", "${REDIS_PWD:Abc@12345}").is_some());
+    for value in ["${REDIS_PWD}", "${REDIS_PWD:}", "${REDIS_PWD:root}", "${A:${B:Abc@12345}}", "${A:ENC(x7k2p9)}"] {
+        assert_eq!(given("password", value), None, "{value}");
+    }
 }
 
 #[test]
@@ -210,6 +223,33 @@ fn members_of_json_objects_are_found_by_their_quotes() {
     let long = format!("{}name", "\\u5bc6\\u7801".repeat(5));
     for field in ["\\u5bc6", "\\u5bc", "\\u", "\\\\ud800", "u5bc6u7801", &long, &"\\".repeat(64)] {
         assert_eq!(given(field, "hunter2"), None, "{field}");
+    }
+}
+
+#[test]
+fn names_and_values_of_settings_are_found() {
+    for (text, secret) in [
+        (r#"[{"configKey":"sys.user.initPassword","configValue":"Abc@123456"}]"#, "Abc@123456"),
+        (r#"{"configName":"账号初始密码","configKey":"sys.a.b","configValue":"123456","configType":"Y"}"#, "123456"),
+        (r#"{"param_key":"db.password","id":7,"param_value":"a1b2c3d4x"}"#, "a1b2c3d4x"),
+        (r#"{"name":"DB_PASSWORD","value":"Abc@12345"}"#, "Abc@12345"),
+        (r#"{"d":"{\"key\":\"userPwd\",\"value\":\"Abc@12345\"}"}"#, "Abc@12345"),
+    ] {
+        assert_eq!(ranges(text), [secret], "{text}");
+    }
+    for text in [
+        r#"{"name":"password","value":"请输入密码"}"#,
+        r#"{"name":"password","value":"123456"}"#,
+        r#"{"key":"login.password","value":"Password"}"#,
+        r#"{"configKey":"sys.user.initPassword","configValue":"true"}"#,
+        r#"{"configKey":"sys.password.minLength","configValue":"Abc12345"}"#,
+        r#"{"configKey":"resetPwd","configValue":"123456"}"#,
+        r#"{"configKey":"initPassword","configValue":"${INIT_PASSWORD}"}"#,
+        r#"{"configKey":"initPassword"},{"configValue":"Abc@123456"}"#,
+        r#"{"configKey":"initPassword","remarkValue":"Abc@123456"}"#,
+        r#"{"configValue":"Abc@123456"}"#,
+    ] {
+        assert_eq!(ranges(text), [""; 0], "{text}");
     }
 }
 
