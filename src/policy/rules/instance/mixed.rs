@@ -4,13 +4,16 @@
 //! segments that are followed by another segment; ids, dates and crowded levels (`{int}`, `{*}`) are not counted. A first
 //! segment that says what a key is for (`prefixes`: `cache:`, `lock:`) or where it is used (`environments`: `prod:`, `test:`) is no
 //! business; the next segment is, under the same conditions, so that `lock:order:1`, `prod:order:2:info` and `order:1:info` belong
-//! to one. Libraries such as Sidekiq and Sa-Token, whose keys begin with their names, are none. Where all names begin with the name of a company or system, `level` says which of the remaining segments is the
+//! to one. Libraries such as Sidekiq and Sa-Token, whose keys begin with their names, are none, and neither is what every application has
+//! (`token:`, `captcha_codes:`, `sys_config:`). Where all names begin with the name of a company or system, `level` says which of the remaining segments is the
 //! business. First segments that differ in a number at the end are parts of one business if mostly the same segments follow them
 //! (`s0:` to `s7:`, `shard0:`); a numbered prefix or environment (`prod1:`) is like one without a number. Only owners and businesses with
 //! at least `share` of the memory or of the keys count; where most of it belongs to smaller ones, a tenth of that suffices, so that a
 //! mix of many is found, too. If names on a crowded level have `share` together, businesses may hide among them, and the rule is not
 //! evaluated unless the others are too many already. A snapshot cannot tell whether two names belong to the same business, so more of
 //! them than owners are allowed.
+
+mod purpose;
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -256,6 +259,7 @@ impl MixedRule {
             let FirstSegment { segment, weight, next, .. } = first;
             match level {
                 _ if self.is_prefix(segment) => self.collect(next, level, businesses),
+                ..=1 if purpose::is_purpose(segment) => {}
                 ..=1 => {
                     let business = businesses.entry(segment).or_default();
                     business.weight.merge(*weight);

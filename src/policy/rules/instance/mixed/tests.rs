@@ -81,6 +81,18 @@ fn libraries_are_no_businesses() {
 }
 
 #[test]
+fn purposes_are_no_businesses() {
+    let first =
+        ["login_tokens", "captcha_codes", "sys_config", "dict", "repeat_submit", "rate_limit", "user"].map(leaf);
+    assert_eq!(names(&rule(), &first), ["user"]);
+    // What follows them is part of the purpose.
+    let first = [segment("config", vec![leaf("item")]), segment("cache", vec![leaf("token"), leaf("order")])];
+    assert_eq!(names(&rule(), &first), ["order"]);
+    let system = [segment("auth", vec![leaf("grant"), leaf("captcha")])];
+    assert_eq!(names(&MixedRule { level: 2, ..rule() }, &system), ["grant"]);
+}
+
+#[test]
 fn businesses_among_names_that_are_not_told_apart_are_not_denied() {
     let lacks = |rule: &MixedRule, report: &Report| {
         rule.needs(&Known { report: Some(report), ..Known::before(&Context::default()) })
