@@ -526,6 +526,7 @@ TYPES_FIRST = {
 SIDE_DATA = (
     "size length len count total limit config rule rules lock status state stats meta info seq version "
     "time updated_at offset lastid cursor paused cache caches cached 缓存 "
+    "配置 状态 数量 总数 统计 规则 版本 "
 ).split()
 OF_QUEUES = (
     "consumer consumers worker workers job jobs result results dedup processing inflight ticket tickets "

@@ -61,10 +61,23 @@ pub(super) const MARKERS: [&str; 52] = [
 ];
 
 /// Markers that count in keys of the class of caches: elsewhere, they may be the state of something.
-pub(super) const CACHED_WORDS: [&str; 5] = ["EMPTY", "NOT_FOUND", "空", "空值", "不存在"];
+pub(super) const CACHED_WORDS: [&str; 12] = [
+    "EMPTY",
+    "NOT_FOUND",
+    "空",
+    "空值",
+    "不存在",
+    "@@NULL@@",
+    "__NULL__",
+    "__EMPTY__",
+    "NULL_VALUE",
+    "NullValue",
+    "nullObject",
+    "EMPTY_CACHE",
+];
 
 /// Segments of keys that say all by being there: their empty string is no result, whatever other value is.
-pub(super) const PRESENT: [&str; 65] = [
+pub(super) const PRESENT: [&str; 72] = [
     "signed",
     "notified",
     "claimed",
@@ -130,6 +143,13 @@ pub(super) const PRESENT: [&str; 65] = [
     "在线",
     "typing",
     "active",
+    "black",
+    "blocked",
+    "disabled",
+    "freeze",
+    "cancel",
+    "consumed",
+    "offline",
 ];
 
 /// Segments of what users fill themselves: empty, it is no result of a query.
