@@ -467,7 +467,8 @@ def platform_class(key: Key) -> str | None:
 
 
 def classed_missing(key: Key) -> bool:
-    return not key.ends and platform_class(key) in ("cache", "lock")
+    # Locks are those of ttl.lock-missing.
+    return not key.ends and platform_class(key) == "cache"
 
 
 def unclassed_missing(key: Key) -> bool:

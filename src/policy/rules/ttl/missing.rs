@@ -1,9 +1,10 @@
 //! `ttl.missing`: keys have an expiry, unless their TTL class does not require one.
 //!
 //! The class of a key is that of its dictionary entry, or else the class whose patterns it matches. Keys without a class
-//! must expire, too, unless `unclassified = false`. A hash all of whose fields expire does so with the last of them.
+//! must expire, too, unless `unclassified = false`. Classes of `except` are left to another rule, as locks to `ttl.lock-missing`. A hash all of whose fields expire does so with the last of them.
 
 use crate::policy::KeyView;
+use crate::policy::dictionary::TtlClass;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{BuiltRule, KeyRule, Known, Lifetime, Need, Rule, RuleMeta, Severity, Text, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
@@ -30,14 +31,24 @@ static META: RuleMeta = RuleMeta {
              false, under a budget",
         zh: "写入时设置过期时间（SET … EX、SETEX、EXPIRE）；确需永久保存的 key 列入 required = false 的 [[ttl_class]]，并设定内存预算",
     },
-    params: &[ParamSpec {
-        name: "unclassified",
-        what: Text {
-            en: "whether keys without a TTL class must expire, too",
-            zh: "不属于任何 TTL 类别的 key 是否也必须过期",
+    params: &[
+        ParamSpec {
+            name: "unclassified",
+            what: Text {
+                en: "whether keys without a TTL class must expire, too",
+                zh: "不属于任何 TTL 类别的 key 是否也必须过期",
+            },
+            default: ParamDefault::Flag(true),
         },
-        default: ParamDefault::Flag(true),
-    }],
+        ParamSpec {
+            name: "except",
+            what: Text {
+                en: "TTL classes whose expiry another rule demands, as `ttl.lock-missing` that of locks",
+                zh: "由其他规则要求过期时间的 TTL 类别，如锁由 `ttl.lock-missing` 检查",
+            },
+            default: ParamDefault::Words(&[]),
+        },
+    ],
     unit: None,
     passes: RuleSample::of(&[SampleKey::named("cache:user:123").expiring_in(3600)]),
     fails: RuleSample::of(&[SampleKey::named("cache:user:123").forever()]),
@@ -47,14 +58,23 @@ static META: RuleMeta = RuleMeta {
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(params: &Params) -> Result<BuiltRule, String> {
-    Ok(BuiltRule::Key(Box::new(MissingTtl { unclassified: params.flag("unclassified") })))
+    let except = params.words("except").to_vec();
+    Ok(BuiltRule::Key(Box::new(MissingTtl { unclassified: params.flag("unclassified"), except })))
 }
 
 /// Demands an expiry.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct MissingTtl {
     /// True if keys without a class must expire, too.
     pub unclassified: bool,
+    /// Names of the classes that are left to other rules.
+    pub except: Vec<String>,
+}
+
+impl MissingTtl {
+    fn demands_expiry_of(&self, class: &TtlClass) -> bool {
+        class.required && !self.except.contains(&class.name)
+    }
 }
 
 impl KeyRule for MissingTtl {
@@ -63,12 +83,12 @@ impl KeyRule for MissingTtl {
         if key.record.is_to_expire() {
             return None;
         }
-        let required = key.class().map_or(self.unclassified, |class| class.required);
+        let required = key.class().map_or(self.unclassified, |class| self.demands_expiry_of(class));
         required.then_some(Violation { measured: 0, allowed: 0 })
     }
 
     fn needs(&self, known: &Known<'_>) -> Option<Need> {
-        let required = self.unclassified || known.context.classes.iter().any(|class| class.required);
+        let required = self.unclassified || known.context.classes.iter().any(|class| self.demands_expiry_of(class));
         (!required).then_some(Need::RequiredExpiry)
     }
 
@@ -121,11 +141,21 @@ mod tests {
     }
 
     #[test]
+    fn classes_can_be_left_to_another_rule() {
+        let checks = checks(&format!("[rules.\"ttl.missing\"]\nexcept = [\"cache\"]\n{CLASSES}"));
+        assert!(
+            !breaks(&checks, "cache:1", |_| {})
+                && !breaks(&checks, "config:a", |_| {})
+                && breaks(&checks, "user:1", |_| {})
+        );
+    }
+
+    #[test]
     fn a_policy_without_keys_that_must_expire_cannot_be_broken() {
         let lacks = |unclassified, classes: &str| {
             let checks = checks(classes);
             let known = Known { context: &checks.context, report: None, sizes_hidden: false };
-            MissingTtl { unclassified }.needs(&known)
+            MissingTtl { unclassified, except: Vec::new() }.needs(&known)
         };
         let kept = "[[ttl_class]]\nname = \"kept\"\npatterns = [\"config:**\"]\nrequired = false\n";
         assert_eq!(lacks(false, kept), Some(Need::RequiredExpiry));
