@@ -129,6 +129,8 @@ pub struct Checks {
     /// Bits of rules about expected types.
     expecting: u64,
     matcher: Matcher<PatternTarget>,
+    /// Targets of the word `lock` in rules and classes about locks: those of a name with it as a part of a segment, too.
+    lock_parts: Vec<PatternTarget>,
     /// Bits that each exemption excuses.
     excuses: Vec<u64>,
     class_budgets: Vec<Option<u16>>,

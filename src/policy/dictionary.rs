@@ -1,5 +1,6 @@
 //! Declarations of a team about its patterns: data dictionary, TTL classes, budgets and exemptions.
 
+use super::content::lock::LockName;
 use super::matcher::PolicyPattern;
 use crate::record::Kind;
 use crate::units::Bytes;
@@ -98,6 +99,8 @@ pub struct Matched {
     pub budget: Option<u16>,
     /// Expected types.
     pub expected: Option<u16>,
+    /// Form in which the name says that the key may be a lock, if it does for a rule or a class.
+    pub lock_name: LockName,
     /// True if the name is that of a lock, by a rule that [asks](super::rule::PatternRule::locks) for locks.
     pub lock: bool,
     /// Bits of the rules that recognise the key by one of their [words](super::rule::KeyRule::words).

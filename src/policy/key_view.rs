@@ -3,7 +3,6 @@
 
 use std::borrow::Cow;
 
-use super::content::lock::may_be_lock;
 use super::context::Context;
 use super::dictionary::{DictionaryEntry, ExpectedTypes, Matched, TtlClass};
 use crate::pattern::slot::untagged;
@@ -61,10 +60,15 @@ impl<'a> KeyView<'a> {
             let class = self.context.classes.get(usize::from(*index));
             class.is_some_and(|class| {
                 let suits = class.kinds.is_empty() || class.kinds.contains(&self.record.kind);
-                suits && (!class.locks || may_be_lock(self.record))
+                suits && (!class.locks || self.may_be_lock())
             })
         };
         self.matched.lock_class.filter(takes).or_else(|| self.matched.class.filter(takes))
+    }
+
+    /// Returns whether the key, whose name is that of a lock, may be one.
+    pub fn may_be_lock(&self) -> bool {
+        self.matched.lock_name.may_be_lock(self.record)
     }
 
     /// Returns the types that the policy expects; `None` if it says nothing about the key.

@@ -17,7 +17,6 @@ use crate::mask::ShownNames;
 use crate::pattern::PatternBuf;
 use crate::pattern::name::KeyName;
 use crate::pattern::tree::{Leaf, PatternTree, PlaceId, TreeLimits};
-use crate::policy::content::lock::may_be_lock;
 use crate::policy::evidence::ids::{IdFinder, KnownId, MOST_IDS};
 use crate::policy::evidence::{MOST_EXPIRIES, MOST_TOKENS};
 use crate::policy::forest::Forest;
@@ -322,7 +321,7 @@ impl PatternStats {
         if let Some(inspection) = &self.inspection {
             self.inspection_bytes += facts.inspect(record, inspection, &mut self.room);
         }
-        let lock = judged.matched.lock && may_be_lock(record);
+        let lock = judged.matched.lock && judged.matched.lock_name.may_be_lock(record);
         if let Some(plan) = self.tokens.filter(|_| lock) {
             self.inspection_bytes += facts.hold(record, plan, &mut self.room);
         }
@@ -363,8 +362,7 @@ impl PatternStats {
         if let Some(timing) = self.timing {
             self.timing_bytes += facts.time(record, timing);
         }
-        if judged.is_lock
-            && may_be_lock(record)
+        if judged.lock.is_some_and(|name| name.may_be_lock(record))
             && let Some(plan) = self.tokens
         {
             self.inspection_bytes += facts.hold(record, plan, &mut self.room);

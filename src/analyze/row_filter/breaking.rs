@@ -10,7 +10,7 @@ use crate::analyze::questions::Questions;
 use crate::error::{Error, Result};
 use crate::pattern::tree::PlaceId;
 use crate::policy::Severity;
-use crate::policy::content::lock::may_be_lock;
+use crate::policy::content::lock::LockName;
 use crate::policy::evidence::LockValue;
 use crate::policy::forest::{Forest, PatternNode};
 use crate::policy::rule::{BadTokens, Breach, ConcernedKeys};
@@ -47,18 +47,18 @@ enum CountedKeys {
 }
 
 impl CountedKeys {
-    /// Returns whether the violation counts a key of its pattern; `is_lock` says whether the key is named like a lock.
+    /// Returns whether the violation counts a key of its pattern; `lock` is the form of a name of locks.
     fn count(
         &self,
         record: &Record<'_>,
-        is_lock: bool,
+        lock: Option<LockName>,
         inspection: Option<&Inspection>,
         room: &mut PeekBuffers,
     ) -> bool {
         match self {
             CountedKeys::All => true,
             CountedKeys::ExpiringFrom(from) => record.expires_at.is_some_and(|at| at >= *from),
-            CountedKeys::Locks(_) if !is_lock || !may_be_lock(record) => false,
+            CountedKeys::Locks(_) if !lock.is_some_and(|name| name.may_be_lock(record)) => false,
             CountedKeys::Locks(bad) => match LockValue::of(record, bad.min, room) {
                 LockValue::NoToken => true,
                 LockValue::Token { hash, .. } => bad.shared.binary_search(&hash).is_ok(),
@@ -150,7 +150,8 @@ impl BreakingCondition {
     ) {
         let RowRoom { judged, breaks, values, .. } = room;
         let broken = place.and_then(|place| self.places.get(&place)).into_iter().flatten();
-        let counts = |broken: &&BrokenPattern| broken.counted.count(record, judged.matched.lock, inspection, values);
+        let lock = judged.matched.lock.then_some(judged.matched.lock_name);
+        let counts = |broken: &&BrokenPattern| broken.counted.count(record, lock, inspection, values);
         breaks.extend(broken.filter(counts).map(|broken| broken.rule));
     }
 }

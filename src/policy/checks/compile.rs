@@ -44,6 +44,7 @@ impl Checks {
             saving: 0,
             expecting: 0,
             matcher: Matcher::default(),
+            lock_parts: Vec::new(),
             excuses: Vec::new(),
             class_budgets: Vec::new(),
             entry_budgets: Vec::new(),
@@ -79,6 +80,9 @@ impl Checks {
         let bit = 1 << place;
         for pattern in check.rule.words().iter().flat_map(|word| word_patterns(word)) {
             self.matcher.add(&pattern, PatternTarget::Rule(place as u8));
+        }
+        if check.rule.words().iter().any(|word| is_word_lock(word)) {
+            self.lock_parts.push(PatternTarget::Rule(place as u8));
         }
         let classifier = Classifier::default();
         for word in check.rule.failing_segments() {
@@ -136,6 +140,9 @@ impl Checks {
         for pattern in check.rule.locks().iter().flat_map(|locks| &locks.words).flat_map(|word| word_patterns(word)) {
             self.matcher.add(&pattern, PatternTarget::Lock);
         }
+        if check.rule.locks().is_some_and(|locks| locks.words.iter().any(|word| is_word_lock(word))) {
+            self.lock_parts.push(PatternTarget::Lock);
+        }
         self.patterns.push(check);
     }
 
@@ -155,6 +162,9 @@ impl Checks {
             }
             if class.required && class.name == CACHE && class.patterns.iter().any(is_of_caches) {
                 self.matcher.set_compound_cache(PatternTarget::CompoundCache(number(place)));
+            }
+            if class.locks && class.patterns.iter().any(|pattern| pattern.text == LOCK_PATTERN) {
+                self.lock_parts.push(PatternTarget::ClassAnywhere(number(place)));
             }
             self.class_budgets.push(class.budget.map(|memory| {
                 self.budgets.push(line(&class.name, memory));
@@ -215,6 +225,14 @@ impl Checks {
 /// Returns whether keys of a pattern have a word for caches at any level: so have those with a compound of it.
 fn is_of_caches(pattern: &PolicyPattern) -> bool {
     pattern.is_floating() && pattern.first_name().is_some_and(|name| caches::is_word(name.as_bytes()))
+}
+
+/// Pattern of the names with the word `lock` as a segment that another follows.
+const LOCK_PATTERN: &str = "**:lock:**";
+
+/// Returns whether a word by which keys are recognised is `lock`.
+fn is_word_lock(word: &str) -> bool {
+    word.eq_ignore_ascii_case("lock")
 }
 
 /// Returns other spellings of a pattern of expected types in a preset: with its first word in capitals and, if any type is allowed,

@@ -7,6 +7,7 @@ use crate::pattern::name::KeyName;
 use crate::pattern::shape::IdByte;
 use crate::pattern::slot::untagged;
 use crate::policy::caches::{self, CACHE, PERSISTENT};
+use crate::policy::content::lock::{LockName, has_lock_part, may_have_lock_part};
 use crate::policy::dictionary::Matched;
 use crate::policy::key_view::KeyView;
 use crate::policy::matcher::PolicyPattern;
@@ -49,11 +50,38 @@ impl Checks {
     #[inline(always)] // in the caller, the kind of name is known
     pub fn judge_name(&self, name: &KeyName<'_>, named: &mut NameJudged) {
         named.broken = self.names.broken(name);
-        if self.matcher.may_match(name) {
+        if self.matcher.may_match(name) || self.may_have_lock_part(name) {
             self.match_pattern(name, named);
             named.add_failing();
         } else if named.is_matched {
             named.unmatch();
+        }
+    }
+
+    /// Returns whether a pattern says that its keys are locks.
+    fn is_about_locks(&self, target: PatternTarget) -> bool {
+        match target {
+            PatternTarget::Lock | PatternTarget::Rule(_) => true,
+            PatternTarget::Class(class) | PatternTarget::ClassAnywhere(class) => {
+                self.context.classes.get(usize::from(class)).is_some_and(|class| class.locks)
+            }
+            PatternTarget::Entry(_)
+            | PatternTarget::Budget(_)
+            | PatternTarget::Exemption(_)
+            | PatternTarget::Expected(_)
+            | PatternTarget::ExpectedSpelling(_)
+            | PatternTarget::Failing(_) => false,
+        }
+    }
+
+    /// Returns whether a name may have `lock` as a part of a segment, if that matters. Other names than plain ones are looked at anyway.
+    #[inline]
+    fn may_have_lock_part(&self, name: &KeyName<'_>) -> bool {
+        match name {
+            KeyName::Plain(plain) if !plain.is_lower() && !self.lock_parts.is_empty() => {
+                may_have_lock_part(plain.bytes())
+            }
+            KeyName::Plain(_) | KeyName::Classified(..) => false,
         }
     }
 
@@ -107,7 +135,7 @@ impl Checks {
     ) -> Option<UsualJudged<'v>> {
         let (kind, expires) = (record.kind as usize, usize::from(record.is_to_expire()));
         match self.settled[kind][expires].as_ref().and_then(|settled| settled.broken_by(record)) {
-            Some(broken) if is_plain => Some(UsualJudged { broken, measured: 0, is_lock: false, violations }),
+            Some(broken) if is_plain => Some(UsualJudged { broken, measured: 0, lock: None, violations }),
             Some(others) if !named.is_matched => self.judge_name_alone(record.kind, named, others, violations),
             _ => self.judge_varying(record, named, violations),
         }
@@ -130,7 +158,7 @@ impl Checks {
         if broken & self.numeric_names != 0 {
             self.names.measure(&named.broken, violations);
         }
-        Some(UsualJudged { broken, measured: broken & self.numeric, is_lock: false, violations })
+        Some(UsualJudged { broken, measured: broken & self.numeric, lock: None, violations })
     }
 
     /// Slow path of [`Checks::judge_usual`]: a rule has to be asked, or the name matches a pattern.
@@ -140,7 +168,7 @@ impl Checks {
         named: &NameJudged,
         violations: &'v mut Violations,
     ) -> Option<UsualJudged<'v>> {
-        let Matched { entry, class, lock_class: _, budget, expected: _, lock: is_lock, rules } = named.matched;
+        let Matched { entry, class, lock_class: _, budget, expected: _, lock_name, lock, rules } = named.matched;
         // With a dictionary, every key counts under an entry or as unregistered.
         let counts_elsewhere = entry.is_some() || budget.is_some() || !named.exemptions.is_empty();
         let unmeasured = named.broken.bits & self.uncounted_names & !named.broken.counted;
@@ -168,7 +196,7 @@ impl Checks {
         if broken & self.numeric_names != 0 {
             self.names.measure(&named.broken, violations);
         }
-        Some(UsualJudged { broken, measured: broken & self.numeric, is_lock, violations })
+        Some(UsualJudged { broken, measured: broken & self.numeric, lock: lock.then_some(lock_name), violations })
     }
 
     /// Returns whether a key is large enough to violate a rule about sizes.
@@ -281,6 +309,11 @@ impl Checks {
     fn match_pattern(&self, name: &KeyName<'_>, named: &mut NameJudged) {
         named.unmatch();
         self.matcher.find(name, &mut named.targets);
+        let names_lock = || named.targets.iter().any(|target| self.is_about_locks(*target));
+        if !self.lock_parts.is_empty() && has_lock_part(name) && !names_lock() {
+            named.targets.extend_from_slice(&self.lock_parts);
+            named.matched.lock_name = LockName::Part;
+        }
         let (matched, mut is_spelling) = (&mut named.matched, false);
         // A cache of what may live forever: `shop:config:cache:7`.
         let (mut class, mut cache, mut may_be_cache) = (None, None, false);

@@ -1,6 +1,7 @@
 //! Results of checking one key: the part that depends on its name alone, and all of it.
 
 use super::{MOST_KEY_CHECKS, PatternTarget};
+use crate::policy::content::lock::LockName;
 use crate::policy::dictionary::Matched;
 use crate::policy::name_pass::{NameFailures, Violations};
 use crate::policy::rule::Violation;
@@ -74,8 +75,8 @@ pub struct UsualJudged<'v> {
     pub broken: u64,
     /// Bits of those that measure a number.
     pub(super) measured: u64,
-    /// True if the key is a lock.
-    pub is_lock: bool,
+    /// Form of a name of locks, if a rule about their tokens asks for it.
+    pub lock: Option<LockName>,
     pub(super) violations: &'v Violations,
 }
 

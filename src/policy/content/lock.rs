@@ -17,29 +17,42 @@
 //!   the number of a process or thread. Longer ones may be times. Such numbers and properties are no locks behind `mutex` and `dlock` either,
 //!   which have other meanings, too; all other names of locks mean nothing else.
 //!
-//! As the **last** segment (`order:7:lock`) the word is mostly a property of the segment before it. There, two values are evidence of
-//! a lock: a string with a UUID, and a hash with a random holder and its count, as Redisson writes it. A string in a name with a
-//! thing that can be locked (`room:12:lock`) is none.
+//! As the **last** segment (`order:7:lock`) the word is mostly a property of the segment before it. There, two values are [proof] of
+//! a lock: a string with a UUID or another token as libraries write them, and a hash with a random holder and its count. A string in
+//! a name with a thing that can be locked (`room:12:lock`) is none. Names that mean nothing else (`job:7:distlock`) need no proof
+//! there, but flags and numbers may be settings and counters of the locks.
+//!
+//! As a [part](parts) of a segment (`order_lock:7`, `订单锁:7`) the word needs the same proof, at any level.
+//!
+//! What is kept **beside** a lock has its word behind `lock`, also behind it as the first segment: `lock:order:fencing:7` is 33,
+//! `lock:switch:order` is on.
 //!
 //! A value that is random, or that cannot be read, is never a reason against a lock.
 
 mod constant;
+mod parts;
 mod place;
+mod predictable;
+mod proof;
 mod subjects;
 mod words;
 
 pub use constant::is_constant;
+pub use parts::{has_lock_part, may_have_lock_part};
 pub use place::is_lock_name;
+pub use predictable::is_predictable;
 pub use words::NAMES;
 
-use place::{LockPlace, may_be_blocked};
+use place::{Beside, LockPlace, may_be_blocked};
+use predictable::is_date;
+use proof::{is_proof, is_redisson_holder};
 use subjects::STATES;
 use words::{
     BUSY, CHINESE_PROGRAMS, DETAILS, FIELD_ADDITIONS, FIELD_WORDS, HELD, HOLDERS, HOLDING, NO, PERSONS, PROGRAMS, SHUT,
     YES,
 };
 
-use super::random::{has_random, has_uuid};
+use super::random::has_random;
 use super::serialized::unwrapped;
 use super::{is_hump, is_one_of};
 use crate::rdb::peek::{PeekBuffers, RawValue, ValuePart};
@@ -64,14 +77,37 @@ const LONGEST_FIELD: usize = 48;
 /// Most digits of a number that is no holder's, whatever it counts. Longer ones may be times or random.
 const FIGURE_DIGITS: usize = 6;
 
+/// Form in which a name says that its key may be a lock.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum LockName {
+    /// A word of the policy as a segment: what the key holds must not show something else.
+    #[default]
+    Segment,
+    /// `lock` as a part of a segment: what the key holds must prove it.
+    Part,
+}
+
+impl LockName {
+    /// Returns whether a key with such a name may be a lock.
+    pub fn may_be_lock(self, record: &Record<'_>) -> bool {
+        match self {
+            LockName::Segment => may_be_lock(record),
+            LockName::Part => may_be_lock_at(record, LockPlace::of_part(record.key)),
+        }
+    }
+}
+
 /// Returns whether a key named like a lock may be one: by its type, by what it holds, and not as a helper of a lock. Redisson keeps a key
 /// for each reader of a read-write lock, which has the reader in its name and always holds 1, and one for the result of each unlocking.
 pub fn may_be_lock(record: &Record<'_>) -> bool {
-    let place = LockPlace::of(record.key);
+    may_be_lock_at(record, LockPlace::of(record.key))
+}
+
+fn may_be_lock_at(record: &Record<'_>, place: LockPlace) -> bool {
     let may_hold_lock = match (record.kind, record.raw) {
         (Kind::String, Some(raw)) => string_may_be_lock(record, raw, place),
         (Kind::Hash, Some(raw)) => hash_may_be_lock(record, raw, place),
-        (kind, _) => !place.is_last && matches!(kind, Kind::String | Kind::Hash),
+        (kind, _) => !place.needs_proof && matches!(kind, Kind::String | Kind::Hash),
     };
     // The counter of a fenced lock never expires: its numbers may only grow.
     let is_helper = memchr::memmem::find(record.key, b":rwlock_timeout:").is_some()
@@ -82,7 +118,8 @@ pub fn may_be_lock(record: &Record<'_>) -> bool {
 }
 
 fn hash_may_be_lock(record: &Record<'_>, raw: RawValue<'_>, place: LockPlace) -> bool {
-    if record.length.is_some_and(|length| length > MOST_FIELDS) {
+    let is_settings = place.is_bare_last && place.is_property;
+    if is_settings || record.length.is_some_and(|length| length > MOST_FIELDS) {
         return false;
     }
     let (mut pairs, mut suits, mut names_holder) = (0, true, false);
@@ -91,18 +128,19 @@ fn hash_may_be_lock(record: &Record<'_>, raw: RawValue<'_>, place: LockPlace) ->
         let ValuePart::Pair(field, value) = part else { return };
         pairs += 1;
         let counts = is_number(value)
-            && match place.is_last {
-                true => has_random(examined(field)),
-                false => is_holder(field, record.key),
+            && match (place.is_part, place.needs_proof) {
+                (true, _) => is_redisson_holder(field),
+                (false, true) => has_random(examined(field)),
+                (false, false) => is_holder(field, record.key),
             };
         counted += usize::from(counts);
         has_mode |= field == b"mode";
-        let holds = counts || !place.is_last && says_holder(field, value, record.key);
+        let holds = counts || !place.needs_proof && says_holder(field, value, record.key);
         names_holder |= holds;
         suits &= holds || is_of_lock(field);
     });
     // Only the readers of a lock are several.
-    pairs == 0 && !place.is_last || suits && names_holder && (counted <= 1 || has_mode)
+    pairs == 0 && !place.needs_proof || suits && names_holder && (counted <= 1 || has_mode)
 }
 
 /// Returns whether a field and its value say who holds a lock: `owner`, `lockedByClientId`. A part of the name of the key is no holder, nor
@@ -153,10 +191,10 @@ fn string_may_be_lock(record: &Record<'_>, raw: RawValue<'_>, place: LockPlace) 
     if record.length.is_some_and(|length| length > LONGEST as u64) {
         return false;
     }
-    let Some(value) = raw.short_string(LONGEST) else { return !place.is_last };
+    let Some(value) = raw.short_string(LONGEST) else { return !place.needs_proof };
     let scalar = unwrapped(&value);
     let value = scalar.trim_ascii();
-    if place.is_last && (place.of_thing || !has_uuid(value)) {
+    if place.needs_proof && (place.of_thing || !is_proof(value)) {
         return false;
     }
     match value {
@@ -183,7 +221,11 @@ fn string_may_be_lock(record: &Record<'_>, raw: RawValue<'_>, place: LockPlace) 
     let (is_small, says_no) = (is_number(value) && value.len() < TIME_DIGITS, is_one_of(value, &NO));
     let is_flag = says_no || is_one_of(value, &YES);
     let is_property = place.is_property && !(is_flag && expires);
-    if is_property || place.has_subject && is_figure(value) {
+    if is_property || place.has_subject && is_figure(value) || is_kept_beside(value, record.key, expires) {
+        return false;
+    }
+    // A switch or a counter of the locks.
+    if place.is_bare_last && (is_flag || value.is_empty() || is_number(value) && !is_time(value)) {
         return false;
     }
     if !place.is_inner {
@@ -200,6 +242,28 @@ fn string_may_be_lock(record: &Record<'_>, raw: RawValue<'_>, place: LockPlace) 
     let is_state = says_no || (is_small || is_flag) && can_be_locked || is_booking || !expires && is_lasting();
     let is_setting = !is_flag && !expires && is_setting(value);
     !(is_count || is_state || is_setting || is_prose(value))
+}
+
+/// Returns whether a value is what the words behind `lock` say that is kept beside a lock: a number of it, whether something is on, a
+/// setting. A flag with an expiry may be the lock of whatever they name.
+fn is_kept_beside(value: &[u8], name: &[u8], expires: bool) -> bool {
+    let is_number = is_number(value) && value != b"1";
+    let says_no = is_one_of(value, &NO);
+    let is_flag = says_no || is_one_of(value, &YES);
+    let is_measure = is_number || is_date(value);
+    let says_something = is_measure || says_no || !expires && (is_one_of(value, &SHUT) || is_setting(value));
+    if !says_something && (expires || !is_flag) {
+        return false; // common case: who holds the lock
+    }
+    let beside = Beside::of(name);
+    beside.measure && is_measure
+        || beside.detail && (says_something || beside.measure && !expires)
+        || beside.login && is_number && value.len() < TIME_DIGITS && !is_flag
+}
+
+/// Returns whether a value is a time in seconds or milliseconds between 2014 and 2033.
+fn is_time(value: &[u8]) -> bool {
+    matches!(value.len(), TIME_DIGITS | MILLIS_DIGITS) && is_number(value) && matches!(value, [b'1', b'4'..=b'9', ..])
 }
 
 /// Returns whether a value is a number with decimals, as amounts of money are.
@@ -278,9 +342,7 @@ fn is_long_id(value: &[u8]) -> bool {
     let letters = value.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
     let (name, rest) = value.split_at(letters);
     let digits = rest.strip_prefix(b"-").or_else(|| rest.strip_prefix(b"_")).filter(|_| letters > 0).unwrap_or(rest);
-    let is_time = letters == 0
-        && matches!(digits.len(), TIME_DIGITS | MILLIS_DIGITS)
-        && matches!(digits, [b'1', b'4'..=b'9', ..]);
+    let is_time = letters == 0 && is_time(digits);
     let names_none = is_one_of(name, &HELD) || is_one_of(name, &HOLDING) || is_one_of(name, &PROGRAMS);
     (SHORTEST_ID..=LONGEST_ID).contains(&digits.len())
         && is_number(digits)

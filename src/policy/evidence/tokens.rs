@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bottom_k;
 use crate::pattern::kept_name;
-use crate::policy::content::lock::{is_constant, is_detail};
+use crate::policy::content::lock::{is_constant, is_detail, is_predictable};
 use crate::policy::content::random;
 use crate::policy::content::serialized::{unboxed, unwrapped};
 use crate::rdb::peek::{MAX_PARTS, PeekBuffers, ValuePart};
@@ -107,8 +107,8 @@ impl TokenForm {
 }
 
 impl LockValue {
-    /// Reads the value of a lock; those shorter than `min` are no tokens, nor are those that [any client would write](is_constant).
-    /// Lengths are in characters, or in bytes if a value is no text.
+    /// Reads the value of a lock; those shorter than `min` are no tokens, nor are those that [any client would write](is_constant) or
+    /// that [show](is_predictable) that nothing in them is random. Lengths are in characters, or in bytes if a value is no text.
     ///
     /// A hash has a token if one of its fields or values is long enough, as the fields of a lock that counts its holders are. Those
     /// name a client and its thread, which may hold several locks, so only texts that name none, without a digit, are compared. Numbers
@@ -129,7 +129,8 @@ impl LockValue {
                 ValuePart::String(text) => {
                     let scalar = unwrapped(text);
                     let form = form(&unboxed(text));
-                    let says_nothing = || is_constant(scalar.trim_ascii(), record.key);
+                    let text_of = scalar.trim_ascii();
+                    let says_nothing = || is_constant(text_of, record.key) || is_predictable(text_of, record);
                     has_token = is_token(&&*scalar) && !(form == TokenForm::Constant && says_nothing());
                     value = LockValue::Token { hash: hash(VALUE_SEED ^ length, text), form };
                 }
@@ -337,6 +338,12 @@ mod tests {
         };
         assert!(missing("lock:order:20251126000001", "20251126000001") && missing("lock:shop:order", "shop:order"));
         assert!(missing("lock:a", "[\"java.lang.Long\",1]") && missing("lock:a", "s:6:\"locked\";"));
+        // Nothing random in them.
+        assert!(missing("lock:a", "1700000000037") && missing("lock:a", "\"2023-11-14 22:13:20\""));
+        assert!(missing("lock:a", "http-nio-8080-exec-1") && missing("lock:a", "10.0.0.3:8080"));
+        // The name of a host, which is the same for all of its clients.
+        let LockValue::Token { form, .. } = lock_value(b"iZbp13k8s9d7f6g5h4j3Z") else { panic!() };
+        assert_eq!(form, TokenForm::Constant);
         assert!(!missing("lock:a", "[\"java.lang.String\",\"host-7:12\"]"));
         // Words and states are measured in characters; what names its holder may be in Chinese.
         for value in ["加锁", "已锁定", "分布式锁", "processing", "00000000", "order-lock-10001"] {

@@ -1,11 +1,11 @@
 //! Place of the word `lock` among the segments of a name.
 
 use super::subjects::{
-    BOOKABLE, CLOSED, COMPOUNDS, COUNTED, DEVICES, GAME_THINGS, GAMES, LOCKABLE, PARTIES, PEOPLE, PLACES, PROPERTIES,
-    SETTINGS, THINGS,
+    BOOKABLE, CLOSED, COMPOUNDS, COUNTED, DEVICES, GAME_THINGS, GAMES, KEPT, LOCKABLE, LOGINS, MEASURES, PARTIES,
+    PEOPLE, PLACES, PROPERTIES, SETTINGS, THINGS, WORK,
 };
-use super::words::{EXCLUSIONS, NAMES};
-use crate::policy::content::is_one_of;
+use super::words::{EXCLUSIONS, NAMES, SURE_NAMES};
+use crate::policy::content::{is_one_of, words_of};
 use crate::policy::environments::is_environment;
 
 /// Place of the word `lock` in a name.
@@ -30,10 +30,49 @@ pub struct LockPlace {
     /// True if the segment after it names a property, and only ids or people follow, or if one names it behind nothing but ids
     /// (`lock:8812:firmware`).
     pub is_property: bool,
-    /// True if no segment stands after it, but one before.
-    pub is_last: bool,
-    /// True if the segment before it, or if it is last any segment, names a thing that has a lock.
+    /// True if only a value that nothing but a lock holds makes the key one: no segment stands after the word, or it is a part of one.
+    pub needs_proof: bool,
+    /// True if the word is a part of a segment.
+    pub is_part: bool,
+    /// True if no segment stands after it, and it means nothing but locks.
+    pub is_bare_last: bool,
+    /// True if the segment before it, or if it needs proof any segment, names a thing that has a lock.
     pub of_thing: bool,
+}
+
+/// What the segments behind the word `lock` say that a key may hold beside locks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Beside {
+    /// True if one names a measure of locks, such as `fencing` or `ttl`.
+    pub measure: bool,
+    /// True if that is so, or if one names a setting, and none names work that a lock may be about.
+    pub detail: bool,
+    /// True if the word is the first segment, and the one after it is about logging in.
+    pub login: bool,
+}
+
+impl Beside {
+    /// Looks behind the first name of locks that another segment follows.
+    pub fn of(name: &[u8]) -> Beside {
+        let mut behind = segments_of(name);
+        let mut is_first = true;
+        while let Some(segment) = behind.next() {
+            if is_lock_name(segment)
+                && let Some(after) = behind.clone().next()
+            {
+                let has = |list: &str| {
+                    let last_word = |segment| words_of(segment).next_back().unwrap_or_default();
+                    behind.clone().any(|segment| is_word_of(segment, list) || is_word_of(last_word(segment), list))
+                };
+                let does = |segment| words_of(segment).any(|word| is_word_of(word, WORK));
+                let measure = has(MEASURES);
+                let detail = (measure || has(KEPT)) && !behind.clone().any(does);
+                return Beside { measure, detail, login: is_first && is_word_of(after, LOGINS) };
+            }
+            is_first = false;
+        }
+        Beside::default()
+    }
 }
 
 impl LockPlace {
@@ -41,7 +80,7 @@ impl LockPlace {
     /// one of the [EXCLUSIONS], only `has_subject` and `is_property` are set.
     pub fn of(name: &[u8]) -> LockPlace {
         let segments = || segments_of(name);
-        let mut before: Option<&[u8]> = None;
+        let (mut before, mut earlier): (Option<&[u8]>, Option<&[u8]>) = (None, None);
         let mut names = 0;
         let mut rest = segments();
         while let Some(segment) = rest.next() {
@@ -71,15 +110,29 @@ impl LockPlace {
                 return LockPlace::default();
             }
             names += usize::from(before.is_some() || !is_environment(segment));
-            before = Some(segment);
+            (earlier, before) = (before, Some(segment));
         }
-        let of_thing = |segment: &[u8]| is_one_of(segment, &LOCKABLE) || is_one_of(segment, &THINGS);
         match before {
+            Some(last) if is_one_of(last, &SURE_NAMES) => LockPlace {
+                is_inner: true,
+                is_bare_last: true,
+                is_property: earlier.is_some_and(|before| is_one_of(before, &SETTINGS)),
+                ..LockPlace::default()
+            },
             Some(last) if is_lock_name(last) => {
-                LockPlace { is_last: true, of_thing: segments().any(of_thing), ..LockPlace::default() }
+                let of_thing = |segment: &[u8]| is_one_of(segment, &LOCKABLE) || is_one_of(segment, &THINGS);
+                LockPlace { needs_proof: true, of_thing: segments().any(of_thing), ..LockPlace::default() }
             }
             _ => LockPlace::default(),
         }
+    }
+
+    /// Returns the place of the word as a part of a segment of a name. Words of any segment may name a thing that has a lock.
+    pub fn of_part(name: &[u8]) -> LockPlace {
+        let names_thing =
+            |word: &[u8]| is_one_of(word, &LOCKABLE) || is_one_of(word, &THINGS) || is_word_of(word, DEVICES);
+        let of_thing = segments_of(name).any(|segment| names_thing(segment) || words_of(segment).any(names_thing));
+        LockPlace { needs_proof: true, is_part: true, of_thing, ..LockPlace::default() }
     }
 
     /// Returns what the segments around the word say, given the number of names before it and the segments behind `after`.
@@ -125,6 +178,18 @@ pub fn may_be_blocked(name: &[u8]) -> bool {
         before = Some(segment);
     }
     false
+}
+
+/// Returns whether a name is about the state of something, so that a value may say since when it is locked or from where.
+pub fn names_state(name: &[u8]) -> bool {
+    let (place, beside) = (LockPlace::of(name), Beside::of(name));
+    place.of_lockable
+        || place.of_person
+        || place.of_thing
+        || place.of_place
+        || beside.login
+        || beside.measure
+        || may_be_blocked(name)
 }
 
 /// Returns whether the segment before `lock` names who or what may be blocked or closed, in the singular or plural.

@@ -276,3 +276,22 @@ pub const CLOSED: &str = "payroll salary wage period ledger grade transcript att
 pub const GAMES: &str = "game rpg mmo mmorpg slg moba 游戏";
 pub const GAME_THINGS: &str = "item equip equipment gear weapon armor armour pet skin skill chest rune gem avatar costume badge talent 道具 装备 \
     武器 宠物 皮肤 技能 宝箱 关卡";
+
+/// Segments behind `lock` of measures that are kept beside locks: a fencing token may never expire.
+pub const MEASURES: &str = "fencing fence fencing_token fencing-token fencingToken version ver ttl timeout expire expires expiry expiration deadline until duration interval time at \
+    timestamp switch enable enabled enabling count counter counters cnt num total retry retries attempt attempts fail fails failed failure \
+    failures limit threshold rate ratio status state states stats stat metrics epoch seq sequence revision generation waiters waiting \
+    版本 版本号 过期时间 超时 超时时间 开关 次数 重试 重试次数 计数 总数 上限 阈值 状态 统计";
+
+/// Segments behind `lock` of settings, which may also be what a lock is about: `lock:config:refresh`.
+pub const KEPT: &str =
+    "config configs conf setting settings option options policy strategy mode param params 配置 参数 策略 模式";
+
+/// Words of segments behind `lock` that name work, which a lock may be about.
+pub const WORK: &str = "refresh sync update upgrade reload init load save rebuild create delete remove publish push pull calc calculate \
+    settle check import export modify change write generate submit handle send notify execute run reset clean clear build merge \
+    migrate 刷新 更新 同步 初始化 加载 重建 创建 删除 发布 推送 计算 结算 导入 导出 修改 变更 生成 提交 发送 执行 重置 清理";
+
+/// Segments behind `lock` as the first one, below which failed attempts to log in are counted.
+pub const LOGINS: &str =
+    "login signin logon password pwd passwd captcha sms otp account acct fail 登录 密码 验证码 账号";

@@ -6,6 +6,8 @@ use crate::rdb::template::Templates;
 use crate::rdb::value_type::ValueType;
 use crate::units::Millis;
 
+mod proved;
+
 fn string(name: &str, value: &str, expires: bool) -> bool {
     bytes(name, value.as_bytes(), expires)
 }
@@ -143,7 +145,7 @@ fn names_of_distributed_locks_need_no_other_evidence() {
 fn a_lock_behind_its_subject_is_told_by_what_only_a_holder_writes() {
     let uuid = "8d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f";
     let holder = "8d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f:42";
-    for name in ["order:7:lock", "shop:lock", "订单:7:LOCK", "order:7:redis_lock"] {
+    for name in ["order:7:lock", "shop:lock", "订单:7:LOCK", "order:7:rlock"] {
         assert!(string(name, uuid, false) && string(name, holder, true), "{name}");
         assert!(hash(name, &[(holder, "1")]), "{name}");
         for value in ["1", "", "true", "order-service", "d41d8cd98f00b204e9800998ecf8427e", "1700000000", "ann"] {

@@ -34,6 +34,22 @@ pub const NAMES: &[&str] = &[
     "分布式锁",
 ];
 
+/// Names of locks that mean nothing else even as the last segment.
+pub const SURE_NAMES: [&[u8]; 12] = [
+    b"redlock",
+    b"distlock",
+    b"dist_lock",
+    b"dist-lock",
+    b"redislock",
+    b"redis_lock",
+    b"redis-lock",
+    b"distributedlock",
+    b"distributed_lock",
+    b"distributed-lock",
+    b"redissonlock",
+    "分布式锁".as_bytes(),
+];
+
 /// Names of locks that are also words for things which exclude each other (`course:mutex:cs101`), and for the lock of a door.
 pub const EXCLUSIONS: [&[u8]; 2] = [b"mutex", b"dlock"];
 

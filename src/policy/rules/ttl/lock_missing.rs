@@ -2,11 +2,12 @@
 //!
 //! Locks are strings or hashes with a segment `lock`, or another [name](crate::policy::content::lock::NAMES) of distributed locks, at
 //! any level, that another segment follows: `lock:order:7`, `shop:lock:order:7`, `redis_lock:7`. The word as the last segment
-//! (`order:7:lock`) may as well be a property of the order, unless the value is what only a holder writes. Keys whose
-//! [value](crate::policy::content::lock) shows something else than a lock do not count.
+//! (`order:7:lock`) may as well be a property of the order, unless the value is what only a holder writes; so may it be as a part of
+//! a segment (`order_lock:7`), which counts if `lock` is among the words. Keys whose [value](crate::policy::content::lock) shows
+//! something else than a lock do not count.
 
 use crate::policy::KeyView;
-use crate::policy::content::lock::{NAMES, may_be_lock};
+use crate::policy::content::lock::NAMES;
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{BuiltRule, KeyRule, Lifetime, Rule, RuleMeta, Severity, Text, Violation};
 use crate::policy::sample::{RuleSample, SampleKey};
@@ -30,8 +31,8 @@ static META: RuleMeta = RuleMeta {
     params: &[ParamSpec {
         name: "prefixes",
         what: Text {
-            en: "segments that mark a lock, at any level, with a segment after them; as the last segment only if the value holds a UUID",
-            zh: "标明锁的段，可在任意层级，其后须还有一段；位于末段时，value 须含 UUID",
+            en: "segments that mark a lock, at any level, with a segment after them; as the last segment, and `lock` as a part of one, only if the value is a holder's token",
+            zh: "标明锁的段，可在任意层级，其后须还有一段；位于末段，或段内仅部分为 `lock` 时，value 须为持有者令牌",
         },
         default: ParamDefault::Words(NAMES),
     }],
@@ -61,7 +62,7 @@ pub struct LockMissing {
 impl KeyRule for LockMissing {
     #[inline]
     fn check(&self, key: &KeyView<'_>) -> Option<Violation> {
-        let breaks = !key.record.is_to_expire() && may_be_lock(key.record);
+        let breaks = !key.record.is_to_expire() && key.may_be_lock();
         breaks.then_some(Violation { measured: 0, allowed: 0 })
     }
 
@@ -81,6 +82,9 @@ impl KeyRule for LockMissing {
 #[cfg(test)]
 mod tests {
     use crate::policy::testing::{breaks, checks};
+    use crate::rdb::peek::RawValue;
+    use crate::rdb::template::Templates;
+    use crate::rdb::value_type::ValueType;
     use crate::record::Kind;
     use crate::units::Millis;
 
@@ -120,6 +124,43 @@ mod tests {
         ];
         others.iter().for_each(|name| assert!(!is_lock(name), "{name}"));
         assert!(!breaks(&checks, "lock:1", |record| record.expires_at = Some(Millis(1))));
+    }
+
+    #[test]
+    fn lock_as_a_part_of_a_segment_stands_for_the_word() {
+        let uuid = b"\x248d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f";
+        let is_lock = |policy: &str, name: &str, value: &'static [u8]| {
+            breaks(&checks(policy), name, |record| {
+                record.length = Some(value.len() as u64 - 1);
+                record.raw = Some(RawValue { value_type: ValueType::String, bytes: value, templates: Templates::NONE });
+            })
+        };
+        let rule = "[rules]\n\"ttl.lock-missing\" = \"must\"\n";
+        let class = "[rules.\"ttl.missing\"]\nunclassified = false\n[[ttl_class]]\nname = \"held\"\nlocks = true\n";
+        for policy in [rule, class] {
+            for name in [
+                "order_lock:a",
+                "order_lock:7",
+                "mall:orderLock:a",
+                "{mall}:lock_order:7",
+                "mall:订单锁:a",
+                "LOCK_ORDER:a",
+            ] {
+                assert!(is_lock(policy, name, uuid), "{name}");
+                assert!(!is_lock(policy, name, b"\x011"), "{name}");
+            }
+            assert!(!is_lock(policy, "unlock_order:a", uuid) && !is_lock(policy, "door_lock:a", uuid));
+        }
+        // A word of the policy itself needs no proof, and others stand for nothing.
+        let own = "[rules.\"ttl.lock-missing\"]\nprefixes = [\"order_lock\"]\n";
+        assert!(is_lock(own, "order_lock:a", b"\x011") && !is_lock(own, "pay_lock:a", uuid));
+        let both = "[rules.\"ttl.lock-missing\"]\nprefixes = [\"lock\", \"order_lock\"]\n";
+        assert!(is_lock(both, "order_lock:a", b"\x011") && is_lock(both, "pay_lock:a", uuid));
+        let class_of_own = "[rules.\"ttl.missing\"]\nunclassified = false\n[rules.\"value.lock-token\"]\n\
+             [[ttl_class]]\nname = \"held\"\nlocks = true\npatterns = [\"**:order_lock:**\"]\n";
+        assert!(is_lock(class_of_own, "order_lock:a", b"\x011"));
+        let fixed = format!("{class}patterns = [\"own:**\"]\n");
+        assert!(!is_lock(&fixed, "order_lock:a", uuid));
     }
 
     #[test]

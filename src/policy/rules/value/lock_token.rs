@@ -10,6 +10,8 @@
 //! the same, no other client ever gets one: the value is a constant, whatever it looks like. Only a UUID in its usual form
 //! passes even then, since libraries name a process so, and one process may hold all locks of a pattern.
 //!
+//! A value that shows that nothing in it is random, such as a time or the name of a thread, is no token either.
+//!
 //! Keys whose [value](crate::policy::content::lock) shows something else than a lock do not count.
 //!
 //! A hash passes if one of its fields or values is long enough: reentrant locks keep their holder as a field (`uuid:thread`),
@@ -59,8 +61,8 @@ static META: RuleMeta = RuleMeta {
         ParamSpec {
             name: "prefixes",
             what: Text {
-                en: "segments that mark a lock, at any level, with a segment after them; as the last segment only if the value holds a UUID",
-                zh: "标明锁的段，可在任意层级，其后须还有一段；位于末段时，value 须含 UUID",
+                en: "segments that mark a lock, at any level, with a segment after them; as the last segment, and `lock` as a part of one, only if the value is a holder's token",
+                zh: "标明锁的段，可在任意层级，其后须还有一段；位于末段，或段内仅部分为 `lock` 时，value 须为持有者令牌",
             },
             default: ParamDefault::Words(NAMES),
         },
