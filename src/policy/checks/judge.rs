@@ -70,6 +70,7 @@ impl Checks {
             | PatternTarget::Exemption(_)
             | PatternTarget::Expected(_)
             | PatternTarget::ExpectedSpelling(_)
+            | PatternTarget::CompoundCache(_)
             | PatternTarget::Failing(_) => false,
         }
     }
