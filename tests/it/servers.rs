@@ -152,9 +152,16 @@ fn unknown_memory_is_no_figure_in_reports() {
     for form in ["table", "markdown"] {
         let (en, zh) = (report("en", form), report("zh", form));
         assert!(en.contains("memory unknown") && zh.contains("内存未知"), "{en}{zh}");
-        for figure in
-            [" 0 B", "at least", "; memory model:", "the heaviest", "heaviest type", "至少", "；内存模型：", "最大的类型"]
-        {
+        for figure in [
+            " 0 B",
+            "at least",
+            "; memory model:",
+            "the heaviest",
+            "heaviest type",
+            "至少",
+            "；内存模型：",
+            "最大的类型",
+        ] {
             assert!(!en.contains(figure) && !zh.contains(figure), "{figure}: {en}{zh}");
         }
     }
