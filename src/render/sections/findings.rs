@@ -383,7 +383,7 @@ mod tests {
             "size before redis 8.10, jemalloc (1.0 MiB) / valkey 9.2, jemalloc (1.0 MiB)"
         );
         let many = (0..9).map(|at| at.to_string()).collect();
-        assert_eq!(en(DetailValue::Texts(many)), "size before 0, 1, 2, 3, 4, 5, 3 more");
+        assert_eq!(en(DetailValue::Texts(many)), "size before 0, 1, 2, 3, 4, 5, and 3 more");
         let word = DetailValue::Word(Wording { en: "big key".into(), zh: "大 key".into() });
         assert_eq!(text(word, Lang::Zh).unwrap(), "此前 大 key");
     }

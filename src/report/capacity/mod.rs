@@ -31,9 +31,6 @@ use crate::units::{Bytes, Millis};
 /// Name and version of the JSON form.
 pub const SCHEMA: &str = "rdblens.capacity/1";
 
-/// Fewest masters of a cluster: two of them must agree that the third has failed.
-const FEWEST_MASTERS: u64 = 3;
-
 /// Questions to a capacity plan.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "internals", derive(JsonSchema))]
@@ -239,9 +236,6 @@ pub fn capacity(
         }
         .map(Warning::new),
     );
-    if slots.as_ref().is_ok_and(|plan| plan.target_nodes < FEWEST_MASTERS) {
-        warnings.push(Warning::new(WarningKind::ClusterTooSmall));
-    }
     warnings.extend(nodes.into_iter().flat_map(ClusterNodes::warnings));
     let planned = Capacity {
         schema: SCHEMA,

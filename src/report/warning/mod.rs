@@ -296,8 +296,6 @@ pub enum WarningKind {
     },
     /// Several servers hold keys of one slot, so they are not the nodes of one cluster.
     SlotsOverlap,
-    /// The plan has fewer than three nodes, which a cluster needs to replace one that fails.
-    ClusterTooSmall,
     /// The list of cluster nodes has one with slots whose snapshot is not among the inputs.
     ClusterNodeMissing,
     /// The keys are not in the slots that the list of nodes says.

@@ -378,10 +378,6 @@ impl WarningKind {
                 "slots are not planned: two inputs hold keys of the same slot; give one snapshot of each primary",
                 "未规划槽的分配：两个输入含有同一槽的 key；每个主节点请只提供一份快照",
             ),
-            ClusterTooSmall => fixed(
-                "a cluster needs at least three masters to replace one that fails, and redis-cli creates none with fewer: give --nodes 3",
-                "集群至少需要三个主节点才能完成故障转移，redis-cli 也不会创建更小的集群：请指定 --nodes 3",
-            ),
             ClusterNodeMissing => fixed(
                 "slots are not planned: a node of the cluster has slots, but no snapshot; give one of each primary",
                 "未规划槽的分配：集群中有节点持有槽但没有快照；每个主节点请提供一份快照",
