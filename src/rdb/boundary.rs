@@ -78,7 +78,7 @@ pub fn find(bytes: &[u8], format: FileFormat<'_>, from: usize, to: usize) -> Opt
         steps = steps.checked_sub(passed as u64 + 1)?;
         next = at + 1;
         if may_start_record(bytes, format, at)
-            && !may_follow_prefix(bytes, at, EXPIRY_OPCODES, format.enterprise)
+            && !may_follow_prefix(bytes, at, true, format.enterprise)
             && let Some(further) = try_records(bytes.get(at..).unwrap_or_default(), format, &mut steps)
         {
             return Some(at + further);
@@ -152,18 +152,15 @@ fn is_shortest(bytes: &[u8]) -> bool {
     }
 }
 
-/// Opcodes of expiries, in milliseconds and in seconds, with the size of the number behind each. The first is that of all servers since
-/// Redis 2.6.
-pub(super) const EXPIRY_OPCODES: &[(u8, usize)] = &[(EXPIRE_TIME_MS, 8), (EXPIRE_TIME, 4)];
-
 /// Returns whether the bytes before `at` may be a prefix opcode of the same record.
 ///
 /// A record also parses from its type byte on, but it starts at its first prefix.
-/// `expiries` are the opcodes of expiries in the file, each with the size of its number.
-pub(super) fn may_follow_prefix(bytes: &[u8], at: usize, expiries: &[(u8, usize)], enterprise: bool) -> bool {
+/// `seconds` says whether expiries may be in seconds.
+pub(super) fn may_follow_prefix(bytes: &[u8], at: usize, seconds: bool, enterprise: bool) -> bool {
     let is = |back: usize, byte: u8| at.checked_sub(back).and_then(|at| bytes.get(at)) == Some(&byte);
     let is_length_of = |opcode: u8| is(2, opcode) || is(3, opcode) || is(6, opcode);
-    expiries.iter().any(|&(opcode, size)| is(1 + size, opcode))
+    is(9, EXPIRE_TIME_MS)
+        || seconds && is(5, EXPIRE_TIME)
         || is(2, FREQ)
         || is_length_of(IDLE)
         || enterprise && is_length_of(RAM_LRU)

@@ -20,7 +20,7 @@ use known::{Known, Value};
 pub use profile::{KeyFacts, Profile};
 
 use super::boundary::{
-    EXPIRY_OPCODES, FileFormat, MAX_KEY_LEN, Parts, can_start_record, is_same_key, may_follow_prefix, may_start_record,
+    FileFormat, MAX_KEY_LEN, Parts, can_start_record, is_same_key, may_follow_prefix, may_start_record,
 };
 use super::cursor::Cursor;
 use super::header::{Family, RdbHeader};
@@ -183,13 +183,12 @@ impl<'a> Resync<'a> {
     fn follows_prefix(&self, at: usize) -> bool {
         let is_no_expiry =
             at.checked_sub(EXPIRY_BYTES).is_some_and(|before| begins_with_unusual_expiry(self.bytes, before));
-        !is_no_expiry && may_follow_prefix(self.bytes, at, self.expiry_opcodes(), self.enterprise)
+        !is_no_expiry && may_follow_prefix(self.bytes, at, self.writes_seconds(), self.enterprise)
     }
 
-    /// Returns the opcodes of expiries that servers write in files of this version.
-    fn expiry_opcodes(&self) -> &'static [(u8, usize)] {
-        let has_seconds = self.header.family == Family::Redis && self.header.version <= LAST_WITH_SECONDS;
-        if has_seconds { EXPIRY_OPCODES } else { &EXPIRY_OPCODES[..1] }
+    /// Returns whether servers write expiries in seconds in files of this version.
+    fn writes_seconds(&self) -> bool {
+        self.header.family == Family::Redis && self.header.version <= LAST_WITH_SECONDS
     }
 
     /// Returns whether the bytes at `at` read as an expiry that keys hardly have, or that no server writes in such a file.
@@ -197,7 +196,7 @@ impl<'a> Resync<'a> {
     /// The end of a damaged value may read so. Taken for the expiry of the sound key behind it, it would be invented, and servers
     /// delete keys that have expired; that key is found at its own start.
     fn begins_with_false_expiry(&self, at: usize) -> bool {
-        let is_unwritten = self.bytes.get(at) == Some(&byte::EXPIRE_TIME) && self.expiry_opcodes().len() < 2;
+        let is_unwritten = self.bytes.get(at) == Some(&byte::EXPIRE_TIME) && !self.writes_seconds();
         is_unwritten || begins_with_unusual_expiry(self.bytes, at)
     }
 

@@ -30,8 +30,17 @@ impl<'r> ServerFiles<'r> {
 
     /// Returns the memory that a limit is compared with: that of keys and tables, or the `used-mem` of the dump if that is more.
     pub fn level(&self) -> Bytes {
-        let estimated = self.files().find_map(|file| file.total).unwrap_or(self.weight().memory);
-        self.files().filter_map(|file| file.used_mem).fold(estimated, Bytes::max)
+        self.used_mem().map_or(self.estimated(), |used| used.max(self.estimated()))
+    }
+
+    /// Returns the memory of keys and tables, or of the keys alone if that of the tables is unknown.
+    pub fn estimated(&self) -> Bytes {
+        self.files().find_map(|file| file.total).unwrap_or(self.weight().memory)
+    }
+
+    /// Returns the `used-mem` of the dump.
+    pub fn used_mem(&self) -> Option<Bytes> {
+        self.files().filter_map(|file| file.used_mem).max()
     }
 
     /// Returns the number and memory of the keys.

@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 use super::place::names_state;
 use super::{MILLIS_DIGITS, TIME_DIGITS, is_number, is_time};
-use crate::policy::content::{is_hump, is_one_of};
+use crate::policy::content::{is_one_of, words_of};
 use crate::record::Record;
 use crate::units::Millis;
 
@@ -154,7 +154,7 @@ fn is_thread(value: &[u8]) -> bool {
 /// Returns whether a value consists of words for a token: `requestId`, `my_random_value`, `this is lock`.
 fn is_placeholder(value: &[u8]) -> bool {
     let pieces = value.split(|byte| byte.is_ascii() && !byte.is_ascii_alphanumeric());
-    let words = pieces.flat_map(|piece| piece.chunk_by(|one, other| !is_hump(*one, *other)));
+    let words = pieces.flat_map(words_of);
     let mut stands_for_token = false;
     for word in words.filter(|word| !word.is_empty()) {
         let is_placeholder = is_one_of(word, &PLACEHOLDERS);

@@ -1,8 +1,8 @@
 //! `memory.budget`: keys stay within the memory budgets of the policy.
 //!
 //! Measured: memory of the keys that match a `[[budget]]`, a TTL class with a budget, or a dictionary entry with one. Without
-//! budgets the rule never reports anything, so every preset enables it. A budget that a preset brings along has a number of ours, which
-//! nobody agreed on, so a limit can leave these out (`preset`), or the others (`declared`).
+//! budgets the rule never reports anything, so every preset enables it. The budget of a preset is a default that no team has agreed on.
+//! Each limit of the rule therefore says whether it is about budgets of the preset (`preset`), of the policy file (`declared`), or both.
 
 use crate::policy::Context;
 use crate::policy::dictionary::TtlClass;

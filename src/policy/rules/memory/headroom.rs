@@ -89,10 +89,7 @@ struct Load {
 impl Load {
     /// Returns the load of each server.
     fn of(report: &Report) -> Vec<Load> {
-        let said = |server: &ServerFiles<'_>| {
-            let used = server.files().filter_map(|file| file.used_mem).max();
-            report.instance.as_ref().and(used)
-        };
+        let said = |server: &ServerFiles<'_>| report.instance.as_ref().and(server.used_mem());
         let servers = report.servers();
         if let [server] = &servers[..] {
             let weight = Weight { keys: report.totals.keys, memory: report.totals.memory };
@@ -101,7 +98,7 @@ impl Load {
         let of_server = |server: &ServerFiles<'_>| Load {
             file: Some(server.name().to_owned()),
             weight: server.weight(),
-            estimated: server.files().find_map(|file| file.total).unwrap_or(server.weight().memory),
+            estimated: server.estimated(),
             used: said(server),
         };
         servers.iter().map(of_server).collect()

@@ -1,7 +1,8 @@
 //! `ttl.missing`: keys have an expiry, unless their TTL class does not require one.
 //!
 //! The class of a key is that of its dictionary entry, or else the class whose patterns it matches. Keys without a class
-//! must expire, too, unless `unclassified = false`. Classes of `except` are left to another rule, as locks to `ttl.lock-missing`. A hash all of whose fields expire does so with the last of them.
+//! must expire, too, unless `unclassified = false`. Another rule may demand the expiry of some classes, as `ttl.lock-missing` that of
+//! locks: `except` names them. A hash all of whose fields expire does so with the last of them.
 
 use crate::policy::KeyView;
 use crate::policy::dictionary::TtlClass;

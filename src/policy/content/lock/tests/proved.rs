@@ -72,6 +72,16 @@ fn tokens_of_libraries_prove_a_lock_behind_its_subject() {
 }
 
 #[test]
+fn names_of_distributed_locks_need_no_other_evidence() {
+    for name in ["distlock:order:7", "redis_lock:7", "shop:RedisLock:stock:7", "app:distributed-lock:7", "redlock:7"] {
+        for value in ["1", "order-service", "8d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f"] {
+            assert!(string(name, value, false) && string(name, value, true), "{name} {value}");
+        }
+    }
+    assert!(!string("redis_lock:7", "{\"name\":\"door lock\",\"price\":12}", false));
+}
+
+#[test]
 fn names_that_mean_nothing_else_need_no_proof_behind_their_subject() {
     for name in ["job:x:y:distlock", "order:7:redis_lock", "shop:redlock", "订单:7:分布式锁", "distributed-lock"]
     {

@@ -3,7 +3,7 @@
 //! Every application has such keys, whatever its business is: who is logged in and may do what, codes that it sends, its configuration.
 //! All words of a segment must be about this, and one of them about nothing else.
 
-use crate::policy::content::{is_hump, is_one_of};
+use crate::policy::content::{is_one_of, words_of};
 
 /// Words of purposes.
 const PURPOSES: [&[u8]; 76] = [
@@ -139,9 +139,7 @@ const BESIDE: [&[u8]; 48] = [
 
 /// Returns whether a first segment says what its keys are for.
 pub(super) fn is_purpose(segment: &str) -> bool {
-    let is_joined = |one: &u8, other: &u8| !is_hump(*one, *other);
-    let pieces = segment.as_bytes().split(|byte| matches!(byte, b'_' | b'-' | b'.' | b' '));
-    let words = || pieces.clone().flat_map(|piece| piece.chunk_by(is_joined));
+    let words = || segment.as_bytes().split(|byte| *byte == b' ').flat_map(words_of);
     words().any(|word| is_one_of(word, &PURPOSES))
         && words().all(|word| is_one_of(word, &PURPOSES) || is_one_of(word, &BESIDE))
 }
