@@ -1,8 +1,10 @@
 //! Key names in the form that the tree of patterns and the rules about names take.
 
-use super::PatternBuf;
+use either::Either;
+
 use super::plain::PlainName;
 use super::slot;
+use super::{PartKind, PatternBuf};
 
 /// A key name, plain or with its pattern. Made by [`Classifier::read`](super::classify::Classifier::read).
 ///
@@ -22,6 +24,14 @@ impl<'a> KeyName<'a> {
         match self {
             KeyName::Plain(name) => name.bytes(),
             KeyName::Classified(bytes, _) => bytes,
+        }
+    }
+
+    /// Returns the segments of its pattern in order, each with its kind.
+    pub fn segments(&self) -> impl Iterator<Item = (&'a [u8], PartKind)> + Clone {
+        match self {
+            KeyName::Plain(name) => Either::Left(name.segments().map(|segment| (segment, PartKind::Literal))),
+            KeyName::Classified(_, pattern) => Either::Right(pattern.segments()),
         }
     }
 

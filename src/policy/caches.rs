@@ -177,13 +177,7 @@ type Segment<'n> = (&'n [u8], PartKind);
 
 /// Returns whether a name is that of a setting or a counter of a cache, by what follows the first segment that names one.
 pub fn measures_cache(name: &KeyName<'_>) -> bool {
-    match name {
-        KeyName::Plain(plain) => are_measures(plain.segments().map(|name| (name, PartKind::Literal))),
-        KeyName::Classified(_, pattern) => are_measures(pattern.segments()),
-    }
-}
-
-fn are_measures<'n>(mut segments: impl Iterator<Item = Segment<'n>> + Clone) -> bool {
+    let mut segments = name.segments();
     if !segments.any(|(word, _)| is_one_of(word, &WORDS) || is_compound(word)) {
         return false;
     }
@@ -207,13 +201,7 @@ fn are_counters<'n>(behind: impl Iterator<Item = Segment<'n>> + Clone) -> bool {
 ///
 /// A segment has to follow the word for a cache that is not about the cache itself, as in `sys:config:cache:ttl`.
 pub fn names_cache(name: &KeyName<'_>) -> bool {
-    match name {
-        KeyName::Plain(plain) => name_cached(plain.segments().map(|name| (name, PartKind::Literal))),
-        KeyName::Classified(_, pattern) => name_cached(pattern.segments()),
-    }
-}
-
-fn name_cached<'n>(mut segments: impl Iterator<Item = Segment<'n>> + Clone) -> bool {
+    let mut segments = name.segments();
     while let Some((word, _)) = segments.next() {
         let behind = segments.clone();
         if is_one_of(word, &WORDS) && behind.clone().next().is_some_and(|(next, _)| !is_of_cache(next, behind)) {
@@ -228,13 +216,7 @@ fn name_cached<'n>(mut segments: impl Iterator<Item = Segment<'n>> + Clone) -> b
 ///
 /// Such a name does not say which of the two it is. `is_kept` says whether keys with a segment were declared to live forever.
 pub fn may_name_cache(name: &KeyName<'_>, is_kept: impl Fn(&[u8]) -> bool) -> bool {
-    match name {
-        KeyName::Plain(plain) => may_be_cached(plain.segments().map(|name| (name, PartKind::Literal)), is_kept),
-        KeyName::Classified(_, pattern) => may_be_cached(pattern.segments(), is_kept),
-    }
-}
-
-fn may_be_cached<'n>(mut segments: impl Iterator<Item = Segment<'n>> + Clone, is_kept: impl Fn(&[u8]) -> bool) -> bool {
+    let mut segments = name.segments();
     let mut before: &[u8] = b"";
     while let Some((word, _)) = segments.next() {
         let behind = segments.clone();

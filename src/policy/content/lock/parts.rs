@@ -42,14 +42,12 @@ pub fn may_have_lock_part(name: &[u8]) -> bool {
 
 /// Returns whether a segment of a name has a word for a lock among others.
 pub fn has_lock_part(name: &KeyName<'_>) -> bool {
-    match name {
-        KeyName::Plain(plain) => plain.segments().any(is_lock_part),
-        KeyName::Classified(_, pattern) if !may_have_lock_part(pattern.text.as_bytes()) => false,
-        KeyName::Classified(_, pattern) => {
-            let names = pattern.segments().filter(|(_, kind)| *kind == PartKind::Literal);
-            names.map(|(name, _)| name).any(is_lock_part)
-        }
-    }
+    let pattern = match name {
+        KeyName::Plain(plain) => plain.bytes(),
+        KeyName::Classified(_, pattern) => pattern.text.as_bytes(),
+    };
+    may_have_lock_part(pattern)
+        && name.segments().any(|(segment, kind)| kind == PartKind::Literal && is_lock_part(segment))
 }
 
 fn is_lock_part(segment: &[u8]) -> bool {
