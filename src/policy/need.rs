@@ -69,151 +69,177 @@ pub enum Need {
 impl Need {
     /// Returns the reason why a rule was not evaluated.
     pub const fn reason(self) -> Text {
-        match self {
-            Need::Maxmemory => text("the memory limit of the server is unknown", "服务器的内存上限未知"),
-            Need::MaxmemoryPolicy => text("the eviction policy of the server is unknown", "服务器的淘汰策略未知"),
-            Need::Now => text("the current time was not given", "未指定当前时间"),
-            Need::SnapshotTime => text("a file does not say when it was taken", "有文件没有记录快照时间"),
-            Need::ReferenceTime => text("there is no time to compare expiries with", "没有判断过期的基准时间"),
-            Need::Baseline => text("there is no complete earlier report", "没有此前的完整报告"),
-            Need::BaselineOfShards => text("the earlier report is about other shards", "此前的报告包含的分片不同"),
-            Need::Dictionary => text("the policy has no data dictionary", "策略中没有数据字典"),
-            Need::Budget => text("the policy has no memory budget", "策略中没有内存预算"),
-            Need::LongestLife => text("the policy sets no maximum time to live", "策略中没有 TTL 上限"),
-            Need::RequiredExpiry => text("the policy has no keys that must expire", "策略中没有必须过期的 key"),
-            Need::ExpectedTypes => text("the policy expects no types", "策略中没有约定数据类型"),
-            Need::IdleTimes => text("the dump has no idle times", "快照中没有空闲时间"),
-            Need::IdleTimesOrCounters => {
-                text("the dump has no idle times or access counters", "快照中没有空闲时间或访问计数")
-            }
-            Need::Values => text("values were not inspected", "没有检查 value 的内容"),
-            Need::WholeValues => text(
-                "some values were not read because they need more memory than allowed",
-                "部分 value 超出内存上限，未予分析",
-            ),
-            Need::Shards => text("the input is one server outside a cluster", "输入只有一个非集群实例"),
-            Need::OtherNodes => text("only one node of the cluster was given", "只提供了集群的一个节点"),
-            Need::NewerServer => text("memory on a newer server was not estimated", "没有估算新版本服务器的内存"),
-            Need::Checksum => text("a checksum was not verified", "有文件的校验和未经校验"),
-            Need::StoredChecksum => text("a file has no checksum", "有文件没有校验和"),
-            Need::LaterNow => text("the given time is before a snapshot", "指定的时间早于快照"),
-            Need::MemoryLimit => text("the server has no memory limit", "服务器没有内存上限"),
-            Need::WholeFiles => text("a file could not be read completely", "有文件未能完整读取"),
-            Need::CompressedSizes => text("no string of a file is compressed", "有文件中没有压缩存储的 string"),
-            Need::AllKeys => text("only some of the keys were selected", "只选取了部分 key"),
-            Need::KnownMemory => text("the memory of some keys is unknown", "部分 key 的内存未知"),
-            Need::ModuleContent => {
-                text("the size of the content of some module values is unknown", "部分模块类型 value 的内容大小未知")
-            }
-            Need::DistinctNames => text(
-                "too many distinct names in a segment are counted together as {*}",
-                "某一段的不同名称过多，合并为 {*} 统计",
-            ),
-        }
+        self.entry().reason
     }
 
     /// Returns what to do so that the rule is evaluated.
     pub const fn remedy(self) -> Text {
-        match self {
-            Need::Maxmemory => text("give --maxmemory, such as 4GB", "用 --maxmemory 指定，例如 4GB"),
-            Need::MaxmemoryPolicy => {
-                text("give --maxmemory-policy, such as volatile-lru", "用 --maxmemory-policy 指定，例如 volatile-lru")
-            }
-            Need::Now => text("give --now", "用 --now 指定"),
-            Need::SnapshotTime => text(
-                "use dumps of Redis 3.2 or newer, which record the time",
-                "使用 Redis 3.2 及以上版本的快照，其中记录了时间",
-            ),
-            Need::ReferenceTime => text("give --at", "用 --at 指定"),
-            Need::Baseline => {
-                text("give --baseline, a JSON report of an earlier snapshot", "用 --baseline 指定此前快照的 JSON 报告")
-            }
-            Need::BaselineOfShards => {
-                text("give a report on the same shards as --baseline", "用 --baseline 指定相同分片的报告")
-            }
-            Need::Dictionary => text(
-                "add [[dictionary]] to a policy file; `rdblens dictionary` drafts it",
-                "在策略文件中添加 [[dictionary]]；`rdblens dictionary` 可生成草稿",
-            ),
-            Need::Budget => text("add [[budget]] to a policy file", "在策略文件中添加 [[budget]]"),
-            Need::LongestLife => text("set max of the rule or of a [[ttl_class]]", "设置该规则或 [[ttl_class]] 的 max"),
-            Need::RequiredExpiry => text(
-                "add a [[ttl_class]], or set unclassified = true",
-                "添加 [[ttl_class]]，或设置 unclassified = true",
-            ),
-            Need::ExpectedTypes => text("add [[expected]] to a policy file", "在策略文件中添加 [[expected]]"),
-            Need::IdleTimes => text(
-                "use a dump of a server with an LRU maxmemory-policy",
-                "在 maxmemory-policy 为 LRU 的服务器上生成快照",
-            ),
-            Need::IdleTimesOrCounters => text(
-                "use a dump of a server with an LRU or LFU maxmemory-policy",
-                "在 maxmemory-policy 为 LRU 或 LFU 的服务器上生成快照",
-            ),
-            Need::Values => text("give --inspect-values", "用 --inspect-values 启用"),
-            Need::WholeValues => text("give a larger --max-memory", "调大 --max-memory"),
-            Need::Shards | Need::OtherNodes => text("give the files of all shards", "提供所有分片的文件"),
-            Need::NewerServer => text("give --what-if, such as redis-8.2", "用 --what-if 指定，例如 redis-8.2"),
-            Need::Checksum => text("read whole files, without --no-checksum", "读取整个文件，不加 --no-checksum"),
-            Need::StoredChecksum => text(
-                "dump with rdbchecksum yes; `rdblens check` validates every value of this file",
-                "生成快照时设置 rdbchecksum yes；`rdblens check` 可逐个校验此文件中的 value",
-            ),
-            Need::LaterNow => text("correct --now", "更正 --now"),
-            Need::MemoryLimit => text(
-                "set maxmemory on the server, and pass it with --maxmemory",
-                "在服务器上设置 maxmemory，并用 --maxmemory 指定",
-            ),
-            Need::WholeFiles => text(
-                "repeat the backup; `rdblens check` says where the file is damaged",
-                "重新备份；`rdblens check` 可指出损坏位置",
-            ),
-            Need::CompressedSizes => text("dump with rdbcompression yes", "生成快照时设置 rdbcompression yes"),
-            Need::KnownMemory => text(
-                "add the server's own figures for these keys: MEMORY USAGE, or INFO modules",
-                "自行加上服务器给出的数字：MEMORY USAGE 或 INFO modules",
-            ),
-            Need::ModuleContent => {
-                text("look at `rdblens keys --type module`", "用 `rdblens keys --type module` 逐个查看")
-            }
-            Need::DistinctNames => text(
-                "begin names with a business, not with an id; owners in a [[dictionary]] tell businesses apart, too",
-                "key 名以业务而非 id 开头；在 [[dictionary]] 中写明负责人也可区分业务",
-            ),
-            Need::AllKeys => text("leave out --match, --db and other selections", "去掉 --match、--db 等筛选条件"),
-        }
+        self.entry().remedy
     }
 
     /// Returns the flag that provides it, if one does.
     pub const fn flag(self) -> Option<&'static str> {
+        self.entry().flag
+    }
+
+    /// Returns reason, remedy and flag.
+    const fn entry(self) -> NeedEntry {
         match self {
-            Need::Maxmemory | Need::MemoryLimit => Some("--maxmemory"),
-            Need::MaxmemoryPolicy => Some("--maxmemory-policy"),
-            Need::Now | Need::LaterNow => Some("--now"),
-            Need::ReferenceTime => Some("--at"),
-            Need::Baseline => Some("--baseline"),
-            Need::Values => Some("--inspect-values"),
-            Need::WholeValues => Some("--max-memory"),
-            Need::NewerServer => Some("--what-if"),
-            Need::SnapshotTime
-            | Need::BaselineOfShards
-            | Need::Dictionary
-            | Need::Budget
-            | Need::LongestLife
-            | Need::RequiredExpiry
-            | Need::ExpectedTypes
-            | Need::IdleTimes
-            | Need::IdleTimesOrCounters
-            | Need::Shards
-            | Need::OtherNodes
-            | Need::Checksum
-            | Need::StoredChecksum
-            | Need::WholeFiles
-            | Need::AllKeys
-            | Need::CompressedSizes
-            | Need::KnownMemory
-            | Need::ModuleContent
-            | Need::DistinctNames => None,
+            Need::Maxmemory => entry(
+                ["the memory limit of the server is unknown", "服务器的内存上限未知"],
+                ["give --maxmemory, such as 4GB", "用 --maxmemory 指定，例如 4GB"],
+            )
+            .with_flag("--maxmemory"),
+            Need::MaxmemoryPolicy => entry(
+                ["the eviction policy of the server is unknown", "服务器的淘汰策略未知"],
+                ["give --maxmemory-policy, such as volatile-lru", "用 --maxmemory-policy 指定，例如 volatile-lru"],
+            )
+            .with_flag("--maxmemory-policy"),
+            Need::Now => entry(["the current time was not given", "未指定当前时间"], ["give --now", "用 --now 指定"])
+                .with_flag("--now"),
+            Need::SnapshotTime => entry(
+                ["a file does not say when it was taken", "有文件没有记录快照时间"],
+                [
+                    "use dumps of Redis 3.2 or newer, which record the time",
+                    "使用 Redis 3.2 及以上版本的快照，其中记录了时间",
+                ],
+            ),
+            Need::ReferenceTime => entry(
+                ["there is no time to compare expiries with", "没有判断过期的基准时间"],
+                ["give --at", "用 --at 指定"],
+            )
+            .with_flag("--at"),
+            Need::Baseline => entry(
+                ["there is no complete earlier report", "没有此前的完整报告"],
+                ["give --baseline, a JSON report of an earlier snapshot", "用 --baseline 指定此前快照的 JSON 报告"],
+            )
+            .with_flag("--baseline"),
+            Need::BaselineOfShards => entry(
+                ["the earlier report is about other shards", "此前的报告包含的分片不同"],
+                ["give a report on the same shards as --baseline", "用 --baseline 指定相同分片的报告"],
+            ),
+            Need::Dictionary => entry(
+                ["the policy has no data dictionary", "策略中没有数据字典"],
+                [
+                    "add [[dictionary]] to a policy file; `rdblens dictionary` drafts it",
+                    "在策略文件中添加 [[dictionary]]；`rdblens dictionary` 可生成草稿",
+                ],
+            ),
+            Need::Budget => entry(
+                ["the policy has no memory budget", "策略中没有内存预算"],
+                ["add [[budget]] to a policy file", "在策略文件中添加 [[budget]]"],
+            ),
+            Need::LongestLife => entry(
+                ["the policy sets no maximum time to live", "策略中没有 TTL 上限"],
+                ["set max of the rule or of a [[ttl_class]]", "设置该规则或 [[ttl_class]] 的 max"],
+            ),
+            Need::RequiredExpiry => entry(
+                ["the policy has no keys that must expire", "策略中没有必须过期的 key"],
+                ["add a [[ttl_class]], or set unclassified = true", "添加 [[ttl_class]]，或设置 unclassified = true"],
+            ),
+            Need::ExpectedTypes => entry(
+                ["the policy expects no types", "策略中没有约定数据类型"],
+                ["add [[expected]] to a policy file", "在策略文件中添加 [[expected]]"],
+            ),
+            Need::IdleTimes => entry(
+                ["the dump has no idle times", "快照中没有空闲时间"],
+                [
+                    "use a dump of a server with an LRU maxmemory-policy",
+                    "在 maxmemory-policy 为 LRU 的服务器上生成快照",
+                ],
+            ),
+            Need::IdleTimesOrCounters => entry(
+                ["the dump has no idle times or access counters", "快照中没有空闲时间或访问计数"],
+                [
+                    "use a dump of a server with an LRU or LFU maxmemory-policy",
+                    "在 maxmemory-policy 为 LRU 或 LFU 的服务器上生成快照",
+                ],
+            ),
+            Need::Values => entry(
+                ["values were not inspected", "没有检查 value 的内容"],
+                ["give --inspect-values", "用 --inspect-values 启用"],
+            )
+            .with_flag("--inspect-values"),
+            Need::WholeValues => entry(
+                [
+                    "some values were not read because they need more memory than allowed",
+                    "部分 value 超出内存上限，未予分析",
+                ],
+                ["give a larger --max-memory", "调大 --max-memory"],
+            )
+            .with_flag("--max-memory"),
+            Need::Shards => entry(
+                ["the input is one server outside a cluster", "输入只有一个非集群实例"],
+                ["give the files of all shards", "提供所有分片的文件"],
+            ),
+            Need::OtherNodes => entry(
+                ["only one node of the cluster was given", "只提供了集群的一个节点"],
+                ["give the files of all shards", "提供所有分片的文件"],
+            ),
+            Need::NewerServer => entry(
+                ["memory on a newer server was not estimated", "没有估算新版本服务器的内存"],
+                ["give --what-if, such as redis-8.2", "用 --what-if 指定，例如 redis-8.2"],
+            )
+            .with_flag("--what-if"),
+            Need::Checksum => entry(
+                ["a checksum was not verified", "有文件的校验和未经校验"],
+                ["read whole files, without --no-checksum", "读取整个文件，不加 --no-checksum"],
+            ),
+            Need::StoredChecksum => entry(
+                ["a file has no checksum", "有文件没有校验和"],
+                [
+                    "dump with rdbchecksum yes; `rdblens check` validates every value of this file",
+                    "生成快照时设置 rdbchecksum yes；`rdblens check` 可逐个校验此文件中的 value",
+                ],
+            ),
+            Need::LaterNow => {
+                entry(["the given time is before a snapshot", "指定的时间早于快照"], ["correct --now", "更正 --now"])
+                    .with_flag("--now")
+            }
+            Need::MemoryLimit => entry(
+                ["the server has no memory limit", "服务器没有内存上限"],
+                [
+                    "set maxmemory on the server, and pass it with --maxmemory",
+                    "在服务器上设置 maxmemory，并用 --maxmemory 指定",
+                ],
+            )
+            .with_flag("--maxmemory"),
+            Need::WholeFiles => entry(
+                ["a file could not be read completely", "有文件未能完整读取"],
+                [
+                    "repeat the backup; `rdblens check` says where the file is damaged",
+                    "重新备份；`rdblens check` 可指出损坏位置",
+                ],
+            ),
+            Need::AllKeys => entry(
+                ["only some of the keys were selected", "只选取了部分 key"],
+                ["leave out --match, --db and other selections", "去掉 --match、--db 等筛选条件"],
+            ),
+            Need::CompressedSizes => entry(
+                ["no string of a file is compressed", "有文件中没有压缩存储的 string"],
+                ["dump with rdbcompression yes", "生成快照时设置 rdbcompression yes"],
+            ),
+            Need::KnownMemory => entry(
+                ["the memory of some keys is unknown", "部分 key 的内存未知"],
+                [
+                    "add the server's own figures for these keys: MEMORY USAGE, or INFO modules",
+                    "自行加上服务器给出的数字：MEMORY USAGE 或 INFO modules",
+                ],
+            ),
+            Need::ModuleContent => entry(
+                ["the size of the content of some module values is unknown", "部分模块类型 value 的内容大小未知"],
+                ["look at `rdblens keys --type module`", "用 `rdblens keys --type module` 逐个查看"],
+            ),
+            Need::DistinctNames => entry(
+                [
+                    "too many distinct names in a segment are counted together as {*}",
+                    "某一段的不同名称过多，合并为 {*} 统计",
+                ],
+                [
+                    "begin names with a business, not with an id; owners in a [[dictionary]] tell businesses apart, too",
+                    "key 名以业务而非 id 开头；在 [[dictionary]] 中写明负责人也可区分业务",
+                ],
+            ),
         }
     }
 
@@ -235,8 +261,22 @@ impl Need {
     }
 }
 
-const fn text(en: &'static str, zh: &'static str) -> Text {
-    Text { en, zh }
+/// Texts about a need.
+struct NeedEntry {
+    reason: Text,
+    remedy: Text,
+    flag: Option<&'static str>,
+}
+
+impl NeedEntry {
+    const fn with_flag(self, flag: &'static str) -> Self {
+        NeedEntry { flag: Some(flag), ..self }
+    }
+}
+
+/// Creates an entry without a flag from reason and remedy, each in English and Chinese.
+const fn entry([reason, reason_zh]: [&'static str; 2], [remedy, remedy_zh]: [&'static str; 2]) -> NeedEntry {
+    NeedEntry { reason: Text { en: reason, zh: reason_zh }, remedy: Text { en: remedy, zh: remedy_zh }, flag: None }
 }
 
 /// Facts that a run has, before the keys are read or after.
