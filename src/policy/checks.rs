@@ -5,6 +5,7 @@
 //! `matcher`. If a rule has several limits, only the violated one of the highest severity counts, so that a key counts once
 //! per rule.
 
+mod class_choice;
 mod compile;
 mod judge;
 mod judged;

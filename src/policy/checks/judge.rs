@@ -2,15 +2,14 @@
 
 use std::ops::RangeInclusive;
 
+use super::class_choice::ClassChoice;
 use super::{Checks, Judged, MOST_KEY_CHECKS, NameJudged, PatternTarget, UsualJudged};
 use crate::pattern::name::KeyName;
 use crate::pattern::shape::IdByte;
 use crate::pattern::slot::untagged;
-use crate::policy::caches::{self, CACHE, PERSISTENT};
 use crate::policy::content::lock::{LockName, has_lock_part, may_have_lock_part};
 use crate::policy::dictionary::Matched;
 use crate::policy::key_view::KeyView;
-use crate::policy::matcher::PolicyPattern;
 use crate::policy::name_pass::Violations;
 use crate::policy::rules::key::empty_segment;
 use crate::rdb::payload::Payload;
@@ -316,36 +315,14 @@ impl Checks {
             named.matched.lock_name = LockName::Part;
         }
         let (matched, mut is_spelling) = (&mut named.matched, false);
-        // A cache of what may live forever: `shop:config:cache:7`.
-        let (mut class, mut cache, mut may_be_cache) = (None, None, false);
-        // True if a pattern that may begin at any level decides the class.
-        let mut is_anywhere = false;
-        let of = |class: u16| self.context.classes.get(usize::from(class));
+        let mut classes = ClassChoice::new(&self.context.classes);
         // The first target of each list takes precedence.
         for target in &named.targets {
             match *target {
                 PatternTarget::Entry(entry) => _ = matched.entry.get_or_insert(entry),
-                PatternTarget::Class(of_class) => _ = class.get_or_insert(of_class),
-                PatternTarget::ClassAnywhere(anywhere) => match class {
-                    None => {
-                        (class, is_anywhere) = (Some(anywhere), true);
-                        may_be_cache = of(anywhere).is_some_and(|class| !class.required);
-                    }
-                    // A lock behind another word: `cache:lock:7`.
-                    Some(first)
-                        if is_anywhere && first != anywhere && of(anywhere).is_some_and(|class| class.locks) =>
-                    {
-                        _ = matched.lock_class.get_or_insert(anywhere);
-                    }
-                    Some(_)
-                        if may_be_cache && of(anywhere).is_some_and(|class| class.required && class.name == CACHE) =>
-                    {
-                        (cache, may_be_cache) = (Some(anywhere), false);
-                    }
-                    Some(_) => {}
-                },
-                PatternTarget::CompoundCache(cache) if class.is_none() => (class, is_anywhere) = (Some(cache), true),
-                PatternTarget::CompoundCache(_) => {}
+                PatternTarget::Class(class) => classes.add(class),
+                PatternTarget::ClassAnywhere(class) => classes.add_floating(class),
+                PatternTarget::CompoundCache(class) => classes.add_compound(class),
                 PatternTarget::Budget(budget) => _ = matched.budget.get_or_insert(budget),
                 PatternTarget::Expected(expected) => {
                     let is_own = self.policy.expected[usize::from(expected)].line > 0;
@@ -373,42 +350,20 @@ impl Checks {
         if matched.expected.is_some() {
             matched.rules |= self.expecting;
         }
-        let mut class = cache.filter(|_| caches::names_cache(name)).or(class);
-        if is_anywhere && class.and_then(of).is_some_and(|class| !class.required) && self.may_be_cache(name) {
-            class = None;
-        }
-        let is_cache = is_anywhere && class.and_then(of).is_some_and(|class| class.required && class.name == CACHE);
-        if is_cache && caches::measures_cache(name) {
-            let place = self.context.classes.iter().position(|class| !class.required && class.name == PERSISTENT);
-            class = place.and_then(|place| u16::try_from(place).ok());
-        }
         let entry = matched.entry.map(usize::from);
         let class_of_entry = entry.and_then(|entry| self.context.entries.get(entry)?.class);
-        if class_of_entry.is_some() {
-            matched.lock_class = None;
-        }
-        matched.class = class_of_entry.or(class);
+        (matched.class, matched.lock_class) = match class_of_entry {
+            Some(class) => (Some(class), None),
+            None => (classes.of_name(name), classes.of_lock()),
+        };
         let of_entry = || entry.and_then(|entry| self.entry_budgets.get(entry).copied().flatten());
         let of_class = || self.class_budgets.get(usize::from(matched.class?)).copied().flatten();
         matched.budget = matched.budget.or_else(of_entry).or_else(of_class);
-        if named.failing != 0
-            && empty_segment::unfilled(&untagged(name.bytes()).concat(), &self.context.separators) == 0
-        {
+        let is_filled = || empty_segment::unfilled(&untagged(name.bytes()).concat(), &self.context.separators) == 0;
+        if named.failing != 0 && is_filled() {
             named.failing = 0;
         }
         named.is_matched = *matched != Matched::default() || !named.exemptions.is_empty() || named.failing != 0;
-    }
-
-    /// Returns whether a name by which the key may live forever may be that of a cache, if the policy has a class of them.
-    #[cold]
-    fn may_be_cache(&self, name: &KeyName<'_>) -> bool {
-        let classes = &self.context.classes;
-        let kept = classes.iter().filter(|class| !class.required).flat_map(|class| &class.patterns);
-        let is_kept = |word: &[u8]| {
-            let is_word = |pattern: &PolicyPattern| pattern.first_name().is_some_and(|name| name.as_bytes() == word);
-            kept.clone().any(|pattern| pattern.is_floating() && is_word(pattern))
-        };
-        classes.iter().any(|class| class.required && class.name == CACHE) && caches::may_name_cache(name, is_kept)
     }
 }
 
