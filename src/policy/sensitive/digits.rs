@@ -1,11 +1,14 @@
 //! Detection of mobile numbers, identity card numbers and bank card numbers.
 //!
-//! A number is a run of digits that is not adjacent to letters, digits or a decimal point with digits, so digits inside
-//! tokens, hashes and decimals do not count, nor do those of a file name (`13812345678.jpg`). Behind a byte with its length, as protobuf
-//! writes strings, a number ends there, whatever follows. Mobile numbers may be grouped 3-4-4,
-//! also behind `+86`, `0086` or, ungrouped, `86`, and card numbers in fours, by blanks or hyphens; mobile numbers also 3-4-4 by dots and 3-8
-//! by a hyphen, and identity cards 6-8-4. Behind the name of an amount, such as `"size":`, no number is that of a phone, nor is one with the
-//! code of another country (`+14155552671`).
+//! A number is a run of digits without letters, digits or a decimal point with digits beside it: digits of tokens, hashes, decimals and
+//! file names (`13812345678.jpg`) do not count. A byte that gives the length of a number, as protobuf writes strings, also ends it.
+//!
+//! Numbers may be written in groups:
+//! - mobile numbers 3-4-4 with blanks, hyphens or dots, or 3-8 with a hyphen, also after `+86` or `0086` (ungrouped also after `86`);
+//! - card numbers in fours, with blanks or hyphens;
+//! - identity cards 6-8-4, with blanks or hyphens.
+//!
+//! A number after the name of an amount (`"size":`) or after the code of another country (`+14155552671`) is no phone number.
 //!
 //! Numbers of the right length that do not match are reported as near misses ([`MatchStrength::Near`]). They tell chance
 //! matches apart: of sequential ids, one in three looks like a mobile number, and one in ten passes the checksum of cards.
@@ -19,8 +22,8 @@ use super::{MatchStrength, SensitiveKind, SensitiveKinds, amount, called};
 const PHONE: usize = 11;
 /// Characters of an identity card's number.
 const ID_CARD: usize = 18;
-/// Digits of the shortest card's number.
-const SHORTEST_CARD: usize = 16;
+/// Digits of the shortest card's number, that of American Express.
+const SHORTEST_CARD: usize = 15;
 /// Digits of the longest card's number.
 const LONGEST_CARD: usize = 19;
 
@@ -33,7 +36,7 @@ const CALLS: [&[u8]; 3] = [b"tel", b"phone", b"mobile"];
 /// Domains of the ids that WeChat and WhatsApp give to groups, whose digits are those of no phone: `19812345678@chatroom`.
 const CHATS: [&[u8]; 2] = [b"chatroom", b"g.us"];
 
-/// What numbers are searched for, and the name of the text.
+/// Kinds of numbers to search for, and the name of the text.
 #[derive(Debug)]
 pub(super) struct Wanted<'n> {
     kinds: SensitiveKinds,
@@ -63,26 +66,28 @@ pub(super) fn scan(text: &[u8], wanted: &Wanted<'_>, see: &mut dyn FnMut(MatchSt
     let mut at = 0;
     while let Some(start) = digit_from(text, at) {
         let end = run_end(text, start);
-        // In a binary format a byte of digits may follow, which is none of the number.
-        if let Some(end) = told_end(text, start, end) {
-            plain(text.get(..end).unwrap_or(text), start, end, wanted, see);
+        if let Some(end) = prefixed_end(text, start, end) {
+            NumberScan { text: text.get(..end).unwrap_or(text), wanted, see }.ungrouped(start, end);
             at = end;
             continue;
         }
         at = end;
-        if touched_before(text, start) && !(end - start == PHONE && is_call(text.get(..start).unwrap_or_default())) {
+        if continues_before(text, start)
+            && !(end - start == PHONE && ends_with_call(text.get(..start).unwrap_or_default()))
+        {
             continue;
         }
-        if let Some(grouped) = grouped(text, start, end, wanted, see) {
-            at = grouped;
-        } else {
-            plain(text, start, end, wanted, see);
+        let mut scan = NumberScan { text, wanted, see };
+        match scan.grouped(start, end) {
+            Some(grouped) => at = grouped,
+            None => scan.ungrouped(start, end),
         }
     }
 }
 
-/// Returns the end of a number whose length is in the byte before it, as protobuf writes strings. No text has such bytes.
-fn told_end(text: &[u8], start: usize, end: usize) -> Option<usize> {
+/// Returns the end of a number whose length is in the byte before it, as protobuf writes strings. The next byte may be a digit, too,
+/// which is no part of the number. These lengths are control characters, which text does not contain.
+fn prefixed_end(text: &[u8], start: usize, end: usize) -> Option<usize> {
     let length = usize::from(*text.get(start.checked_sub(1)?)?);
     let is_length = length == PHONE || (SHORTEST_CARD..=LONGEST_CARD).contains(&length);
     (is_length && length <= end - start).then_some(start + length)
@@ -97,7 +102,7 @@ fn run_end(text: &[u8], start: usize) -> usize {
     rest.iter().position(|byte| !byte.is_ascii_digit()).map_or(text.len(), |len| start + len)
 }
 
-fn touched_before(text: &[u8], start: usize) -> bool {
+fn continues_before(text: &[u8], start: usize) -> bool {
     let before = text.get(..start).unwrap_or_default();
     match before {
         [.., digit, b'.'] => digit.is_ascii_digit(),
@@ -107,7 +112,7 @@ fn touched_before(text: &[u8], start: usize) -> bool {
 }
 
 /// Returns whether a text ends with a word for phones: `tel13812345678`.
-fn is_call(text: &[u8]) -> bool {
+fn ends_with_call(text: &[u8]) -> bool {
     CALLS.iter().any(|word| {
         let at = text.len().checked_sub(word.len());
         let ends = at.is_some_and(|at| text[at..].eq_ignore_ascii_case(word));
@@ -133,7 +138,7 @@ fn has_country_code(before: &[u8]) -> bool {
     }
 }
 
-fn touched_behind(text: &[u8], end: usize) -> bool {
+fn continues_behind(text: &[u8], end: usize) -> bool {
     match text.get(end..).unwrap_or_default() {
         [b'.', byte, ..] => byte.is_ascii_digit() || byte.is_ascii_lowercase(),
         // The id of a group chat.
@@ -143,159 +148,178 @@ fn touched_behind(text: &[u8], end: usize) -> bool {
     }
 }
 
-/// Classifies an ungrouped run of digits.
-fn plain(
-    text: &[u8],
-    start: usize,
-    end: usize,
-    wanted: &Wanted<'_>,
-    see: &mut dyn FnMut(MatchStrength, SensitiveKind, Range<usize>),
-) {
-    let digits = text.get(start..end).unwrap_or_default();
-    // The last character of an identity card may be an X, which stands for ten.
-    let crossed = digits.len() == ID_CARD - 1 && matches!(text.get(end), Some(b'x' | b'X'));
-    let end = if crossed { end + 1 } else { end };
-    if touched_behind(text, end) {
-        return;
-    }
-    let before = text.get(..start).unwrap_or_default();
-    if is_negative(before) {
-        return;
-    }
-    let abroad = match digits {
-        [b'8', b'6', number @ ..] if before.ends_with(b"+") => Some(number),
-        [b'0', b'0', b'8', b'6', number @ ..] => Some(number),
-        [b'8', b'6', number @ ..] if number.len() == PHONE && is_mobile(number) => Some(number),
-        _ => None,
-    };
-    let phone = abroad.unwrap_or(digits);
-    if wanted.has(SensitiveKind::Phone) && phone.len() == PHONE {
-        if abroad.is_none() && has_country_code(before) {
-            return;
-        }
-        let is_named = || wanted.is_named(SensitiveKind::Phone, before);
-        let range = end - PHONE..end;
-        match phone {
-            _ if is_mobile(phone) => {
-                if !amount::follows_amount(before) {
-                    see(MatchStrength::found(is_named()), SensitiveKind::Phone, range);
-                }
-            }
-            // Numbers of a fixed line, with the code of the area, are none of a series that passes through those of mobile phones.
-            [b'0', b'1'..=b'9', ..] => {}
-            _ => see(MatchStrength::near(is_named()), SensitiveKind::Phone, range),
-        }
-        return;
-    }
-    let whole = text.get(start..end).unwrap_or_default();
-    if wanted.has(SensitiveKind::IdCard) && whole.len() == ID_CARD {
-        let is_named = wanted.is_named(SensitiveKind::IdCard, before);
-        if is_id_card(whole) {
-            see(MatchStrength::found(is_named), SensitiveKind::IdCard, start..end);
-            return;
-        }
-        // Of numbers with a date, one in eleven has the right check digit, of others hardly any. A name settles those.
-        if !is_named || has_region_and_date(whole) {
-            see(MatchStrength::near(is_named), SensitiveKind::IdCard, start..end);
-        }
-    }
-    if wanted.has(SensitiveKind::BankCard) && !crossed && is_of_an_issuer(whole) {
-        let seen = if passes_luhn(whole) { MatchStrength::Found } else { MatchStrength::Near };
-        see(seen, SensitiveKind::BankCard, start..end);
-    }
+/// Search of one text for numbers.
+struct NumberScan<'s> {
+    text: &'s [u8],
+    wanted: &'s Wanted<'s>,
+    see: &'s mut dyn FnMut(MatchStrength, SensitiveKind, Range<usize>),
 }
 
-/// Recognises a number written in groups that starts here, and returns its end.
-fn grouped(
-    text: &[u8],
-    start: usize,
-    end: usize,
-    wanted: &Wanted<'_>,
-    see: &mut dyn FnMut(MatchStrength, SensitiveKind, Range<usize>),
-) -> Option<usize> {
-    let separator = *text.get(end).filter(|byte| matches!(byte, b' ' | b'-' | b'.'))?;
-    let first = end - start;
-    let may_begin = if separator == b'.' { first == 3 } else { first <= 6 };
-    if !may_begin || follows_group(text, start, separator) {
-        return None;
+impl NumberScan<'_> {
+    /// Classifies an ungrouped run of digits.
+    fn ungrouped(&mut self, start: usize, end: usize) {
+        let text = self.text;
+        let digits = text.get(start..end).unwrap_or_default();
+        // The last character of an identity card may be an X, which stands for ten.
+        let crossed = digits.len() == ID_CARD - 1 && matches!(text.get(end), Some(b'x' | b'X'));
+        let end = if crossed { end + 1 } else { end };
+        if continues_behind(text, end) {
+            return;
+        }
+        let before = text.get(..start).unwrap_or_default();
+        if is_negative(before) {
+            return;
+        }
+        let abroad = match digits {
+            [b'8', b'6', number @ ..] if before.ends_with(b"+") => Some(number),
+            [b'0', b'0', b'8', b'6', number @ ..] => Some(number),
+            [b'8', b'6', number @ ..] if number.len() == PHONE && is_mobile(number) => Some(number),
+            _ => None,
+        };
+        let phone = abroad.unwrap_or(digits);
+        if self.wanted.has(SensitiveKind::Phone) && phone.len() == PHONE {
+            if abroad.is_none() && has_country_code(before) {
+                return;
+            }
+            let is_named = || self.wanted.is_named(SensitiveKind::Phone, before);
+            let range = end - PHONE..end;
+            match phone {
+                _ if is_mobile(phone) => {
+                    if !amount::follows_amount(before) {
+                        (self.see)(MatchStrength::found(is_named()), SensitiveKind::Phone, range);
+                    }
+                }
+                // Numbers of a fixed line, with the code of the area, are none of a series that passes through those of mobile phones.
+                [b'0', b'1'..=b'9', ..] => {}
+                _ => (self.see)(MatchStrength::near(is_named()), SensitiveKind::Phone, range),
+            }
+            return;
+        }
+        let whole = text.get(start..end).unwrap_or_default();
+        if self.wanted.has(SensitiveKind::IdCard) && whole.len() == ID_CARD {
+            let is_named = self.wanted.is_named(SensitiveKind::IdCard, before);
+            if is_id_card(whole) {
+                (self.see)(MatchStrength::found(is_named), SensitiveKind::IdCard, start..end);
+                return;
+            }
+            // Of numbers with a date, one in eleven has the right check digit, of others hardly any. A name settles those.
+            if !is_named || has_region_and_date(whole) {
+                (self.see)(MatchStrength::near(is_named), SensitiveKind::IdCard, start..end);
+            }
+        }
+        if self.wanted.has(SensitiveKind::BankCard) && !crossed && is_of_an_issuer(whole) {
+            let seen = if passes_luhn(whole) { MatchStrength::Found } else { MatchStrength::Near };
+            (self.see)(seen, SensitiveKind::BankCard, start..end);
+        }
     }
-    let mut digits = ([0; LONGEST_GROUP * MOST_GROUPS], 0);
-    let mut groups = ([0; MOST_GROUPS], 0);
-    let (mut from, mut last) = (start, end);
-    loop {
-        let group = text.get(from..last)?;
-        if group.len() > LONGEST_GROUP || groups.1 == MOST_GROUPS {
+
+    /// Recognises a number written in groups that starts here, and returns its end.
+    fn grouped(&mut self, start: usize, end: usize) -> Option<usize> {
+        let text = self.text;
+        let separator = *text.get(end).filter(|byte| matches!(byte, b' ' | b'-' | b'.'))?;
+        let first = end - start;
+        let may_begin = if separator == b'.' { first == 3 } else { first <= 6 };
+        if !may_begin || follows_group(text, start, separator) {
             return None;
         }
-        digits.0.get_mut(digits.1..digits.1 + group.len())?.copy_from_slice(group);
-        groups.0[groups.1] = group.len();
-        (digits.1, groups.1) = (digits.1 + group.len(), groups.1 + 1);
-        if text.get(last) != Some(&separator) || !text.get(last + 1).is_some_and(u8::is_ascii_digit) {
-            break;
+        let number = DigitGroups::read(text, start, separator)?;
+        let (digits, groups, last) = (number.digits(), number.lengths(), number.end);
+        if let ([6, 8, 3 | 4], b' ' | b'-') = (groups, separator) {
+            return self.grouped_id_card(start, last);
         }
-        (from, last) = (last + 1, run_end(text, last + 1));
-    }
-    let (digits, groups) = (&digits.0[..digits.1], &groups.0[..groups.1]);
-    if let ([6, 8, 3 | 4], b' ' | b'-') = (groups, separator) {
-        return grouped_id_card(text, start, last, wanted, see);
-    }
-    if touched_behind(text, last) {
-        return None;
-    }
-    let before = text.get(..start)?;
-    let abroad = match *groups {
-        [2, 3, 4, 4] if before.ends_with(b"+") => digits.strip_prefix(b"86"),
-        // Behind a hyphen it is a part of a serial number.
-        [4, 3, 4, 4] if !before.ends_with(b"-") => digits.strip_prefix(b"0086"),
-        _ => None,
-    };
-    if matches!(groups, [3, 4, 4] | [3, 8]) && has_country_code(before) {
-        return None;
-    }
-    let mut strength = MatchStrength::Found;
-    let kind = match *groups {
-        [3, 4, 4] if is_mobile(digits) => SensitiveKind::Phone,
-        [3, 8] if separator == b'-' && !begins_with_date(&digits[3..]) => {
-            match digits {
-                _ if is_mobile(digits) => {}
-                [b'0', ..] => return None, // a fixed line
-                _ => strength = MatchStrength::Near,
+        if continues_behind(text, last) {
+            return None;
+        }
+        let before = text.get(..start)?;
+        let abroad = match *groups {
+            [2, 3, 4, 4] if before.ends_with(b"+") => digits.strip_prefix(b"86"),
+            // Behind a hyphen it is a part of a serial number.
+            [4, 3, 4, 4] if !before.ends_with(b"-") => digits.strip_prefix(b"0086"),
+            _ => None,
+        };
+        if matches!(groups, [3, 4, 4] | [3, 8]) && has_country_code(before) {
+            return None;
+        }
+        let mut strength = MatchStrength::Found;
+        let kind = match *groups {
+            [3, 4, 4] if is_mobile(digits) => SensitiveKind::Phone,
+            [3, 8] if separator == b'-' && !begins_with_date(&digits[3..]) => {
+                match digits {
+                    _ if is_mobile(digits) => {}
+                    [b'0', ..] => return None, // a fixed line
+                    _ => strength = MatchStrength::Near,
+                }
+                SensitiveKind::Phone
             }
-            SensitiveKind::Phone
+            [_, 3, 4, 4] if separator != b'.' && abroad.is_some_and(is_mobile) => SensitiveKind::Phone,
+            [4, 4, 4, 4] | [4, 4, 4, 4, _] if is_of_an_issuer(digits) && passes_luhn(digits) => SensitiveKind::BankCard,
+            _ => return None,
+        };
+        // Without the code of the country and the separator behind it.
+        let from = abroad.map_or(start, |_| start + groups[0] + 1);
+        if strength == MatchStrength::Found && kind == SensitiveKind::Phone && self.wanted.is_named(kind, before) {
+            strength = MatchStrength::Named;
         }
-        [_, 3, 4, 4] if separator != b'.' && abroad.is_some_and(is_mobile) => SensitiveKind::Phone,
-        [4, 4, 4, 4] | [4, 4, 4, 4, _] if is_of_an_issuer(digits) && passes_luhn(digits) => SensitiveKind::BankCard,
-        _ => return None,
-    };
-    // Without the code of the country and the separator behind it.
-    let from = abroad.map_or(start, |_| start + groups[0] + 1);
-    if strength == MatchStrength::Found && kind == SensitiveKind::Phone && wanted.is_named(kind, before) {
-        strength = MatchStrength::Named;
+        self.wanted.has(kind).then(|| {
+            (self.see)(strength, kind, from..last);
+            last
+        })
     }
-    wanted.has(kind).then(|| {
-        see(strength, kind, from..last);
-        last
-    })
+
+    /// Recognises the number of an identity card in groups of region, date of birth, and the rest, which may end with an X.
+    fn grouped_id_card(&mut self, start: usize, last: usize) -> Option<usize> {
+        let text = self.text;
+        // 18 characters and two separators.
+        let end = start + ID_CARD + 2;
+        let number: Vec<u8> = text.get(start..end)?.iter().copied().filter(u8::is_ascii_alphanumeric).collect();
+        let is_whole = last == end || last + 1 == end && matches!(text.get(last), Some(b'x' | b'X'));
+        if !is_whole || continues_behind(text, end) || !is_id_card(&number) || !self.wanted.has(SensitiveKind::IdCard) {
+            return None;
+        }
+        let is_named = self.wanted.is_named(SensitiveKind::IdCard, text.get(..start)?);
+        (self.see)(MatchStrength::found(is_named), SensitiveKind::IdCard, start..end);
+        Some(end)
+    }
 }
 
-/// Recognises the number of an identity card in groups of region, date of birth, and the rest, which may end with an X.
-fn grouped_id_card(
-    text: &[u8],
-    start: usize,
-    last: usize,
-    wanted: &Wanted<'_>,
-    see: &mut dyn FnMut(MatchStrength, SensitiveKind, Range<usize>),
-) -> Option<usize> {
-    // 18 characters and two separators.
-    let end = start + ID_CARD + 2;
-    let number: Vec<u8> = text.get(start..end)?.iter().copied().filter(u8::is_ascii_alphanumeric).collect();
-    let is_whole = last == end || last + 1 == end && matches!(text.get(last), Some(b'x' | b'X'));
-    if !is_whole || touched_behind(text, end) || !is_id_card(&number) || !wanted.has(SensitiveKind::IdCard) {
-        return None;
+/// Number written in groups of digits.
+struct DigitGroups {
+    all: [u8; LONGEST_GROUP * MOST_GROUPS],
+    lengths: [usize; MOST_GROUPS],
+    /// Number of groups.
+    count: usize,
+    /// Offset behind its last digit.
+    end: usize,
+}
+
+impl DigitGroups {
+    /// Reads the groups from `start` on; returns `None` if there are too many, or one is too long.
+    fn read(text: &[u8], start: usize, separator: u8) -> Option<Self> {
+        let mut number = DigitGroups { all: [0; _], lengths: [0; _], count: 0, end: run_end(text, start) };
+        let (mut from, mut length) = (start, 0);
+        loop {
+            let group = text.get(from..number.end).filter(|group| group.len() <= LONGEST_GROUP)?;
+            *number.lengths.get_mut(number.count)? = group.len();
+            number.count += 1;
+            number.all.get_mut(length..length + group.len())?.copy_from_slice(group);
+            length += group.len();
+            if text.get(number.end) != Some(&separator) || !text.get(number.end + 1).is_some_and(u8::is_ascii_digit) {
+                return Some(number);
+            }
+            from = number.end + 1;
+            number.end = run_end(text, from);
+        }
     }
-    let is_named = wanted.is_named(SensitiveKind::IdCard, text.get(..start)?);
-    see(MatchStrength::found(is_named), SensitiveKind::IdCard, start..end);
-    Some(end)
+
+    /// Returns the digits of all groups.
+    fn digits(&self) -> &[u8] {
+        self.all.get(..self.lengths().iter().sum()).unwrap_or_default()
+    }
+
+    /// Returns the number of digits in each group.
+    fn lengths(&self) -> &[usize] {
+        self.lengths.get(..self.count).unwrap_or_default()
+    }
 }
 
 /// Returns whether these digits begin with a date of this century or the last.
@@ -367,8 +391,7 @@ fn is_of_an_issuer(digits: &[u8]) -> bool {
     if digits.len() > LONGEST_CARD || head.iter().any(|digit| !digit.is_ascii_digit()) {
         return false;
     }
-    let head = head.iter().fold(0u32, |sum, digit| sum * 10 + u32::from(digit - b'0'));
-    match head {
+    match number(head) {
         6200..=6299 => (16..=LONGEST_CARD).contains(&digits.len()),
         4000..=4999 | 5100..=5599 | 2221..=2720 | 3528..=3589 | 6011 | 6440..=6599 => digits.len() == 16,
         3400..=3499 | 3700..=3799 => digits.len() == 15,

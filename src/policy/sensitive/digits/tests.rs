@@ -46,6 +46,7 @@ fn numbers_end_where_the_byte_before_them_says() {
         assert_eq!(found(&format!("\n\u{b}13812345678{behind}")), [SensitiveKind::Phone], "{behind:?}");
     }
     assert_eq!(found("\u{12}1101051996022900112"), [SensitiveKind::IdCard]);
+    assert_eq!(found("\u{f}3782822463100052\u{3}abc"), [SensitiveKind::BankCard]);
     // Too few digits, and a byte that is no length of a number.
     assert!(found("\u{b}1381234567:").is_empty() && found("\u{c}138123456782").is_empty());
 }
