@@ -1,16 +1,18 @@
 //! Objects that are spread over several string keys: patterns that differ in one word and have the same ids.
 //!
-//! The word stands after the id (`user:{int}:name`, `user:{int}:profile:name`) or before it (`member:name:{int}`). After an id, every word is an
-//! attribute of what the id names. In front of one it may as well name a table (`shop:order:{int}`, `shop:goods:{int}`), whose
-//! ids are often the same small numbers. There, only words that name attributes count, and two of them must be beyond doubt.
+//! The word stands after the id (`user:{int}:name`, `user:{int}:profile:name`) or before it (`member:name:{int}`). After an id, every word
+//! is an attribute of the object with that id. Before an id, the word may as well name a table (`shop:order:{int}`,
+//! `shop:goods:{int}`), and ids of tables are often the same small numbers. There, only words that name attributes count, and two of them
+//! must have no other meaning.
 //!
-//! Words that say what a key is for (`cache`, `lock`) name no object, and a lock of an object is none of its attributes. Some of them
-//! also name a measure (`rate`, `temp`): behind an id, next to two attributes, they are attributes. So are words with a number (`md5`),
-//! since numbered names alone (`node1`, `node2`) may be ids. A last segment that names the type (`user:{int}:name:string`) is no
-//! attribute: the one before it is. Languages (`zh_CN`, `en`) name variants of one value.
+//! These words are no attributes:
+//! - words for the use of a key (`cache`, `lock`). Some also name a measure (`rate`, `temp`), or have a number (`md5`, but also `node1`):
+//!   after an id, beside two attributes, these count;
+//! - a last segment that names the type (`user:{int}:name:string`): the one before it is the attribute;
+//! - languages (`zh_CN`, `en`), which name variants of one value.
 //!
-//! The fields of a hash expire together, and no command for HyperLogLogs or bits works on one. Patterns whose keys expire apart from
-//! those of the same ids in the others, or whose values hold bits, are no attributes.
+//! The keys must be able to become one hash. Its fields expire together, so patterns whose keys expire apart from those of the same ids
+//! are no attributes; nor are values that hold bits, since no command for bits or HyperLogLogs works on a field.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

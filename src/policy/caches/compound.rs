@@ -54,7 +54,7 @@ const ACTIONS: [&[u8]; 42] = [
     b"max",
 ];
 
-/// The same in Chinese, anywhere before the word.
+/// Chinese words for them, anywhere before the word.
 const CHINESE_ACTIONS: [&str; 14] =
     ["清理", "清除", "清空", "刷新", "更新", "删除", "重建", "预热", "禁用", "启用", "开启", "关闭", "是否", "命中"];
 

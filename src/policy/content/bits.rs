@@ -28,7 +28,7 @@ const WORD: usize = 6;
 /// Biased exponents of 32-bit floats from 2^-32 to 2^16, of which the components of vectors are made.
 const FLOAT_EXPONENTS: std::ops::Range<u32> = 127 - 32..127 + 16;
 
-/// The same of 64-bit floats.
+/// Biased exponents of 64-bit floats in this range.
 const DOUBLE_EXPONENTS: std::ops::Range<u64> = 1023 - 32..1023 + 16;
 
 /// Beginnings of usual formats: gzip, zlib, zstd, LZ4, images, Java, pickle, igbinary.

@@ -56,11 +56,11 @@ use verdict::{MatchTally, TextGroup};
 enum MatchStrength {
     /// The text matches, including checksum and ranges.
     Found,
-    /// The same, and a name says what the text is.
+    /// A match under a name that says what the text is.
     Named,
     /// The text has the right length but does not match. Many of these suggest that matches among them are chance.
     Near,
-    /// The same, under a name that says what the text should be.
+    /// A near miss under a name that says what the text should be.
     NamedNear,
 }
 
@@ -132,7 +132,7 @@ impl SecretPlace {
     }
 }
 
-/// What the name of a key says about its value.
+/// Statements of a key's name about its value.
 #[derive(Debug, Clone, Copy)]
 struct KeyWords<'k> {
     name: &'k [u8],

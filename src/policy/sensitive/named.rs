@@ -60,7 +60,7 @@ const GIVEN: [&str; 12] = [
 /// Another word for what is opened by a code, looked for only in names that end with [CODE].
 const GIVEN_TAOBAO: &str = "淘";
 
-/// What is done to a password: behind these words, the value is a code or a mark of the procedure rather than the password.
+/// Actions on a password: behind these words, the value is a code or a mark of the procedure rather than the password.
 const CHANGES: [&str; 13] = [
     "reset", "forget", "forgot", "modify", "change", "recover", "recovery", "retrieve", "重置", "忘记", "修改", "更改",
     "找回",

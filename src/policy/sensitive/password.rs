@@ -45,7 +45,7 @@ const BEFORE_PASS: [&str; 31] = [
     "sudo", "account", "old", "new",
 ];
 
-/// What may follow the word in the name of a field, besides digits: `passwordConfirm`, `密码明文`.
+/// Words that may follow in the name of a field, besides digits: `passwordConfirm`, `密码明文`.
 const SUFFIXES: [&str; 6] = ["confirm", "confirmation", "plain", "plaintext", "明文", "确认"];
 
 /// Most digits behind the word in the name of a field: `password2`.

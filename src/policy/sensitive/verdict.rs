@@ -58,7 +58,7 @@ impl TextGroup {
 struct MatchCounts {
     found: [u16; KINDS],
     near: [u16; KINDS],
-    /// Those among them whose name says the kind.
+    /// Matches among them whose name says the kind.
     named: [(u16, u16); KINDS],
     /// First match of each requested kind.
     evidence: Vec<MaskedMatch>,

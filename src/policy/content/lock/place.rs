@@ -40,7 +40,7 @@ pub struct LockPlace {
     pub of_thing: bool,
 }
 
-/// What the segments behind the word `lock` say that a key may hold beside locks.
+/// Values other than locks that the segments behind the word `lock` announce.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Beside {
     /// True if one names a measure of locks, such as `fencing` or `ttl`.

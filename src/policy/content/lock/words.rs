@@ -164,7 +164,7 @@ pub const NO: [&[u8]; 13] = [
     "已解锁".as_bytes(),
 ];
 
-/// Those that say that something is shut or switched on. They stay until somebody opens it or switches it off, so no holder leaves them.
+/// States in which something is shut or switched on. They stay until somebody opens it or switches it off, so no holder leaves them.
 pub const SHUT: [&[u8]; 3] = [b"closed", b"close", b"on"];
 
 /// Words that a holder may leave, but that are also states of what can be locked or blocked.

@@ -1,17 +1,20 @@
 //! `instance.mixed`: an instance serves one business.
 //!
-//! Measured: number of owners in the data dictionary whose keys are on the instance or, if it has no owners, of businesses: first
-//! segments that are followed by another segment; ids, dates and crowded levels (`{int}`, `{*}`) are not counted. A first
-//! segment that says what a key is for (`prefixes`: `cache:`, `lock:`) or where it is used (`environments`: `prod:`, `test:`) is no
-//! business; the next segment is, under the same conditions, so that `lock:order:1`, `prod:order:2:info` and `order:1:info` belong
-//! to one. Libraries such as Sidekiq and Sa-Token, whose keys begin with their names, are none, and neither is what every application has
-//! (`token:`, `captcha_codes:`, `sys_config:`). Where all names begin with the name of a company or system, `level` says which of the remaining segments is the
-//! business. First segments that differ in a number at the end are parts of one business if mostly the same segments follow them
-//! (`s0:` to `s7:`, `shard0:`); a numbered prefix or environment (`prod1:`) is like one without a number. Only owners and businesses with
-//! at least `share` of the memory or of the keys count; where most of it belongs to smaller ones, a tenth of that suffices, so that a
-//! mix of many is found, too. If names on a crowded level have `share` together, businesses may hide among them, and the rule is not
-//! evaluated unless the others are too many already. A snapshot cannot tell whether two names belong to the same business, so more of
-//! them than owners are allowed.
+//! Measured: number of owners in the data dictionary that have keys on the instance or, without owners, number of businesses. A snapshot
+//! cannot tell whether two names belong to the same business, so more businesses than owners are allowed.
+//!
+//! A business is a first segment that another one follows, except:
+//! - ids, dates and crowded levels (`{int}`, `{*}`);
+//! - segments that say what a key is for (`prefixes`: `cache:`, `lock:`) or where it is used (`environments`: `prod:`, `prod1:`): the next
+//!   segment is the business, so `lock:order:1`, `prod:order:2:info` and `order:1:info` belong to one;
+//! - names of libraries such as Sidekiq and Sa-Token, and names that every application has (`token:`, `captcha_codes:`, `sys_config:`).
+//!
+//! Where all names begin with the name of a company or system, `level` says which of the remaining segments is the business. First
+//! segments that differ in a number at the end (`s0:` to `s7:`) are parts of one business if mostly the same segments follow them.
+//!
+//! Owners and businesses count if they have at least `share` of the memory or of the keys. Where smaller ones have most of it, a tenth of
+//! `share` suffices, so that a mix of many is found, too. If names on a crowded level have `share` together, businesses may be among
+//! them: the rule is then not evaluated, unless the others are too many already.
 
 mod purpose;
 

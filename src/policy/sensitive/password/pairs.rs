@@ -14,10 +14,10 @@ use crate::policy::sensitive::split_hump;
 /// Last words of members with the name of a setting.
 const NAMES: [&[u8]; 5] = [b"key", b"name", b"code", b"property", b"label"];
 
-/// Those of members with its value.
+/// Names of members with its value.
 const VALUES: [&[u8]; 3] = [b"value", b"val", b"content"];
 
-/// What members of settings begin with.
+/// Beginnings of the names of members of settings.
 const SETTINGS: [&[u8]; 10] =
     [b"config", b"conf", b"setting", b"param", b"parameter", b"prop", b"property", b"option", b"sys", b"env"];
 
@@ -35,7 +35,7 @@ pub(super) struct SettingPairs<'t, 'w> {
 #[derive(Debug)]
 struct NamedSetting<'t, 'w> {
     password: PasswordName<'w>,
-    /// What its name begins with.
+    /// Beginning of its name.
     beginning: &'t [u8],
     /// Backslashes before its quotes.
     escape: usize,
