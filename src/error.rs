@@ -66,6 +66,8 @@ pub enum ErrorKind {
     },
     /// Error from the operating system.
     Io(io::Error),
+    /// The run was cancelled, as [`Progress::is_cancelled`](crate::Progress::is_cancelled) asked.
+    Cancelled,
     /// The input cannot be read, for a reason other than its bytes and the operating system.
     Unreadable(Wording),
     /// Invalid request by the caller, in English.
@@ -265,6 +267,7 @@ impl ErrorKind {
                 Some(code) => io::Error::from_raw_os_error(code),
                 None => io::Error::new(error.kind(), error.to_string()),
             }),
+            ErrorKind::Cancelled => ErrorKind::Cancelled,
             ErrorKind::Unreadable(what) => ErrorKind::Unreadable(what.clone()),
             ErrorKind::Usage(what) => ErrorKind::Usage(what.clone()),
         }
@@ -297,6 +300,7 @@ impl ErrorKind {
                 let known = refusal(error.kind());
                 wording!("{error}", "{known}（{error}）")
             }
+            ErrorKind::Cancelled => wording!("cancelled", "已取消"),
             ErrorKind::Usage(what) => wording!("{what}", "参数有误：{what}"),
         }
     }

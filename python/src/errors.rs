@@ -7,7 +7,7 @@ use rdblens::{Error, ErrorKind};
 pub fn raised(py: Python<'_>, error: &Error) -> PyErr {
     let class = match error.kind() {
         ErrorKind::Usage(_) => "UsageError",
-        ErrorKind::Io(_) => "ReadError",
+        ErrorKind::Io(_) | ErrorKind::Cancelled => "ReadError",
         ErrorKind::OverBudget(_) | ErrorKind::Limit(_) => "LimitError",
         ErrorKind::Unsupported(_) | ErrorKind::NotASnapshot(_) | ErrorKind::Unreadable(_) => "UnreadableError",
         // Truncated, corrupt, a wrong checksum, and what later versions may add.

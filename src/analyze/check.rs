@@ -169,7 +169,9 @@ fn file_check(verdict: FileVerdict) -> FileCheck {
             ErrorKind::OverBudget(_) => CheckVerdict::OverBudget,
             ErrorKind::Corrupt(_) | ErrorKind::Limit(_) => CheckVerdict::Corrupt,
             ErrorKind::NotASnapshot(_) => CheckVerdict::NotASnapshot,
-            ErrorKind::Io(_) | ErrorKind::Unreadable(_) | ErrorKind::Usage(_) => CheckVerdict::Unreadable,
+            ErrorKind::Io(_) | ErrorKind::Cancelled | ErrorKind::Unreadable(_) | ErrorKind::Usage(_) => {
+                CheckVerdict::Unreadable
+            }
         },
     };
     let mut row = verdict.row;

@@ -206,6 +206,7 @@ fn opens_as_snapshot(input: &Input, is_long: bool) -> bool {
             | ErrorKind::OverBudget(_)
             | ErrorKind::Checksum { .. }
             | ErrorKind::Io(_)
+            | ErrorKind::Cancelled
             | ErrorKind::Unreadable(_)
             | ErrorKind::Usage(_) => true,
         },

@@ -77,7 +77,9 @@ impl From<&Error> for FileError {
             ErrorKind::Checksum { stored, computed } => {
                 FileErrorKind::Checksum { stored: format!("{stored:016x}"), computed: format!("{computed:016x}") }
             }
-            ErrorKind::Io(_) | ErrorKind::Unreadable(_) | ErrorKind::Usage(_) => FileErrorKind::Unreadable,
+            ErrorKind::Io(_) | ErrorKind::Cancelled | ErrorKind::Unreadable(_) | ErrorKind::Usage(_) => {
+                FileErrorKind::Unreadable
+            }
         };
         FileError { kind, offset: error.offset(), reading: error.within().map(Word::from), wording: error.wording() }
     }

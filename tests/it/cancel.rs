@@ -52,7 +52,7 @@ fn plan(threads: usize, mmap: bool) -> Plan {
 }
 
 fn is_cancelled(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::Io(error) if error.kind() == std::io::ErrorKind::Interrupted)
+    matches!(error.kind(), ErrorKind::Cancelled)
 }
 
 #[test]

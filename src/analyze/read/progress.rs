@@ -1,9 +1,7 @@
 //! Progress of a run.
 
-use std::io;
-
 use super::chunk_list::DivisionCounts;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 
 /// Receives the progress of a run. Called from several threads, a few times a second at most per file.
 pub trait Progress: Sync {
@@ -34,7 +32,8 @@ pub trait Progress: Sync {
     fn divided(&self, counts: DivisionCounts) {
         let _ = counts;
     }
-    /// Returns whether the run shall end before all is read. Asked at each batch; once true it has to stay so.
+    /// Returns whether the run shall end before all is read, with [`ErrorKind::Cancelled`]. Asked at each batch; once true it has to
+    /// stay so.
     fn is_cancelled(&self) -> bool {
         false
     }
@@ -43,7 +42,7 @@ pub trait Progress: Sync {
 /// Fails if the run was cancelled, in which case files are read in part and a report would be wrong.
 pub fn check_cancelled(progress: &dyn Progress) -> Result<()> {
     if progress.is_cancelled() {
-        return Err(io::Error::new(io::ErrorKind::Interrupted, "cancelled").into());
+        return Err(Error::new(ErrorKind::Cancelled));
     }
     Ok(())
 }
