@@ -1,6 +1,8 @@
 //! Walk over a damaged file, which tells sound records from false ones.
 
 mod access;
+mod checksum;
+mod database;
 mod end;
 mod foreign;
 mod keys;
@@ -9,10 +11,12 @@ mod others;
 mod search;
 mod slots;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::mem;
 use std::sync::Arc;
 
+use checksum::FileChecksum;
+use database::DatabaseState;
 use marks::Mark;
 use search::{Leading, Search};
 use slots::check_slot_info;
@@ -24,7 +28,6 @@ use super::swallowed::FalseRecord;
 use super::zeros::ZeroedBlocks;
 use super::{Stretch, Survey};
 use crate::error::{Error, ErrorKind};
-use crate::rdb::batch::FIRST_DATABASE;
 use crate::rdb::cursor::Cursor;
 use crate::rdb::dragonfly::LostPart;
 use crate::rdb::file_info::FileInfo;
@@ -85,18 +88,10 @@ pub(super) struct Walk<'a> {
     libraries: Libraries,
     marks: VecDeque<Mark>,
     parts: Parts,
-    announced: BTreeMap<u64, u64>,
-    /// Database in force at the next item; `None` behind a gap.
-    db: Option<u64>,
-    last_db: u64,
-    /// Database in force behind the last settled item.
-    settled_db: u64,
+    database: DatabaseState,
     leading: Option<Leading>,
     has_expiries: bool,
-    /// True if the checksum at the end of the file is right: then no record is false, however odd it is.
-    is_proven: bool,
-    /// True if it is wrong.
-    is_changed: bool,
+    checksum: FileChecksum,
     zeros: ZeroedBlocks,
     /// Bytes behind templates that were searched for a record, and will be once more if one of these is damaged. Not more than
     /// the file has, or time would grow with the square of its size.
@@ -105,14 +100,6 @@ pub(super) struct Walk<'a> {
     unknown_templates: u32,
     /// Number of cluster slots with keys.
     slots: u32,
-    /// True if a `RESIZEDB` was read: servers that write it write one behind each `SELECTDB`.
-    has_sizes: bool,
-    /// Keys that the current database still lacks; `None` behind damage and if none were announced.
-    left: Option<u64>,
-    /// Keys behind the last `RESIZEDB`.
-    keys_of_size: usize,
-    /// Database of a `SELECTDB` that the damage directly follows, and that is certainly sound.
-    head: Option<u64>,
     ended: bool,
     end: usize,
     /// Where the last scanner stopped, perhaps inside an item.
@@ -124,13 +111,10 @@ pub(super) struct Walk<'a> {
     lost: Vec<LostPart>,
     /// Records known to be false, in order.
     false_records: Vec<FalseRecord>,
-    /// Where the last key ends that a database announces.
-    complete: Option<usize>,
 }
 
 impl<'a> Walk<'a> {
     pub fn new(bytes: &'a [u8], start: usize, header: RdbHeader, lost: Vec<LostPart>) -> Walk<'a> {
-        let is_right = access::checksum_is_right(bytes, start);
         Walk {
             bytes,
             start,
@@ -144,21 +128,13 @@ impl<'a> Walk<'a> {
             marks: VecDeque::new(),
             searched_again: 0,
             parts: Parts::default(),
-            announced: BTreeMap::new(),
-            db: Some(FIRST_DATABASE),
-            last_db: FIRST_DATABASE,
-            settled_db: FIRST_DATABASE,
+            database: DatabaseState::default(),
             leading: None,
             has_expiries: false,
-            is_proven: header.has_checksum() && is_right == Some(true),
-            is_changed: is_right == Some(false),
+            checksum: FileChecksum::of(bytes, start, header),
             zeros: ZeroedBlocks::default(),
             unknown_templates: 0,
             slots: 0,
-            has_sizes: false,
-            left: Some(0),
-            keys_of_size: 0,
-            head: None,
             ended: false,
             end: bytes.len(),
             reached: start,
@@ -166,7 +142,6 @@ impl<'a> Walk<'a> {
             strays: 0,
             lost,
             false_records: Vec::new(),
-            complete: None,
         }
     }
 
@@ -178,7 +153,7 @@ impl<'a> Walk<'a> {
 
     /// Returns whether the checksum proves that no record is false.
     pub fn is_proven(&self) -> bool {
-        self.is_proven
+        self.checksum == FileChecksum::Right
     }
 
     /// Returns the false record that a boundary is in.
@@ -191,7 +166,7 @@ impl<'a> Walk<'a> {
     /// Reads items from `at` until the file ends or an item cannot be read.
     fn walk_from(&mut self, at: usize) -> Stop {
         let bytes = self.bytes.get(at..).unwrap_or_default();
-        let state = ScanState { family: self.header.family, db: self.db };
+        let state = ScanState { family: self.header.family, db: self.database.current };
         // The table is handed over, not shared: adding a template to a shared table copies it.
         let mut scanner = Scanner::new(Cursor::new(bytes, at as u64), state)
             .with_templates(Templates::before(self.header), self.templates.take())
@@ -217,22 +192,12 @@ impl<'a> Walk<'a> {
             let item = match scanner.next_item() {
                 Ok(item) => item,
                 Err(error) => {
-                    // A file that is cut off says nothing about the records before.
-                    let is_cut = error.needed().is_some() && self.bytes.len() - boundary < CUT_OFF;
-                    // An unknown opcode of a newer Dragonfly is no evidence against them either.
-                    let is_newer = self.header.family == Family::Dragonfly
-                        && !self.is_behind_gap()
-                        && matches!(error.kind(), ErrorKind::Unsupported(_));
-                    let is_credible = is_cut
-                        || is_newer
-                        || self.is_proven
-                        || self.is_at_end_mark(boundary)
-                        || self.may_be_cut_off(&error);
+                    let is_credible = self.says_nothing_of_others(&error, boundary);
                     break failed(error, is_credible);
                 }
             };
             if let Err(error) = self.header.check_knows(scanner.take_first_version(&item), boundary as u64) {
-                break failed(error, self.is_proven);
+                break failed(error, self.is_proven());
             }
             if let Err(error) = self.looks_real(&item, boundary, last.as_ref(), &scanner) {
                 break failed(error, self.is_at_end_mark(boundary));
@@ -276,6 +241,16 @@ impl<'a> Walk<'a> {
         stop
     }
 
+    /// Returns whether an item that cannot be read is no evidence against the records before it.
+    fn says_nothing_of_others(&self, error: &Error, boundary: usize) -> bool {
+        let is_cut = error.needed().is_some() && self.bytes.len() - boundary < CUT_OFF;
+        // An opcode of a newer Dragonfly.
+        let is_newer = self.header.family == Family::Dragonfly
+            && !self.is_behind_gap()
+            && matches!(error.kind(), ErrorKind::Unsupported(_));
+        is_cut || is_newer || self.is_proven() || self.is_at_end_mark(boundary) || self.may_be_cut_off(error)
+    }
+
     fn is_behind_gap(&self) -> bool {
         self.leading.is_some() || self.parts.has_framing_gap
     }
@@ -288,7 +263,7 @@ impl<'a> Walk<'a> {
             true => pieces.iter_mut().for_each(|piece| piece.stretch.is_certain = true),
             // Its shards and chunks come in any order.
             false if self.header.family == Family::Dragonfly => databases_in_force(&mut pieces),
-            false => infer_databases(&mut pieces, &gaps, &self.announced),
+            false => infer_databases(&mut pieces, &gaps, &self.database.announced),
         }
         self.about.templates = self.templates.map(|templates| match templates.are_incomplete() {
             true => Arc::new(templates.without_stand_ins()),
@@ -300,7 +275,7 @@ impl<'a> Walk<'a> {
             (self.ended, self.end) = (false, self.bytes.len());
         }
         count_keys(&stretches, &mut gaps);
-        let mut databases = databases(&stretches, &self.announced);
+        let mut databases = databases(&stretches, &self.database.announced);
         let is_sound = gaps.is_empty() && self.ended;
         if !is_sound && !has_one_database && self.about.header.family != Family::Dragonfly {
             doubt_excess(&mut databases);

@@ -6,10 +6,9 @@
 use std::ops::Range;
 
 use super::Walk;
+use super::checksum::FileChecksum;
 use super::marks::{Mark, MarkKind};
 use crate::error::{Error, Result};
-use crate::rdb::cursor::Cursor;
-use crate::rdb::header::CHECKSUM_BYTES;
 use crate::rdb::resync::KeyFacts;
 use crate::rdb::salvage::prefix;
 use crate::wording::wording;
@@ -17,7 +16,8 @@ use crate::wording::wording;
 impl Walk<'_> {
     /// Fails for a key at `at`, behind no known damage, that has no access metadata although nearly all others have.
     pub(super) fn has_access_as_others(&self, at: usize, facts: &KeyFacts) -> Result<()> {
-        if !self.profile.lacks_access(facts) || self.damage_before(at).is_some() || !self.is_changed {
+        if !self.profile.lacks_access(facts) || self.damage_before(at).is_some() || self.checksum != FileChecksum::Wrong
+        {
             return Ok(());
         }
         Err(Error::corrupt(
@@ -43,11 +43,4 @@ impl Walk<'_> {
             _ => None,
         }
     }
-}
-
-/// Returns whether a snapshot from `start` to the end of the file has the checksum that is stored there; `None` if none was computed.
-pub(super) fn checksum_is_right(bytes: &[u8], start: usize) -> Option<bool> {
-    let end = bytes.len().checked_sub(CHECKSUM_BYTES)?;
-    let stored = Cursor::new(bytes.get(end..)?, 0).u64_le().ok().filter(|stored| *stored != 0)?;
-    Some(stored == crate::rdb::crc64::checksum(bytes.get(start..end)?))
 }

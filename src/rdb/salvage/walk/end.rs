@@ -31,7 +31,7 @@ impl Walk<'_> {
     pub(super) fn is_before_end_mark(&self, entry: &KeyEntry<'_>, at: usize) -> Result<()> {
         let left = self.bytes.len().saturating_sub(at);
         let is_in_end_mark = self.header.has_checksum() && left <= 1 + self.header.checksum_len();
-        let is_beyond = self.left == Some(0) && self.is_at_end_mark(at);
+        let is_beyond = self.database.left == Some(0) && self.is_at_end_mark(at);
         if !is_beyond && (!entry.key.is_empty() || !is_in_end_mark) {
             return Ok(());
         }

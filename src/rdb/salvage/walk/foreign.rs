@@ -23,7 +23,7 @@ impl Walk<'_> {
         scanner: &Scanner<'_>,
     ) -> Result<()> {
         match item {
-            _ if self.is_proven => Ok(()),
+            _ if self.is_proven() => Ok(()),
             FileItem::Key(entry) => is_new(entry, last)
                 .and_then(|()| self.may_be_written(entry, scanner))
                 .and_then(|()| self.is_before_end_mark(entry, at)),
@@ -38,7 +38,10 @@ impl Walk<'_> {
     /// Returns whether a `SELECTDB` is part of a damaged value: no `RESIZEDB` follows, and its place is not behind all keys of a database.
     fn is_stray_database(&self, scanner: &Scanner<'_>) -> bool {
         let is_before_size = scanner.cursor().rest().first().is_none_or(|next| *next == byte::RESIZE_DB);
-        self.has_sizes && self.header.family != Family::Dragonfly && self.left != Some(0) && !is_before_size
+        self.database.has_sizes
+            && self.header.family != Family::Dragonfly
+            && self.database.left != Some(0)
+            && !is_before_size
     }
 
     /// Fails for a record that the server of the file neither writes nor loads.

@@ -40,7 +40,7 @@ impl<'a> Walk<'a> {
             if let Some(id) = lost_template(entry, &mut value, scanner.templates()) {
                 return Err(Stop::LostTemplate { at: boundary, id, values: at + value.consumed(), error });
             }
-            let is_credible = self.is_proven
+            let is_credible = self.is_proven()
                 || self.profile.trusts(&facts)
                 || self.is_at_end_mark(boundary)
                 || self.may_be_cut_off(&error);
@@ -89,14 +89,14 @@ impl<'a> Walk<'a> {
             StringForm::Lzf { .. } => entry.key.check().within(Reading::Key),
             StringForm::Plain(_) | StringForm::Int(_) => Ok(()),
         });
-        let fault = fault.and_then(|()| match self.is_proven {
+        let fault = fault.and_then(|()| match self.is_proven() {
             true => Ok(()),
             false => self.zeros.check(entry, self.bytes.get(range.clone()).unwrap_or_default()),
         });
         self.has_expiries |= entry.expires_at.is_some();
         // The last bytes of an expiry read as an empty list without a name, and the pairs of a hash as keys without an idle time or
         // access counter.
-        if !self.is_proven
+        if !self.is_proven()
             && (is_empty && entry.key.is_empty() || self.has_no_access(range.start, &facts))
             && let Some(Mark { range: damaged, kind: MarkKind::Damaged { .. }, .. }) = self.marks.back_mut()
             && damaged.end == range.start
@@ -117,11 +117,7 @@ impl<'a> Walk<'a> {
             // A false counter belongs to the damage, an expiry in it does not.
             before.range.end = if start > parsed_start { start } else { before.range.end.min(start) };
         }
-        self.left = self.left.and_then(|left| left.checked_sub(1));
-        self.keys_of_size = self.keys_of_size.saturating_add(1);
-        if self.left == Some(0) {
-            self.complete = Some(range.end);
-        }
+        self.database.count_key(range.end);
         let kind = match fault {
             Ok(()) => {
                 let expires = entry.expires_at.is_some() || lost_start.is_some_and(|start| start < parsed_start);
@@ -133,7 +129,7 @@ impl<'a> Walk<'a> {
                 is_trusted: self.profile.trusts(&facts),
             },
         };
-        self.mark(Mark { range, db: self.db, kind });
+        self.mark(Mark { range, db: self.database.current, kind });
         true
     }
 

@@ -76,7 +76,9 @@ impl Walk<'_> {
         // Drop records that look false, and the one before them: its changed length may have led there.
         while let Some(mark) = self.marks.back() {
             let strength = match &mark.kind {
-                _ if self.complete == Some(mark.range.end) && self.are_named() => self.strength_of_last(failed),
+                _ if self.database.complete == Some(mark.range.end) && self.are_named() => {
+                    self.strength_of_last(failed)
+                }
                 MarkKind::Key { facts, .. } if self.profile.trusts(facts) => Strength::Suspicious,
                 // The damage is known to lie in it: what ends where it begins is sound.
                 MarkKind::Damaged { is_trusted: true, .. } => Strength::Suspicious,
@@ -96,7 +98,8 @@ impl Walk<'_> {
             }
         }
         self.note_head();
-        self.last_db = self.marks.back().map_or(self.settled_db, |mark| mark.db.unwrap_or(self.settled_db));
+        self.database.last =
+            self.marks.back().map_or(self.database.settled, |mark| mark.db.unwrap_or(self.database.settled));
         cut.max(resumed)
     }
 
@@ -125,13 +128,13 @@ impl Walk<'_> {
     pub(super) fn may_be_cut_off(&self, error: &Error) -> bool {
         let is_named = |mark: &&Mark| matches!(&mark.kind, MarkKind::Key { facts, .. } if facts.has_text_name());
         error.needed().is_some()
-            && self.left.is_some_and(|left| left > 0)
-            && self.marks.iter().rev().take_while(is_named).count() == self.keys_of_size
+            && self.database.left.is_some_and(|left| left > 0)
+            && self.marks.iter().rev().take_while(is_named).count() == self.database.keys_of_size
     }
 
     /// Notes the `SELECTDB` that the sound part ends with.
     fn note_head(&mut self) {
-        self.head = match self.marks.back() {
+        self.database.head = match self.marks.back() {
             Some(Mark { kind: MarkKind::Database { is_due: true }, db, .. }) => *db,
             _ => None,
         };
@@ -152,7 +155,7 @@ impl Walk<'_> {
 
     /// Makes an item part of a stretch, or of a gap if its value is damaged.
     fn settle(&mut self, mark: Mark) {
-        self.settled_db = mark.db.unwrap_or(self.settled_db);
+        self.database.settled = mark.db.unwrap_or(self.database.settled);
         match mark.kind {
             MarkKind::Key { facts, expires, is_empty } => {
                 self.profile.learn(&facts);
@@ -164,13 +167,13 @@ impl Walk<'_> {
             MarkKind::Database { .. } => {}
             MarkKind::DatabaseSize(keys) => {
                 if let Some(db) = mark.db
-                    && self.announced.len() < limits::MAX_GAPS
+                    && self.database.announced.len() < limits::MAX_GAPS
                 {
-                    self.announced.insert(db, keys);
+                    self.database.announced.insert(db, keys);
                 }
             }
             MarkKind::Damaged { key, error, .. } => {
-                self.parts.push_gap(&mark.range, GapKind::Value(key), self.settled_db, error);
+                self.parts.push_gap(&mark.range, GapKind::Value(key), self.database.settled, error);
             }
         }
     }
@@ -179,7 +182,7 @@ impl Walk<'_> {
     pub(super) fn end_leading(&mut self, at: usize) {
         if let Some(leading) = self.leading.take() {
             let range = leading.gap_start..at.max(leading.gap_start);
-            self.parts.push_framing_gap(range, self.settled_db, leading.error);
+            self.parts.push_framing_gap(range, self.database.settled, leading.error);
         }
     }
 

@@ -14,21 +14,17 @@ impl Walk<'_> {
         let kind = match item {
             FileItem::Database(db) => {
                 let is_ascending = self.header.family != Family::Dragonfly;
-                if is_ascending && self.leading.is_some() && *db <= self.last_db && self.last_db > 0 {
+                if is_ascending && self.leading.is_some() && *db <= self.database.last && self.database.last > 0 {
                     return;
                 }
                 self.end_leading(range.start);
-                let is_due = self.left == Some(0) && (*db > self.last_db || self.is_first_database());
-                self.left = None;
-                self.db = Some(*db);
-                self.last_db = *db;
+                let is_due = self.database.left == Some(0) && (*db > self.database.last || self.is_first_database());
+                self.database.select(*db);
                 MarkKind::Database { is_due }
             }
             FileItem::DatabaseSize(keys, _) => {
                 let is_first = matches!(self.marks.back(), Some(Mark { kind: MarkKind::Database { .. }, .. }));
-                self.left = is_first.then_some(*keys);
-                self.has_sizes |= is_first;
-                self.keys_of_size = 0;
+                self.database.resize(*keys, is_first);
                 MarkKind::DatabaseSize(*keys)
             }
             FileItem::Aux(..)
@@ -50,7 +46,7 @@ impl Walk<'_> {
         };
         if self.leading.is_none() {
             self.count_slots(item);
-            self.mark(Mark { range, db: self.db, kind });
+            self.mark(Mark { range, db: self.database.current, kind });
         }
     }
 
@@ -58,7 +54,7 @@ impl Walk<'_> {
     fn is_first_database(&self) -> bool {
         self.parts.gaps.is_empty()
             && self.profile.is_empty()
-            && self.announced.is_empty()
+            && self.database.announced.is_empty()
             && self.marks.iter().all(|mark| matches!(mark.kind, MarkKind::Other))
     }
 }

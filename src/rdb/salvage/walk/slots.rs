@@ -24,7 +24,7 @@ impl Walk<'_> {
 
     /// Returns whether the file is from a cluster that has only database 0. Clusters of Valkey 9 may have several.
     pub(super) fn has_one_database(&self) -> bool {
-        let has_others = self.announced.keys().any(|db| *db > 0);
+        let has_others = self.database.announced.keys().any(|db| *db > 0);
         self.slots >= FEW_SLOTS && self.header.family == Family::Redis && !has_others
     }
 }
