@@ -4,7 +4,7 @@
 //! control character. It needs no classification, only the positions of its separators. Lower-case letters and separators
 //! are recognised sixteen bytes at a time; any other byte is checked individually.
 
-use super::block::{BLOCK, Block};
+use super::block::{BLOCK, Block, each_block};
 use super::segment::Separators;
 
 /// Longest plain name: bitmaps have one bit for each byte, and one for its end.
@@ -88,6 +88,20 @@ impl<'a> PlainName<'a> {
     #[inline]
     pub fn is_lower(&self) -> bool {
         self.others == 0
+    }
+
+    /// Returns the bitmap of the bytes that are neither separators nor lower-case letters.
+    #[inline]
+    pub fn others_bitmap(&self) -> u64 {
+        self.others
+    }
+
+    /// Returns the bitmap of a letter in either case, given in lower case.
+    #[inline]
+    pub fn letter(&self, lower: u8) -> u64 {
+        let mut found = 0;
+        each_block(self.bytes, |block, place| found |= block.within_letters(lower, lower) << (place % BITS));
+        found
     }
 
     /// Returns the bytes that are neither separators nor lower-case letters.
@@ -217,6 +231,8 @@ mod tests {
                 prop_assert_eq!(read.has_empty_segment(), segments.iter().any(|segment| segment.is_empty()));
                 let others: Vec<u8> = name.iter().copied().filter(|&byte| is_other(byte)).collect();
                 prop_assert_eq!(read.others().collect::<Vec<_>>(), others);
+                prop_assert_eq!(read.others_bitmap(), of(&is_other));
+                prop_assert_eq!(read.letter(b'k'), of(&|byte| byte.eq_ignore_ascii_case(&b'k')));
             }
         }
     }

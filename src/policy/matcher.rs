@@ -366,13 +366,15 @@ impl<T: Copy> Matcher<T> {
     #[inline]
     fn may_match_plain(&self, name: &PlainName<'_>) -> bool {
         let (mut start, mut ends) = (0, name.ends());
+        // An English compound has a capital or a mark.
+        let may_have_compound = self.compound_cache.is_some() && !name.is_lower();
         while ends != 0 {
             let end = ends.trailing_zeros() as usize;
             let segment = name.bytes().get(start..end).unwrap_or_default();
             if self.first.may_hold(segment) && (start == 0 || self.floating.first.may_hold(segment)) {
                 return true;
             }
-            if caches::may_be_compound(segment) && self.compound_cache.is_some() {
+            if may_have_compound && caches::may_be_compound(segment) {
                 return true;
             }
             start = end + 1;

@@ -7,7 +7,7 @@ use super::{Checks, Judged, MOST_KEY_CHECKS, NameJudged, PatternTarget, UsualJud
 use crate::pattern::name::KeyName;
 use crate::pattern::shape::IdByte;
 use crate::pattern::slot::untagged;
-use crate::policy::content::lock::{LockName, has_lock_part, may_have_lock_part};
+use crate::policy::content::lock::{LockName, has_lock_part, may_have_lock_word};
 use crate::policy::dictionary::Matched;
 use crate::policy::key_view::KeyView;
 use crate::policy::name_pass::Violations;
@@ -78,10 +78,8 @@ impl Checks {
     #[inline]
     fn may_have_lock_part(&self, name: &KeyName<'_>) -> bool {
         match name {
-            KeyName::Plain(plain) if !plain.is_lower() && !self.lock_parts.is_empty() => {
-                may_have_lock_part(plain.bytes())
-            }
-            KeyName::Plain(_) | KeyName::Classified(..) => false,
+            KeyName::Plain(plain) => !plain.is_lower() && !self.lock_parts.is_empty() && may_have_lock_word(plain),
+            KeyName::Classified(..) => false,
         }
     }
 

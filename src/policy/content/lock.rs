@@ -38,7 +38,7 @@ mod subjects;
 mod words;
 
 pub use constant::is_constant;
-pub use parts::{has_lock_part, may_have_lock_part};
+pub use parts::{has_lock_part, may_have_lock_word};
 pub use place::is_lock_name;
 pub use predictable::is_predictable;
 pub use words::NAMES;

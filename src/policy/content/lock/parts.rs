@@ -6,6 +6,7 @@ use super::place::is_lock_name;
 use super::subjects::PROPERTIES;
 use crate::pattern::PartKind;
 use crate::pattern::name::KeyName;
+use crate::pattern::plain::PlainName;
 use crate::policy::content::{is_one_of, words_of};
 
 /// A lock, as the last character of a word.
@@ -32,12 +33,29 @@ const BEHIND: [&[u8]; 17] = [
 
 /// Returns whether a name may have a word for a lock in it, whatever stands around it.
 #[inline]
-pub fn may_have_lock_part(name: &[u8]) -> bool {
+fn may_have_lock_part(name: &[u8]) -> bool {
     let ends = memchr::memchr3_iter(b'k', b'K', LAST_OF_CHINESE, name);
     ends.map(|last| name.get(..=last).unwrap_or_default()).any(|text| {
         text.last_chunk::<4>().is_some_and(|word| word.eq_ignore_ascii_case(b"lock"))
             || text.ends_with(CHINESE.as_bytes())
     })
+}
+
+/// Like [`may_have_lock_part`], for plain names: a word among others begins with a capital, or a mark or a capital stands beside it.
+#[inline(never)] // most plain names have lower-case letters only, and are not tested
+pub fn may_have_lock_word(name: &PlainName<'_>) -> bool {
+    let others = name.others_bitmap();
+    // Bits of the last letter of `lock`: from its first letter, the mark before it, and the byte behind it or behind `locks`.
+    let beside = others << 3 | others << 4 | others >> 1 | others >> 2;
+    let mut left = name.letter(b'k') & beside;
+    while left != 0 {
+        let text = name.bytes().get(..=left.trailing_zeros() as usize).unwrap_or_default();
+        if text.last_chunk::<4>().is_some_and(|word| word.eq_ignore_ascii_case(b"lock")) {
+            return true;
+        }
+        left &= left - 1;
+    }
+    false
 }
 
 /// Returns whether a segment of a name has a word for a lock among others.
@@ -76,7 +94,22 @@ fn is_chinese(word: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::pattern::PatternBuf;
+    use crate::pattern::classify::Classifier;
+
+    proptest! {
+        #[test]
+        fn bitmaps_miss_no_lock(name in "([a-zA-Z]{1,3}|lock|Lock|LOCK|locks|Locks|order|[_.:-]){1,8}") {
+            let (classifier, mut buffer) = (Classifier::default(), PatternBuf::default());
+            let read = classifier.read(name.as_bytes(), &mut buffer);
+            if let KeyName::Plain(plain) = &read {
+                prop_assert!(!has_lock_part(&read) || may_have_lock_word(plain), "{}", name);
+            }
+        }
+    }
 
     #[test]
     fn a_lock_is_one_of_several_words() {
