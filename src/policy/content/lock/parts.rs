@@ -60,12 +60,11 @@ pub fn may_have_lock_word(name: &PlainName<'_>) -> bool {
 
 /// Returns whether a segment of a name has a word for a lock among others.
 pub fn has_lock_part(name: &KeyName<'_>) -> bool {
-    let pattern = match name {
-        KeyName::Plain(plain) => plain.bytes(),
-        KeyName::Classified(_, pattern) => pattern.text.as_bytes(),
+    let may_have = match name {
+        KeyName::Plain(plain) => !plain.is_lower() && may_have_lock_word(plain),
+        KeyName::Classified(_, pattern) => may_have_lock_part(pattern.text.as_bytes()),
     };
-    may_have_lock_part(pattern)
-        && name.segments().any(|(segment, kind)| kind == PartKind::Literal && is_lock_part(segment))
+    may_have && name.segments().any(|(segment, kind)| kind == PartKind::Literal && is_lock_part(segment))
 }
 
 fn is_lock_part(segment: &[u8]) -> bool {
@@ -106,7 +105,8 @@ mod tests {
             let (classifier, mut buffer) = (Classifier::default(), PatternBuf::default());
             let read = classifier.read(name.as_bytes(), &mut buffer);
             if let KeyName::Plain(plain) = &read {
-                prop_assert!(!has_lock_part(&read) || may_have_lock_word(plain), "{}", name);
+                let has = plain.segments().any(is_lock_part);
+                prop_assert!(!has || !plain.is_lower() && may_have_lock_word(plain), "{}", name);
             }
         }
     }
