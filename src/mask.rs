@@ -3,8 +3,7 @@
 //!
 //! `user:1001:name` becomes `user:{int}~k3j5h2g7q9ab:name`: the class of the id, and a token that is equal wherever the
 //! same id occurs, so that rows can still be joined. Tokens are a keyed hash (HMAC-SHA-256, 60 bits): without the key,
-//! an id
-//! cannot be recovered by trying all numbers. The key comes from a file or from the snapshot itself (see
+//! an id cannot be recovered by trying all numbers. The key comes from a file or from the snapshot itself (see
 //! [`Secret::of_snapshot`]).
 
 use hmac::{Hmac, KeyInit, Mac};

@@ -1,9 +1,8 @@
 //! Keys, expiries and slots per database and file: the input for the sizes of the servers' hash tables.
 //!
-//! Each file is a server of its own, but for the files of a Dragonfly snapshot. Memory: one row per database of a file (those from [`SHARED_FROM`] on share one),
-//! and where slots are counted 2 KiB per 256 slots in use, for the first [`SLOTTED_DATABASES`] databases only: a
-//! cluster
-//! node has one database, or a few.
+//! Each file is a server of its own, but for the files of a Dragonfly snapshot. Memory: one row per database of a file
+//! (those from [`SHARED_FROM`] on share one), and where slots are counted 2 KiB per 256 slots in use, for the first
+//! [`SLOTTED_DATABASES`] databases only: a cluster node has one database, or a few.
 
 use std::collections::BTreeMap;
 use std::mem;

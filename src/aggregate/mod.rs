@@ -37,8 +37,7 @@ use crate::record::Record;
 /// State that answers one question about all keys.
 ///
 /// Two laws hold for every implementation: splitting the records in any way and merging gives the same value, and so
-/// does
-/// merging in either order.
+/// does merging in either order.
 pub trait Aggregate: Sized {
     /// Adds one key.
     fn observe(&mut self, record: &Record<'_>);

@@ -2,8 +2,7 @@
 //! type, expiry and name. Nearly all keys are usual.
 //!
 //! Their sums are collected by type, encoding and expiry, and handed over to the aggregates from time to time.
-//! Aggregates
-//! that add up therefore need not see each of these keys, and aggregates that keep lists need not see any.
+//! Aggregates that add up therefore need not see each of these keys, and aggregates that keep lists need not see any.
 
 use super::parts::{CELLS, cell_of};
 use crate::pattern::word::FACTOR;

@@ -6,9 +6,8 @@
 //!                        └ others ─────── batches ─┴─ records ─ Aggregates ─┘
 //! ```
 //!
-//! `read` is everything up to the joined aggregates, `assemble` makes the report of them. Each command has one file: `run`
-//! (`analyze`), `check`, `records`, `rows` and `row_filter` (`keys`),
-//! `one_key` (`show`), `salvage`.
+//! `read` is everything up to the joined aggregates, `assemble` makes the report of them. Each command has one file:
+//! `run` (`analyze`), `check`, `records`, `rows` and `row_filter` (`keys`), `one_key` (`show`), `salvage`.
 
 pub mod aggregates;
 mod assemble;

@@ -208,8 +208,7 @@ impl Iterator for Records<'_> {
 /// ```
 ///
 /// Fails if a file cannot be read to its end, after the records before that point. Values that are damaged inside
-/// intact
-/// framing are skipped silently; [`records()`](records) reports them.
+/// intact framing are skipped silently; [`records()`](records) reports them.
 pub fn for_each_record<P: AsRef<Path>>(
     inputs: &[P],
     plan: &ReadPlan,

@@ -32,8 +32,9 @@ struct FormattedBatch<T> {
     count: usize,
 }
 
-/// Formats every selected record with `row` into some `T`, which `make` makes, and passes each `T` to `out` in file order, with the number of its
-/// rows that count. `row` returns whether it made a row; each batch has one `S` of buffers.
+/// Formats every selected record with `row` into some `T`, which `make` makes, and passes each `T` to `out` in file
+/// order, with the number of its rows that count. `row` returns whether it made a row; each batch has one `S` of
+/// buffers.
 ///
 /// Stops after `limit` rows, or at the first error of `out`.
 pub fn write_rows<T, S, R>(

@@ -2,14 +2,11 @@
 //!
 //! A key is read once, from left to right. Its bytes are looked up in a table of kinds, and the kinds that occur in a
 //! segment determine how closely the segment is examined: letters alone are a name, digits alone a number or a date;
-//! only
-//! mixtures are split (`pieces`). `docs/patterns.md` states the rules for users; the tests check its examples.
+//! only mixtures are split (`pieces`). `docs/patterns.md` states the rules for users; the tests check its examples.
 //!
 //! A pattern is UTF-8 whatever the key is. The braces of a hash tag, and other pairs of braces, are left out; an
-//! unpaired
-//! brace is doubled (`{{`), so that `{int}` is always a class. A segment takes at most [`MAX_NAME`] bytes, and a
-//! pattern
-//! has at most [`MAX_SEGMENTS`] of them.
+//! unpaired brace is doubled (`{{`), so that `{int}` is always a class. A segment takes at most [`MAX_NAME`] bytes, and
+//! a pattern has at most [`MAX_SEGMENTS`] of them.
 
 mod address;
 mod date;

@@ -1,8 +1,8 @@
 //! Key names with ids replaced by classes: the pattern of `user:12345:name` is `user:{int}:name`.
 //!
 //! The classifier writes the pattern of a key into a [`PatternBuf`], which is reused from key to key; the tree of
-//! patterns
-//! reads it. A [`KeyName`](name::KeyName) is a name with its pattern, or a plain name, which is its own pattern.
+//! patterns reads it. A [`KeyName`](name::KeyName) is a name with its pattern, or a plain name, which is its own
+//! pattern.
 
 pub(crate) mod block;
 pub mod bypass;

@@ -1,10 +1,8 @@
 //! Presets as their standards describe them: lists of valid and invalid names, and of values that are too big.
 //!
 //! Each line is a key and the rules of one group that it breaks under the preset, each preceded by its severity: `!`
-//! for
-//! must, `+` for should, `-` for hint. Names are checked against the rules about names (`key.*`), values against those
-//! about
-//! size (`big.*`), so that new rules of other groups change no line here.
+//! for must, `+` for should, `-` for hint. Names are checked against the rules about names (`key.*`), values against
+//! those about size (`big.*`), so that new rules of other groups change no line here.
 
 mod batches;
 mod classes;

@@ -1,8 +1,6 @@
 //! Compares our reader with an independent one, the `rdb` crate, on every dump in testdata that it can read: keys,
-//! types,
-//! lengths and expiries, and values as decoded by our own visitor. Values that it cannot decode must have as many
-//! elements
-//! as we count.
+//! types, lengths and expiries, and values as decoded by our own visitor. Values that it cannot decode must have as
+//! many elements as we count.
 //!
 //! `cargo test --test it witness:: -- --nocapture` lists the dumps that it cannot read, and why.
 

@@ -1,11 +1,9 @@
 //! Log-linear histogram: classes grow with the number, so that every quantile is exact to 3.2 %.
 //!
 //! Numbers below 64 have a class each; above, every power of two is divided into 32 classes of equal width, so a class
-//! is
-//! at most 1/32 wider than its lowest number. The counts are integers and a merge adds them, so neither splitting nor
-//! order changes a quantile. Memory is bounded by the 1,920 classes of 64-bit numbers (15 KiB), and grows only up to
-//! the
-//! largest number seen: 4 KiB for numbers up to a MiB.
+//! is at most 1/32 wider than its lowest number. The counts are integers and a merge adds them, so neither splitting
+//! nor order changes a quantile. Memory is bounded by the 1,920 classes of 64-bit numbers (15 KiB), and grows only up
+//! to the largest number seen: 4 KiB for numbers up to a MiB.
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};

@@ -1,12 +1,10 @@
 //! Chunks of one mapped file, in file order: which thread reads which, and which of them count.
 //!
 //! The first chunk begins with the file. Every other one begins at a guess, while the reader of the chunk before is
-//! still
-//! on its way. If that reader arrives exactly there, the guess is confirmed and both results are joined. If it passes
-//! the
-//! place, the guess is discarded: the reader of that chunk gives up, and the bytes are read again from the true
-//! boundary.
-//! So a chunk counts only if an unbroken chain of confirmed guesses leads to it from the start of the file.
+//! still on its way. If that reader arrives exactly there, the guess is confirmed and both results are joined. If it
+//! passes the place, the guess is discarded: the reader of that chunk gives up, and the bytes are read again from the
+//! true boundary. So a chunk counts only if an unbroken chain of confirmed guesses leads to it from the start of the
+//! file.
 //!
 //! This is bookkeeping only, called under a lock a few hundred times a second: it knows neither threads nor records.
 

@@ -1,9 +1,8 @@
 //! Segments that mix names and ids: `order-20260101-77` is `order-{date}-{int}`.
 //!
 //! A segment is divided into pieces at its punctuation, and each piece is classified by itself, except for the three
-//! ids
-//! that contain punctuation: UUIDs, dates and base64 tokens. Within a piece of letters and digits, a run of at least
-//! [`GLUED`] digits is a number; fewer belong to the name, so that `sha256` and `v2` stay.
+//! ids that contain punctuation: UUIDs, dates and base64 tokens. Within a piece of letters and digits, a run of at
+//! least [`GLUED`] digits is a number; fewer belong to the name, so that `sha256` and `v2` stay.
 
 use super::kind::{self, BETWEEN, DIGIT, JOIN, LOWER, UPPER};
 use super::segment_text::SegmentText;

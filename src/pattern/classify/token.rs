@@ -7,9 +7,8 @@
 //!
 //! It looks like words if at least half of it is in runs of four or more letters of one case (with the capital before a
 //! lower-case run) and at least three letters in ten are vowels. Random strings have two in ten, so a few of them are
-//! missed: of 22 characters from A-Z, a-z and 0-9 about 3 % (2 % because they happen to have no digit), of 32 below 1
-//! %, of
-//! 25 from a-z and 0-9 about 7 %. These stay names, and the tree collapses the level they are on.
+//! missed: of 22 characters from A-Z, a-z and 0-9 about 3 % (2 % because they happen to have no digit), of 32 below
+//! 1 %, of 25 from a-z and 0-9 about 7 %. These stay names, and the tree collapses the level they are on.
 
 use std::ops::Range;
 

@@ -102,8 +102,7 @@ impl TreePlace {
     /// Returns true if a step, whose text has this `word`, leads here from `parent`.
     ///
     /// Texts shorter than a word are equal if word and length are. Comparing empty ones would also be slow: the pointer
-    /// of an
-    /// empty box is dangling, and a masked vector load from there takes 100 ns.
+    /// of an empty box is dangling, and a masked vector load from there takes 100 ns.
     #[inline]
     fn is(&self, parent: u32, step: &PathStep<'_>, word: u64) -> bool {
         self.parent == parent

@@ -9,8 +9,9 @@
 //!             figures as text, names bounded  escape everything
 //! ```
 //!
-//! Names are untrusted. They are made visible by [`super::key_text`], bounded by `prose`, escaped by the templates, which
-//! escape whatever they are not told to leave alone, and stand in `<bdi>`, so that a right-to-left name does not reorder the text beside it.
+//! Names are untrusted. They are made visible by [`super::key_text`], bounded by `prose`, escaped by the templates,
+//! which escape whatever they are not told to leave alone, and stand in `<bdi>`, so that a right-to-left name does not
+//! reorder the text beside it.
 
 mod cells;
 mod charts;
