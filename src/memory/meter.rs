@@ -54,15 +54,15 @@ use crate::rdb::walk::Visit;
 use crate::units::Bytes;
 use crate::wording::wording;
 
-/// Form of a hash on the server.
+/// Owner of a hash's field names on the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum HashForm {
-    /// Has its field names itself.
-    Ordinary,
-    /// Shares its field names.
-    Compact,
-    /// Shares its field names if the server, while it loads the file, makes a template for them.
-    Convertible,
+enum FieldNames {
+    /// The hash itself.
+    Own,
+    /// A template that several compact hashes share.
+    Shared,
+    /// A template if the server makes one while it loads the file, otherwise the hash itself.
+    SharedIfConverted,
 }
 
 /// Maximum capacity of the decompression buffer kept for the next key.
@@ -97,8 +97,8 @@ pub struct Meter<'m> {
     compact: compact::CompactMeter,
     /// Facts about the last compact hash that was priced without a walk.
     compact_facts: ValueFacts,
-    /// Form of the hash that is walked.
-    hash_form: HashForm,
+    /// Owner of the field names of the hash that is walked.
+    field_names: FieldNames,
     /// Templates of the file, and the position of this model among those that they are counted for.
     templates: Option<(&'m LazyTemplates, usize)>,
     /// Templates of the table of the file, once a hash has needed them.
@@ -131,7 +131,7 @@ impl<'m> Meter<'m> {
             hash: hash::HashMeter::default(),
             compact: compact::CompactMeter::default(),
             compact_facts: ValueFacts::NONE,
-            hash_form: HashForm::Ordinary,
+            field_names: FieldNames::Own,
             templates: None,
             placed: &[],
             may_convert: false,
@@ -230,7 +230,7 @@ impl<'m> Meter<'m> {
             Kind::List => self.list.finish(model, key),
             Kind::Set => self.set.finish(model, key),
             Kind::Zset => self.zset.finish(model, key),
-            Kind::Hash if self.hash_form != HashForm::Ordinary => {
+            Kind::Hash if self.field_names != FieldNames::Own => {
                 let (value, template) = self.compact_value();
                 self.measured = value.measured(ValueFacts { template, ..ValueFacts::of_elements(self.payload) });
                 return Ok(());
@@ -282,7 +282,7 @@ impl<'m> Meter<'m> {
     fn compact_value(&mut self) -> (PricedValue, Option<TemplateUse>) {
         let (model, key) = (self.model, self.key);
         let template = self.template_of(self.compact.named());
-        if self.hash_form == HashForm::Convertible {
+        if self.field_names == FieldNames::SharedIfConverted {
             if let Named::Set(set) = self.compact.named()
                 && self.held().is_some_and(|held| held.took_apart(set))
             {
@@ -327,17 +327,17 @@ impl<'m> Meter<'m> {
         templates.get()?.of(place)
     }
 
-    /// Returns the form of a hash of this layout.
+    /// Returns the owner of the field names of a hash of this layout.
     #[inline]
-    fn form_of(&self, layout: ValueType) -> HashForm {
+    fn field_names_of(&self, layout: ValueType) -> FieldNames {
         match layout {
-            _ if layout.is_compact_hash() && self.model.layout.templates => HashForm::Compact,
+            _ if layout.is_compact_hash() && self.model.layout.templates => FieldNames::Shared,
             ValueType::Hash | ValueType::HashListpack
                 if self.may_convert && self.held().is_some_and(ModelTemplates::converts) =>
             {
-                HashForm::Convertible
+                FieldNames::SharedIfConverted
             }
-            _ => HashForm::Ordinary,
+            _ => FieldNames::Own,
         }
     }
 
@@ -389,7 +389,7 @@ impl Meter<'_> {
     /// false to fall back to [`Meter::template_values`].
     #[inline(always)]
     fn template_header(&mut self, names: TemplateNames<'_>, blob: RawString<'_>, scratch: &mut Scratch) -> bool {
-        if self.hash_form != HashForm::Compact {
+        if self.field_names != FieldNames::Shared {
             return false;
         }
         let start = names.start(blob, scratch);
@@ -406,7 +406,7 @@ impl Meter<'_> {
         let bytes = blob.decode(scratch)?;
         let (template, mut values) = names.unpack(bytes, blob.offset)?;
         let model = self.model;
-        if self.hash_form == HashForm::Compact {
+        if self.field_names == FieldNames::Shared {
             self.compact.packed(blob.len());
             match names {
                 TemplateNames::Shared(_) => self.template(template),
@@ -436,16 +436,16 @@ impl Meter<'_> {
 
     /// Adds a pair of a hash that is compact or may become so.
     fn compact_pair(&mut self, field: RawString<'_>, value: RawString<'_>) -> Result<()> {
-        match self.hash_form {
-            HashForm::Ordinary => return Ok(()),
-            HashForm::Convertible => {
+        match self.field_names {
+            FieldNames::Own => return Ok(()),
+            FieldNames::SharedIfConverted => {
                 self.hash.pair(self.model, field, value, &mut self.scratch)?;
                 self.compact.name(field.decode(&mut self.scratch)?);
             }
-            HashForm::Compact if self.value_type == ValueType::HashTemplateArray => {
+            FieldNames::Shared if self.value_type == ValueType::HashTemplateArray => {
                 self.compact.name(field.decode(&mut self.scratch)?);
             }
-            HashForm::Compact => {}
+            FieldNames::Shared => {}
         }
         self.compact.value(self.model, value, &mut self.scratch)
     }

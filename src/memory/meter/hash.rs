@@ -24,9 +24,9 @@ const SMALLEST_TABLE: u64 = 4;
 
 /// Encoding of the hash during loading.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum HashForm {
+enum HashEncoding {
     #[default]
-    PackedElement,
+    Packed,
     /// Listpack with a third element for the expiry.
     PackedExpiring,
     Table,
@@ -35,7 +35,7 @@ enum HashForm {
 /// Meter for hashes.
 #[derive(Debug, Default)]
 pub struct HashMeter {
-    form: HashForm,
+    encoding: HashEncoding,
     announced: u64,
     pairs: u64,
     blob: Blob,
@@ -62,7 +62,7 @@ impl HashMeter {
         meter.announce(model, pairs.len() as u64);
         for &(field, value) in pairs {
             meter.add(model, field, value);
-            if meter.form == HashForm::Table {
+            if meter.encoding == HashEncoding::Table {
                 continue;
             }
             if field.max(value) > model.config.hash_value {
@@ -83,14 +83,14 @@ impl HashMeter {
         *self = HashMeter { growth: model.new_table(), expiries, ..HashMeter::default() };
         match layout {
             ValueType::HashMetadata | ValueType::HashMetadataPreGa | ValueType::DragonflyHash => {
-                self.form = HashForm::PackedExpiring;
+                self.encoding = HashEncoding::PackedExpiring;
                 self.with_ttl = Some(0);
             }
             ValueType::Hash2 => {
-                self.form = HashForm::Table;
+                self.encoding = HashEncoding::Table;
                 self.with_ttl = Some(0);
             }
-            ValueType::HashListpackEx | ValueType::HashListpackExPreGa => self.form = HashForm::PackedExpiring,
+            ValueType::HashListpackEx | ValueType::HashListpackExPreGa => self.encoding = HashEncoding::PackedExpiring,
             _ => {}
         }
     }
@@ -99,16 +99,16 @@ impl HashMeter {
     pub fn announce(&mut self, model: &Model, pairs: u64) {
         self.announced = pairs;
         let over = pairs > model.config.hash_entries;
-        match self.form {
-            HashForm::PackedElement if over => {
-                self.form = HashForm::Table;
+        match self.encoding {
+            HashEncoding::Packed if over => {
+                self.encoding = HashEncoding::Table;
                 if model.layout.presize.elements {
                     self.growth.reserve(pairs);
                 }
             }
-            HashForm::PackedExpiring if over => self.form = HashForm::Table,
-            HashForm::PackedElement | HashForm::PackedExpiring => {}
-            HashForm::Table => self.growth.reserve(pairs),
+            HashEncoding::PackedExpiring if over => self.encoding = HashEncoding::Table,
+            HashEncoding::Packed | HashEncoding::PackedExpiring => {}
+            HashEncoding::Table => self.growth.reserve(pairs),
         }
     }
 
@@ -122,7 +122,7 @@ impl HashMeter {
         scratch: &mut Scratch,
     ) -> Result<()> {
         self.add(model, field.len(), value.len());
-        if self.form == HashForm::Table {
+        if self.encoding == HashEncoding::Table {
             return Ok(());
         }
         if field.len().max(value.len()) > model.config.hash_value {
@@ -149,7 +149,7 @@ impl HashMeter {
             }
         }
         self.add_expiring(model, field.len(), value.len(), expiry.is_some());
-        if self.form == HashForm::Table {
+        if self.encoding == HashEncoding::Table {
             return Ok(());
         }
         if field.len().max(value.len()) > model.config.hash_value {
@@ -165,7 +165,7 @@ impl HashMeter {
     /// Returns whether the lengths of the remaining pairs suffice.
     #[inline]
     pub fn is_table(&self) -> bool {
-        self.form == HashForm::Table
+        self.encoding == HashEncoding::Table
     }
 
     /// Adds a pair without expiry to a table.
@@ -201,8 +201,8 @@ impl HashMeter {
     /// and reserves room for the remaining ones.
     fn become_table(&mut self, model: &Model) {
         // Hashes with expiries reserve room before adding the pair, others afterwards.
-        let asks_first = self.form == HashForm::PackedExpiring;
-        self.form = HashForm::Table;
+        let asks_first = self.encoding == HashEncoding::PackedExpiring;
+        self.encoding = HashEncoding::Table;
         let presize = &model.layout.presize;
         let (before, left) = (self.pairs - 1, self.announced.saturating_sub(self.pairs));
         if presize.packed_hash {
@@ -299,7 +299,7 @@ impl HashMeter {
             self.pack(model, PackedItem::of_text(value));
         }
         if self.pairs > model.config.hash_entries || longest as u64 > model.config.hash_value {
-            self.form = HashForm::Table;
+            self.encoding = HashEncoding::Table;
             if model.layout.presize.packed_hash {
                 self.growth.reserve(self.pairs);
             }
@@ -325,7 +325,7 @@ impl HashMeter {
         let pairs = elements / per_pair;
         let table = pairs > model.config.hash_entries;
         if table {
-            self.form = HashForm::Table;
+            self.encoding = HashEncoding::Table;
             if model.layout.presize.packed_hash {
                 self.growth.reserve(pairs);
             }
@@ -339,8 +339,8 @@ impl HashMeter {
     /// Makes an ordinary hash of a compact one whose template is not kept. It stays packed if its field names are short
     /// enough, whatever the lengths of its values; a table is made anew, with room for all pairs.
     pub fn take_apart(&mut self, model: &Model, compact: &CompactMeter) {
-        if self.form == HashForm::PackedElement && compact.longest_name() > model.config.hash_value {
-            self.form = HashForm::Table;
+        if self.encoding == HashEncoding::Packed && compact.longest_name() > model.config.hash_value {
+            self.encoding = HashEncoding::Table;
             self.pairs = 0;
             compact.pairs().for_each(|(field, value)| self.add(model, field, value));
         }
@@ -357,17 +357,17 @@ impl HashMeter {
     /// Returns the priced hash.
     pub fn finish(&mut self, model: &Model, key: Key, tree: &mut RaxTree) -> PricedValue {
         let FrameSize { outside, object, slack } = model.frame(key);
-        let (encoding, memory, more) = match self.form {
-            HashForm::PackedElement => {
+        let (encoding, memory, more) = match self.encoding {
+            HashEncoding::Packed => {
                 let size = self.packed_size(model);
                 (model.layout.packed.encoding(), outside + object + model.packed(size), model.packed_slack(size))
             }
-            HashForm::PackedExpiring => {
+            HashEncoding::PackedExpiring => {
                 let (structure, blob) = (model.layout.listpack_ex, self.packed_size(model));
                 let memory = outside + object + model.packed(structure) + model.packed(blob);
                 (Encoding::Listpackex, memory, model.packed_slack(structure) + model.packed_slack(blob))
             }
-            HashForm::Table => {
+            HashEncoding::Table => {
                 self.growth.insert_many(self.pairs.saturating_sub(self.inserted));
                 let index = vset::index(model, &mut self.expiries, tree);
                 let base = object + index + model.table(TableUse::Hash, self.pairs, &self.growth);
@@ -383,9 +383,9 @@ impl HashMeter {
         if self.stored > 0 {
             return self.stored;
         }
-        let frame = match (self.form, model.layout.packed) {
-            (HashForm::PackedElement, PackedForm::Ziplist) => ZIPLIST_FRAME,
-            (HashForm::PackedElement | HashForm::PackedExpiring | HashForm::Table, _) => LISTPACK_FRAME,
+        let frame = match (self.encoding, model.layout.packed) {
+            (HashEncoding::Packed, PackedForm::Ziplist) => ZIPLIST_FRAME,
+            (HashEncoding::Packed | HashEncoding::PackedExpiring | HashEncoding::Table, _) => LISTPACK_FRAME,
         };
         frame + self.blob.body()
     }

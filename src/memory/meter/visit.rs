@@ -1,6 +1,6 @@
 //! The walk of a value, part by part: each goes to the meter of its type.
 
-use super::{HashForm, Meter, compact, string};
+use super::{FieldNames, Meter, compact, string};
 use crate::memory::item::LONGEST_INT;
 use crate::rdb::kind::{Kind, ModuleName};
 use crate::rdb::payload::{self, Payload, SCORE_BYTES};
@@ -27,11 +27,11 @@ impl Visit for Meter<'_> {
             Kind::Set => self.set.begin(self.model),
             Kind::Zset => self.zset.begin(self.model),
             Kind::Hash => {
-                self.hash_form = self.form_of(value_type);
-                if self.hash_form != HashForm::Compact {
+                self.field_names = self.field_names_of(value_type);
+                if self.field_names != FieldNames::Shared {
                     self.hash.begin(self.model, value_type);
                 }
-                if self.hash_form != HashForm::Ordinary {
+                if self.field_names != FieldNames::Own {
                     self.compact.begin(compact::StoredForm::of(value_type));
                 }
             }
@@ -67,7 +67,7 @@ impl Visit for Meter<'_> {
         match self.value_type {
             ValueType::Set => self.set.is_table(),
             ValueType::Zset | ValueType::Zset2 => self.zset.is_table(self.model),
-            ValueType::Hash => self.hash.is_table() && self.hash_form == HashForm::Ordinary,
+            ValueType::Hash => self.hash.is_table() && self.field_names == FieldNames::Own,
             _ => false,
         }
     }
@@ -107,9 +107,9 @@ impl Visit for Meter<'_> {
     #[inline]
     fn pair(&mut self, field: RawString<'_>, value: RawString<'_>) {
         self.count_element(field.len().saturating_add(value.len()));
-        let result = match self.hash_form {
-            HashForm::Ordinary => self.hash.pair(self.model, field, value, &mut self.scratch),
-            HashForm::Compact | HashForm::Convertible => self.compact_pair(field, value),
+        let result = match self.field_names {
+            FieldNames::Own => self.hash.pair(self.model, field, value, &mut self.scratch),
+            FieldNames::Shared | FieldNames::SharedIfConverted => self.compact_pair(field, value),
         };
         self.keep(result);
     }
@@ -133,7 +133,7 @@ impl Visit for Meter<'_> {
             ValueType::ZsetListpack => self.zset.listpack(model, blob, scratch),
             ValueType::HashZipmap => self.hash.zipmap(model, blob, scratch),
             ValueType::HashZiplist => self.hash.ziplist(model, blob, scratch),
-            ValueType::HashListpack if self.hash_form == HashForm::Convertible => {
+            ValueType::HashListpack if self.field_names == FieldNames::SharedIfConverted => {
                 self.compact.convertible(model, blob, scratch).and_then(|()| self.hash.listpack(model, blob, scratch))
             }
             ValueType::HashListpack => self.hash.listpack(model, blob, scratch),
