@@ -227,5 +227,4 @@ impl Source for Decompressed {
 }
 
 #[cfg(test)]
-#[path = "decompress_tests.rs"]
 mod tests;

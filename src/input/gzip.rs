@@ -313,5 +313,4 @@ fn inflate(bytes: &[u8], send: &SyncSender<Inflated>, pool: &Chunks) {
 }
 
 #[cfg(test)]
-#[path = "gzip_tests.rs"]
 mod tests;

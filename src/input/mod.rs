@@ -327,5 +327,4 @@ fn undecided() -> Error {
 }
 
 #[cfg(test)]
-#[path = "open_tests.rs"]
 mod tests;

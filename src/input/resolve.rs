@@ -313,5 +313,4 @@ pub(super) fn has_ending(path: &Path, ending: &str) -> bool {
 }
 
 #[cfg(test)]
-#[path = "resolve_tests.rs"]
 mod tests;

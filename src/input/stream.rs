@@ -295,5 +295,4 @@ impl Window {
 }
 
 #[cfg(test)]
-#[path = "stream_tests.rs"]
 mod tests;

@@ -482,5 +482,4 @@ fn skip_string(cursor: &mut Cursor<'_>) -> Option<bool> {
 }
 
 #[cfg(test)]
-#[path = "boundary_tests.rs"]
 mod tests;

@@ -395,5 +395,4 @@ fn fixed(old: &[Finding], now: &Findings, matching: &RowMatching) -> Vec<Baselin
 }
 
 #[cfg(test)]
-#[path = "baseline_tests.rs"]
 mod tests;

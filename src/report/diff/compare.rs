@@ -280,5 +280,4 @@ fn warnings(points: &[Point], has_trend: bool, wants_trend: bool) -> Vec<Warning
 }
 
 #[cfg(test)]
-#[path = "compare_tests.rs"]
 pub(super) mod tests;
