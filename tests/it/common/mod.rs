@@ -10,7 +10,9 @@ pub mod reports;
 pub mod truth;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use rdblens::{ReadPlan, Record, for_each_record};
 
 /// Returns every dump of the test data, including damaged ones.
 pub fn dumps() -> Vec<PathBuf> {
@@ -27,4 +29,18 @@ pub fn dumps() -> Vec<PathBuf> {
     }
     dumps.sort();
     dumps
+}
+
+/// Passes each record of a dump of [`dumps`] to `see`. Panics if the dump cannot be read to its end, unless it is a damaged
+/// one or the commands of an append-only file.
+pub fn read_records(dump: &Path, plan: &ReadPlan, mut see: impl FnMut(&Record<'_>)) {
+    let may_fail = is_hostile(dump) || dump.to_string_lossy().ends_with(".incr.aof");
+    if let Err(error) = for_each_record(&[dump], plan, |record, _| see(record)) {
+        assert!(may_fail, "{}: {error}", dump.display());
+    }
+}
+
+/// Returns whether a dump of [`dumps`] was made to be damaged.
+pub fn is_hostile(dump: &Path) -> bool {
+    dump.components().any(|part| part.as_os_str() == "hostile")
 }

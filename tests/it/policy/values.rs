@@ -3,7 +3,6 @@
 
 use std::path::{Path, PathBuf};
 
-use rdblens::internals::analyze::records::for_each_record;
 use rdblens::internals::analyze::{Plan, PolicySource, ReadPlan, Unwatched, analyze};
 use rdblens::internals::memory::Server;
 use rdblens::internals::rdb::payload::PACKED_GAIN;
@@ -11,6 +10,8 @@ use rdblens::internals::record::Kind;
 use rdblens::internals::show::{Entry, Item, Value, decode_value};
 use rdblens::internals::units::Bytes;
 use rdblens::report::{DetailValue, Finding, Report, Severity};
+
+use crate::common::{dumps, read_records};
 
 const SHOP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/dumps/shop.rdb");
 
@@ -471,8 +472,8 @@ fn payload_of(value: &Value) -> Option<u64> {
 fn payload_is_that_of_the_decoded_value() {
     let plan = ReadPlan::new(std::env::temp_dir());
     let mut kinds = std::collections::BTreeSet::new();
-    for dump in crate::common::dumps() {
-        let _ = for_each_record(&[&dump], &plan, |record, _| {
+    for dump in dumps() {
+        read_records(&dump, &plan, |record| {
             let raw = record.raw.unwrap();
             if let Ok(value) = decode_value(raw.value_type, raw.templates, raw.bytes, 0) {
                 let payload = raw.payload().map(|payload| payload.bytes);
@@ -490,8 +491,8 @@ fn payload_keeps_its_bounds_on_every_dump() {
     let (mut packed, mut counted) = (0, 0);
     for server in [None, Some("redis-4.0"), Some("redis-6.2"), Some("valkey-9.0")] {
         plan.server = server.map(|server| Server::parse(server).unwrap());
-        for dump in crate::common::dumps() {
-            let _ = for_each_record(&[&dump], &plan, |record, _| {
+        for dump in dumps() {
+            read_records(&dump, &plan, |record| {
                 let (raw, name) = (record.raw.unwrap(), record.key.escape_ascii());
                 let Some(whole) = raw.payload() else { return };
                 let payload = whole.bytes;
