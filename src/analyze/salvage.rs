@@ -227,9 +227,10 @@ fn damaged_range(gap: &Gap) -> DamagedRange {
 /// If the EOF opcode was not reached, the checksum should be at the end of the file.
 fn checksum(found: &Survey, map: &Mapped, container: Container) -> (Range<usize>, ChecksumState) {
     let start = map.start();
-    let end = match found.ended {
-        true => usize::try_from(start as u64 + found.bytes).unwrap_or(start),
-        false => found.limit.saturating_sub(CHECKSUM_BYTES),
+    let end = if found.ended {
+        usize::try_from(start as u64 + found.bytes).unwrap_or(start)
+    } else {
+        found.limit.saturating_sub(CHECKSUM_BYTES)
     };
     let range = start..end.max(start);
     let is_dragonfly = found.about.header.family == Family::Dragonfly;

@@ -65,9 +65,10 @@ impl Destinations {
         let Some(destination) = destination else { return Ok(()) };
         let mut known = self.0.borrow_mut();
         if let Some((_, other)) = known.iter().find(|(known, _)| known.is_same(&destination)) {
-            let what = match other == name {
-                true => format!("two outputs of this command go to {name}"),
-                false => format!("two outputs of this command, {other} and {name}, are the same file"),
+            let what = if other == name {
+                format!("two outputs of this command go to {name}")
+            } else {
+                format!("two outputs of this command, {other} and {name}, are the same file")
             };
             return Err(Error::usage(what).with_hint("give each output a file of its own"));
         }

@@ -67,10 +67,7 @@ fn section(render: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<
     let mut ascii = String::with_capacity(section.len());
     for c in section.chars() {
         // Some man formatters do not accept UTF-8 input, hence the escapes.
-        match c.is_ascii() {
-            true => ascii.push(c),
-            false => ascii.push_str(&format!("\\[u{:04X}]", u32::from(c))),
-        }
+        if c.is_ascii() { ascii.push(c) } else { ascii.push_str(&format!("\\[u{:04X}]", u32::from(c))) }
     }
     Ok(ascii)
 }

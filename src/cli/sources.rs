@@ -150,10 +150,11 @@ impl Sources {
 /// Refuses to write over a file that holds a snapshot or may hold one, compressed or not.
 pub fn refuse_snapshot(path: &Path) -> Result<()> {
     let name = shown_path(path);
-    match may_hold_snapshot(path) {
-        false => Ok(()),
-        true => Err(Error::usage(format!("{name} is a snapshot, an append-only file or an archive"))
-            .with_hint("nothing was written; give another file with -o, or --force to overwrite it")),
+    if may_hold_snapshot(path) {
+        Err(Error::usage(format!("{name} is a snapshot, an append-only file or an archive"))
+            .with_hint("nothing was written; give another file with -o, or --force to overwrite it"))
+    } else {
+        Ok(())
     }
 }
 

@@ -197,12 +197,13 @@ fn no_such_path(argument: &Path, error: io::Error, inputs: &mut Inputs) -> Resul
         return resolve_glob(pattern, inputs);
     }
     let error = missing(argument, error);
-    match argument.to_str().is_some_and(|text| text.contains("://")) {
-        true => Err(error.with_remedy(wording!(
+    if argument.to_str().is_some_and(|text| text.contains("://")) {
+        Err(error.with_remedy(wording!(
             "addresses of stores begin with s3://, gs://, az://, oss://, cos:// or https://",
             "对象存储的地址以 s3://、gs://、az://、oss://、cos:// 或 https:// 开头"
-        ))),
-        false => Err(error),
+        )))
+    } else {
+        Err(error)
     }
 }
 

@@ -89,12 +89,13 @@ impl OpenedFile {
         if before == after && self.state.written == now.written || self.grows && after > before {
             return Ok(());
         }
-        Err(changed(match before == after {
-            true => wording!("was written to while it was read", "读取期间被写入"),
-            false => wording!(
+        Err(changed(if before == after {
+            wording!("was written to while it was read", "读取期间被写入")
+        } else {
+            wording!(
                 "was written to while it was read: {before} bytes before, {after} now",
                 "读取期间被写入：之前 {before} 字节，现在 {after} 字节"
-            ),
+            )
         }))
     }
 }

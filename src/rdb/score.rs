@@ -136,13 +136,13 @@ fn hexadecimal_value(text: &[u8]) -> f64 {
         }
     }
     let exponent: i64 = std::str::from_utf8(rest).ok().and_then(|text| text.parse().ok()).unwrap_or(0);
-    let exponent = match rest.is_empty() {
-        true => 0,
-        false if exponent == 0 && rest.iter().any(|byte| (b'1'..=b'9').contains(byte)) => {
-            // Too many digits.
-            if rest.first() == Some(&b'-') { i64::from(i32::MIN) } else { i64::from(i32::MAX) }
-        }
-        false => exponent,
+    let exponent = if rest.is_empty() {
+        0
+    } else if exponent == 0 && rest.iter().any(|byte| (b'1'..=b'9').contains(byte)) {
+        // Too many digits.
+        if rest.first() == Some(&b'-') { i64::from(i32::MIN) } else { i64::from(i32::MAX) }
+    } else {
+        exponent
     };
     let scale = i32::try_from(scale.saturating_add(exponent).clamp(-5000, 5000)).unwrap_or_default();
     // In two steps, each of which has a finite factor.

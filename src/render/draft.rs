@@ -57,10 +57,7 @@ impl Draft<'_> {
         let (mut left_out, mut drafted, mut lighter) = (0, 0, 0_u64);
         let is_strict = report.has_strict_patterns();
         for row in &report.patterns.list {
-            let text = match is_strict {
-                true => self.with_collapsed_levels(&row.pattern),
-                false => row.pattern.clone(),
-            };
+            let text = if is_strict { self.with_collapsed_levels(&row.pattern) } else { row.pattern.clone() };
             if drafted >= self.most {
                 lighter += u64::from(!self.has_entry(&text));
                 continue;

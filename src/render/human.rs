@@ -224,10 +224,7 @@ fn span(millis: u64, parts: usize, lang: Lang) -> (String, u64) {
         texts.push(say!(lang, "{left} ms", "{left} 毫秒"));
         left = 0;
     }
-    match texts.is_empty() {
-        true => (counted(0, nouns::SECOND, lang), 0),
-        false => (texts.join(" "), millis - left),
-    }
+    if texts.is_empty() { (counted(0, nouns::SECOND, lang), 0) } else { (texts.join(" "), millis - left) }
 }
 
 /// Returns the time left until an expiry, or the expiry itself if there is no time to compare it with. As on a server, a key is not

@@ -151,9 +151,10 @@ impl Checker {
         let path = self.folder.path().join("cut.rdb");
         fs::write(&path, bytes).expect("the folder takes files");
         let checks = check(&[&path], &self.plan, &Unwatched).map_err(|error| error.to_string())?;
-        match checks.iter().all(|file| file.verdict == CheckVerdict::Ok) {
-            true => Ok(()),
-            false => Err(checks.into_iter().flat_map(|file| file.errors).map(|error| error.wording.en).collect()),
+        if checks.iter().all(|file| file.verdict == CheckVerdict::Ok) {
+            Ok(())
+        } else {
+            Err(checks.into_iter().flat_map(|file| file.errors).map(|error| error.wording.en).collect())
         }
     }
 }

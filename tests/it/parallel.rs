@@ -196,9 +196,10 @@ fn in_pieces(path: &Path, batch_bytes: usize, selection: &Selection, from_the_ri
     assert!(parts.len() > 2, "the file was not cut");
     let wanted = |db| selection.wants_database(db);
     let empty = || FilePart::new(Facts::new());
-    let joined = match from_the_right {
-        false => parts.into_iter().fold(empty(), |left, right| left.join(right, wanted)),
-        true => parts.into_iter().rev().fold(empty(), |right, left| left.join(right, wanted)),
+    let joined = if from_the_right {
+        parts.into_iter().rev().fold(empty(), |right, left| left.join(right, wanted))
+    } else {
+        parts.into_iter().fold(empty(), |left, right| left.join(right, wanted))
     };
     joined.finish(FIRST_DATABASE, Facts::new, wanted).text()
 }

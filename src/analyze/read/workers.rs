@@ -281,10 +281,12 @@ where
             NextStep::GiveUp => None,
         };
         let facts = chunk::read(mapped, claim.start, &mut part, self.reading, self.progress, self.empty, next_until);
-        let halt = match facts.are_last() {
-            true => ChunkEnd::Ended,
-            false if arrived => ChunkEnd::Arrived,
-            false => return,
+        let halt = if facts.are_last() {
+            ChunkEnd::Ended
+        } else if arrived {
+            ChunkEnd::Arrived
+        } else {
+            return;
         };
         if let Some((piece, counts)) = self.hand_in(mapped, claim, halt, ChunkResult { part, facts }) {
             if piece.facts.have_late_templates(mapped) && counts.guesses > 0 {

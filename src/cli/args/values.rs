@@ -150,12 +150,11 @@ pub(super) fn capacity_list() -> impl TypedValueParser<Value = CapacityList> {
 /// Parses a Prometheus label, `name=value`.
 pub(super) fn label(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE, such as snapshot=cache-1")?;
-    match prometheus::is_label(name) {
-        true => Ok((name.to_owned(), value.to_owned())),
-        false => Err(
-            "a label name has letters, digits and _, starts with no digit, and is not used by the metrics themselves"
-                .to_owned(),
-        ),
+    if prometheus::is_label(name) {
+        Ok((name.to_owned(), value.to_owned()))
+    } else {
+        Err("a label name has letters, digits and _, starts with no digit, and is not used by the metrics themselves"
+            .to_owned())
     }
 }
 

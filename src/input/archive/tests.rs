@@ -48,9 +48,10 @@ fn unpacked_within(archive: &[u8], temp: u64) -> Result<FilesAndOthers> {
     while let Some(next) = folders.pop() {
         for found in fs::read_dir(next).unwrap().map(|found| found.unwrap()) {
             let len = usize::try_from(found.metadata().unwrap().len()).unwrap();
-            match found.file_type().unwrap().is_dir() {
-                true => folders.push(found.path()),
-                false => files.push((shown_path(found.path().strip_prefix(&folder).unwrap()), len)),
+            if found.file_type().unwrap().is_dir() {
+                folders.push(found.path());
+            } else {
+                files.push((shown_path(found.path().strip_prefix(&folder).unwrap()), len));
             }
         }
     }

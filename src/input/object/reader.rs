@@ -40,9 +40,10 @@ enum Requests {
 
 impl ObjectReader {
     pub(super) fn new(object: Object) -> ObjectReader {
-        let requests = match object.has_ranges {
-            true => Requests::Ranges { pending: VecDeque::new(), next: 0, len: RANGES.0 },
-            false => Requests::Whole { body: None, read: 0 },
+        let requests = if object.has_ranges {
+            Requests::Ranges { pending: VecDeque::new(), next: 0, len: RANGES.0 }
+        } else {
+            Requests::Whole { body: None, read: 0 }
         };
         ObjectReader { object, requests, ready: VecDeque::new(), current: Bytes::new() }
     }

@@ -310,9 +310,10 @@ fn indirect(setting: &str) -> Error {
 /// Returns an endpoint with the bucket in its host name.
 fn with_bucket(endpoint: &str, bucket: &str) -> String {
     let (scheme, host) = endpoint.split_once("://").unwrap_or(("https", endpoint));
-    match host.strip_prefix(bucket).is_some_and(|rest| rest.starts_with('.')) {
-        true => format!("{scheme}://{host}"),
-        false => format!("{scheme}://{bucket}.{host}"),
+    if host.strip_prefix(bucket).is_some_and(|rest| rest.starts_with('.')) {
+        format!("{scheme}://{host}")
+    } else {
+        format!("{scheme}://{bucket}.{host}")
     }
 }
 

@@ -96,9 +96,10 @@ fn values_have_the_same_price_with_a_walk_and_without() {
                 assert_eq!((value.stored, value.len), (&bytes[..], content.len()));
                 assert!(content.starts_with(value.content));
                 assert!(is_compressed || value.content == content);
-                let priced = match is_text {
-                    true => meters.text(key_len, has_ttl, value),
-                    false => meters.packed(key_len, has_ttl, *value_type, value, Templates::NONE),
+                let priced = if is_text {
+                    meters.text(key_len, has_ttl, value)
+                } else {
+                    meters.packed(key_len, has_ttl, *value_type, value, Templates::NONE)
                 };
                 let Some((priced, alternatives)) = priced else { continue };
                 without_walk[if is_text { 0 } else { 1 + usize::from(is_compressed) }] += 1;

@@ -161,12 +161,13 @@ fn expand(compression: Compression, block: &[u8]) -> Result<Vec<u8>> {
 /// Words an error inside a block, which is at `place` of the file.
 fn in_block(error: &Error, place: u64, offset: u64) -> Error {
     let Wording { en, zh } = error.wording();
-    let what = match place == offset {
-        true => wording!("in its content: {en}", "块内：{zh}"),
-        false => wording!(
+    let what = if place == offset {
+        wording!("in its content: {en}", "块内：{zh}")
+    } else {
+        wording!(
             "in the content of the block at byte {place:#x} of the file: {en}",
             "文件字节 {place:#x} 处的块内：{zh}"
-        ),
+        )
     };
     let outer = match error.kind() {
         ErrorKind::Limit(_) => Error::at(offset, ErrorKind::Limit(what)),

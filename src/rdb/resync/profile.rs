@@ -107,10 +107,7 @@ impl Profile {
             return false;
         }
         let is_known = self.knows_shape(key);
-        match key.is_bare_string() {
-            true => is_known,
-            false => is_known || key.is_text,
-        }
+        if key.is_bare_string() { is_known } else { is_known || key.is_text }
     }
 
     /// Returns whether a name is long and no text, unlike any other of the file.

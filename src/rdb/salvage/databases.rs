@@ -226,17 +226,19 @@ pub(super) fn database_behind(
     let expected = lost / usual;
     if run > left {
         // Too many for the database: the next one began in the gap, or keys from elsewhere were counted in their place.
-        return match (run - left).saturating_add(expected) < expected.abs_diff(left) {
-            true => (db, false),
-            false => (db.saturating_add(1), next == db.checked_add(2)),
+        return if (run - left).saturating_add(expected) < expected.abs_diff(left) {
+            (db, false)
+        } else {
+            (db.saturating_add(1), next == db.checked_add(2))
         };
     }
     // One large value can fill a gap, so few keys may be lost in it. That another database has just about as many keys as are
     // missing here is a rare coincidence.
     let is_nearly_all = left - run <= left / MISSED;
-    match is_nearly_all || expected.abs_diff(left - run) <= expected.abs_diff(left) {
-        true => (db, false),
-        false => (db.saturating_add(1), false),
+    if is_nearly_all || expected.abs_diff(left - run) <= expected.abs_diff(left) {
+        (db, false)
+    } else {
+        (db.saturating_add(1), false)
     }
 }
 

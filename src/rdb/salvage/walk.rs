@@ -259,15 +259,16 @@ impl<'a> Walk<'a> {
     pub fn finish(mut self) -> (Survey, Profile) {
         let has_one_database = self.has_one_database();
         let Parts { mut pieces, mut gaps, .. } = self.parts;
-        match has_one_database {
-            true => pieces.iter_mut().for_each(|piece| piece.stretch.is_certain = true),
+        if has_one_database {
+            pieces.iter_mut().for_each(|piece| piece.stretch.is_certain = true);
+        } else if self.header.family == Family::Dragonfly {
             // Its shards and chunks come in any order.
-            false if self.header.family == Family::Dragonfly => databases_in_force(&mut pieces),
-            false => infer_databases(&mut pieces, &gaps, &self.database.announced),
+            databases_in_force(&mut pieces);
+        } else {
+            infer_databases(&mut pieces, &gaps, &self.database.announced);
         }
-        self.about.templates = self.templates.map(|templates| match templates.are_incomplete() {
-            true => Arc::new(templates.without_stand_ins()),
-            false => templates,
+        self.about.templates = self.templates.map(|templates| {
+            if templates.are_incomplete() { Arc::new(templates.without_stand_ins()) } else { templates }
         });
         let stretches = pieces.into_iter().map(|piece| piece.stretch).filter(|stretch| !stretch.range.is_empty());
         let mut stretches = stretches.collect::<Vec<Stretch>>();

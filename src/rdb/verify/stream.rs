@@ -260,9 +260,8 @@ impl StreamCheck {
 
 /// Checks the limits of the idempotency ids that a stream keeps.
 pub fn check_idempotency(duration: u64, ids: u64) -> Result<()> {
-    let check = |number: u64, range: RangeInclusive<u64>| match range.contains(&number) {
-        true => Ok(()),
-        false => Err(out_of_range(number)),
+    let check = |number: u64, range: RangeInclusive<u64>| {
+        if range.contains(&number) { Ok(()) } else { Err(out_of_range(number)) }
     };
     check(duration, LONGEST_IDEMPOTENCY).within(Reading::IdempotencyDuration)?;
     check(ids, MOST_IDEMPOTENCY_IDS).within(Reading::IdempotencyLimit)

@@ -155,9 +155,8 @@ fn cold(plan: &Capacity) -> Vec<CsvRow> {
 
 /// Writes ranges as `0-99 200`, which `CLUSTER NODES` does, too.
 fn ranges(spans: &[SlotSpan]) -> String {
-    let text = |span: &SlotSpan| match span.first == span.last {
-        true => span.first.to_string(),
-        false => format!("{}-{}", span.first, span.last),
+    let text = |span: &SlotSpan| {
+        if span.first == span.last { span.first.to_string() } else { format!("{}-{}", span.first, span.last) }
     };
     spans.iter().map(text).collect::<Vec<_>>().join(" ")
 }

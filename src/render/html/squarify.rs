@@ -67,15 +67,17 @@ fn lay(row: &[f64], free: Rect, rects: &mut Vec<Rect>) -> Rect {
     let mut along = 0.0;
     for area in row {
         let length = if depth > 0.0 { area / depth } else { 0.0 };
-        rects.push(match upright {
-            true => Rect { x: free.x, y: free.y + along, width: depth, height: length },
-            false => Rect { x: free.x + along, y: free.y, width: length, height: depth },
+        rects.push(if upright {
+            Rect { x: free.x, y: free.y + along, width: depth, height: length }
+        } else {
+            Rect { x: free.x + along, y: free.y, width: length, height: depth }
         });
         along += length;
     }
-    match upright {
-        true => Rect { x: free.x + depth, width: (free.width - depth).max(0.0), ..free },
-        false => Rect { y: free.y + depth, height: (free.height - depth).max(0.0), ..free },
+    if upright {
+        Rect { x: free.x + depth, width: (free.width - depth).max(0.0), ..free }
+    } else {
+        Rect { y: free.y + depth, height: (free.height - depth).max(0.0), ..free }
     }
 }
 

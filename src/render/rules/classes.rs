@@ -16,9 +16,8 @@ pub(super) fn table(policy: &Policy, lang: Lang) -> Table {
     let time = |time: Option<u64>| time.map(|time| Cell::words(&human::duration(time, lang)));
     Table::of("", &policy.classes, usize::MAX)
         .column(Column::text(heads::CLASS), |class| key_text::text(&class.name).into_owned())
-        .column(Column::text(heads::EXPIRY), |class| match class.required {
-            true => lang.of("required", "必须设置"),
-            false => lang.of("optional", "可不设置"),
+        .column(Column::text(heads::EXPIRY), |class| {
+            if class.required { lang.of("required", "必须设置") } else { lang.of("optional", "可不设置") }
         })
         .column(Column::text(heads::AT_MOST), |class| time(class.max))
         .column(Column::text(heads::JITTER), |class| time(class.jitter))

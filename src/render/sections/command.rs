@@ -116,9 +116,10 @@ fn words(flag: &str) -> (&str, &str) {
 fn files(report: &Report) -> Option<String> {
     const FEW: usize = 4;
     let (files, given) = (&report.source.files, &report.options.inputs);
-    match files.len() > FEW && !given.is_empty() {
-        true => shell::inputs(given),
-        false => shell::inputs(files.iter().map(|file| &file.name)),
+    if files.len() > FEW && !given.is_empty() {
+        shell::inputs(given)
+    } else {
+        shell::inputs(files.iter().map(|file| &file.name))
     }
 }
 

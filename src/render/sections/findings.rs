@@ -128,9 +128,10 @@ fn headline(report: &Report, lang: Lang) -> String {
 fn number_of_findings(findings: &Findings, lang: Lang) -> String {
     // Of a stored report, which may name any number.
     let all = findings.severities.iter().fold(0u64, |sum, row| sum.saturating_add(row.findings));
-    match all == violated(findings) {
-        true => String::new(),
-        false => say!(lang, "{} findings: ", "共 {} 项违规：", human::count(all)),
+    if all == violated(findings) {
+        String::new()
+    } else {
+        say!(lang, "{} findings: ", "共 {} 项违规：", human::count(all))
     }
 }
 

@@ -25,9 +25,10 @@ fn about(report: &Report, lang: Lang) -> Option<Prose> {
     let server = &report.server;
     let (name, model) = (server.wording(), &server.model);
     let name = lang.say(&name);
-    let mut facts = vec![match is_sized(report) {
-        true => say!(lang, "{name}; memory model: {model}", "{name}；内存模型：{model}"),
-        false => say!(lang, "{name}, memory unknown", "{name}，内存未知"),
+    let mut facts = vec![if is_sized(report) {
+        say!(lang, "{name}; memory model: {model}", "{name}；内存模型：{model}")
+    } else {
+        say!(lang, "{name}, memory unknown", "{name}，内存未知")
     }];
     if server.cluster {
         facts.push(lang.of("a cluster node", "集群节点").to_owned());

@@ -188,14 +188,15 @@ fn prefixes(report: &Report, rows: usize, lang: Lang) -> Option<Section> {
         .build();
     (table.hidden, table.dense) = (0, true);
     let covered: f64 = nodes.iter().take(shown).map(|node| node.share).sum();
-    let title = match is_sized(report) {
-        true => say!(
+    let title = if is_sized(report) {
+        say!(
             lang,
             "Heaviest prefixes: {shown}, with {} of the memory",
             "最大的前缀：{shown} 个，占内存 {}",
             human::share(covered.min(1.0))
-        ),
-        false => say!(lang, "Prefixes: {shown}, memory unknown", "前缀：{shown} 个，内存未知"),
+        )
+    } else {
+        say!(lang, "Prefixes: {shown}, memory unknown", "前缀：{shown} 个，内存未知")
     };
     (shown > 0).then(|| Section::new("prefixes", title).with(table))
 }
@@ -241,15 +242,16 @@ fn keys(report: &Report, rows: usize, scope: &Scope) -> Option<Section> {
     table.explain(heads::LENGTH, LENGTH);
     table.dense = true;
     let memory = keys.iter().filter_map(|row| row.memory).fold(0, |sum: u64, of| sum.saturating_add(of.0));
-    let title = match is_sized(report) {
-        true => say!(
+    let title = if is_sized(report) {
+        say!(
             lang,
             "Heaviest keys: {}, with {} of the memory",
             "最大的 key：{} 个，占内存 {}",
             keys.len(),
             human::share_of(memory, report.totals.memory.0)
-        ),
-        false => say!(lang, "Keys: {}, memory unknown", "key：{} 个，内存未知", keys.len()),
+        )
+    } else {
+        say!(lang, "Keys: {}, memory unknown", "key：{} 个，内存未知", keys.len())
     };
     (!keys.is_empty()).then(|| Section::new("keys", title).with(table))
 }

@@ -185,9 +185,10 @@ impl ClusterNodes {
             node.slots.sort_unstable();
             nodes.push(node);
         }
-        match nodes.iter().any(|node| !node.slots.is_empty()) {
-            true => Ok(ClusterNodes(nodes)),
-            false => Err(Error::usage(format!("{name}: no node with slots")).with_hint(remedy)),
+        if nodes.iter().any(|node| !node.slots.is_empty()) {
+            Ok(ClusterNodes(nodes))
+        } else {
+            Err(Error::usage(format!("{name}: no node with slots")).with_hint(remedy))
         }
     }
 }

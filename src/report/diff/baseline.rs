@@ -307,9 +307,8 @@ impl Baseline {
         };
         let rest = before.rest;
         // A collapsed pattern may stand for all that were not listed.
-        let exceeds = |row: &FindingPattern| match group.is_collapsed() {
-            true => row.memory > rest.memory || row.keys > rest.keys,
-            false => row.memory > lightest,
+        let exceeds = |row: &FindingPattern| {
+            if group.is_collapsed() { row.memory > rest.memory || row.keys > rest.keys } else { row.memory > lightest }
         };
         let (worse, open): (Vec<&FindingPattern>, Vec<&FindingPattern>) = now.iter().partition(|row| exceeds(row));
         self.worse.extend(worse.into_iter().map(|row| BaselineRow::of(finding, row, None)));

@@ -349,9 +349,10 @@ impl Warning {
     /// Returns a warning about one file or report.
     pub fn about(name: &str, kind: WarningKind) -> Warning {
         let Wording { en, zh } = kind.wording();
-        let wording = match kind.is_of_a_baseline() {
-            true => Wording { en: format!("baseline {name}: {en}"), zh: format!("基准报告 {name}：{zh}") },
-            false => Wording { en: format!("{name}: {en}"), zh: format!("{name}：{zh}") },
+        let wording = if kind.is_of_a_baseline() {
+            Wording { en: format!("baseline {name}: {en}"), zh: format!("基准报告 {name}：{zh}") }
+        } else {
+            Wording { en: format!("{name}: {en}"), zh: format!("{name}：{zh}") }
         };
         Warning { about: Some(name.to_owned()), wording, kind }
     }

@@ -157,10 +157,7 @@ fn two_outputs_of_a_command_are_not_the_same_file() {
 fn read_all(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut files = Vec::new();
     for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
-        match path.is_dir() {
-            true => files.extend(read_all(&path)),
-            false => files.push((path.clone(), fs::read(&path).unwrap())),
-        }
+        if path.is_dir() { files.extend(read_all(&path)) } else { files.push((path.clone(), fs::read(&path).unwrap())) }
     }
     files.sort();
     files

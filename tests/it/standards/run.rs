@@ -92,8 +92,9 @@ fn files(keys: &[Keys], name: &str, folder: &TempDir) -> Vec<String> {
 /// Returns the report as JSON, or what the program says instead.
 fn analyze(inputs: &[String], arguments: &[String]) -> Result<Vec<u8>, String> {
     let output = run(rdblens().arg("analyze").args(inputs).args(["--quiet", "--format", "json"]).args(arguments));
-    match output.stdout.is_empty() {
-        true => Err(String::from_utf8_lossy(&output.stderr).trim().replace('\n', " ")),
-        false => Ok(output.stdout),
+    if output.stdout.is_empty() {
+        Err(String::from_utf8_lossy(&output.stderr).trim().replace('\n', " "))
+    } else {
+        Ok(output.stdout)
     }
 }

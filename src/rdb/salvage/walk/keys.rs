@@ -48,9 +48,10 @@ impl<'a> Walk<'a> {
         }
         let end = at + scanner.cursor().consumed();
         let is_added = self.add_key(boundary..end, entry, facts, scanner.take_fault());
-        match is_added || self.profile.trusts(&facts) {
-            true => Ok(end),
-            false => self.record_inside(boundary..end, scanner).map_or(Ok(end), |inside| Err(Stop::Inside(inside))),
+        if is_added || self.profile.trusts(&facts) {
+            Ok(end)
+        } else {
+            self.record_inside(boundary..end, scanner).map_or(Ok(end), |inside| Err(Stop::Inside(inside)))
         }
     }
 
@@ -89,9 +90,12 @@ impl<'a> Walk<'a> {
             StringForm::Lzf { .. } => entry.key.check().within(Reading::Key),
             StringForm::Plain(_) | StringForm::Int(_) => Ok(()),
         });
-        let fault = fault.and_then(|()| match self.is_proven() {
-            true => Ok(()),
-            false => self.zeros.check(entry, self.bytes.get(range.clone()).unwrap_or_default()),
+        let fault = fault.and_then(|()| {
+            if self.is_proven() {
+                Ok(())
+            } else {
+                self.zeros.check(entry, self.bytes.get(range.clone()).unwrap_or_default())
+            }
         });
         self.has_expiries |= entry.expires_at.is_some();
         // The last bytes of an expiry read as an empty list without a name, and the pairs of a hash as keys without an idle time or
@@ -150,9 +154,10 @@ impl<'a> Walk<'a> {
             return true;
         }
         leading.rejected += 1;
-        let is_accepted = match fields_look_like_keys(self.header) {
-            true => leading.rejected > MANY_STRINGS && self.profile.is_shapeless(),
-            false => leading.rejected > FALSE_STARTS,
+        let is_accepted = if fields_look_like_keys(self.header) {
+            leading.rejected > MANY_STRINGS && self.profile.is_shapeless()
+        } else {
+            leading.rejected > FALSE_STARTS
         };
         !is_accepted
     }

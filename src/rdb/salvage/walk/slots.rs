@@ -41,9 +41,10 @@ pub(super) fn check_slot_info(item: &FileItem<'_>) -> Result<()> {
         StringForm::Plain(text) => slot_info::is_written(text),
         StringForm::Int(_) | StringForm::Lzf { .. } => false,
     };
-    match is_sound {
-        true => Ok(()),
-        false => Err(Error::corrupt(value.offset, wording!("slot sizes are no numbers", "槽的大小不是数字"))),
+    if is_sound {
+        Ok(())
+    } else {
+        Err(Error::corrupt(value.offset, wording!("slot sizes are no numbers", "槽的大小不是数字")))
     }
 }
 
