@@ -78,17 +78,6 @@ pub enum AtDamage {
     Salvage,
 }
 
-impl ReadPlan {
-    /// Returns a name of a file as it is shown: see [`ReadPlan::shown_as`].
-    pub(crate) fn shown(&self, name: String) -> String {
-        let below = |folder: &PathBuf| {
-            name.strip_prefix(&shown_path(folder)).filter(|rest| rest.is_empty() || rest.starts_with(['/', '\\']))
-        };
-        let shown = self.shown_as.iter().find_map(|(folder, shown)| Some(format!("{shown}{}", below(folder)?)));
-        shown.unwrap_or(name)
-    }
-}
-
 impl InputCheck {
     /// All demands.
     pub(crate) const ALL: [InputCheck; 4] =
@@ -138,6 +127,15 @@ impl ReadPlan {
             stores: StoreSettings::default(),
             shown_as: Vec::new(),
         }
+    }
+
+    /// Returns a name of a file as it is shown: see [`ReadPlan::shown_as`].
+    pub(crate) fn shown(&self, name: String) -> String {
+        let below = |folder: &PathBuf| {
+            name.strip_prefix(&shown_path(folder)).filter(|rest| rest.is_empty() || rest.starts_with(['/', '\\']))
+        };
+        let shown = self.shown_as.iter().find_map(|(folder, shown)| Some(format!("{shown}{}", below(folder)?)));
+        shown.unwrap_or(name)
     }
 }
 

@@ -197,6 +197,11 @@ impl ExaminedFile {
             proven: self.checksum == ChecksumState::Right,
         }
     }
+
+    /// Returns what the report of an analysis says of the file.
+    pub fn report(&self) -> Salvage {
+        self.summary(LISTED)
+    }
 }
 
 /// Returns the number of keys that the file announces, if it does for all databases. Each number may be any of 64 bits.
@@ -325,13 +330,6 @@ pub fn summaries<P: AsRef<Path>>(
         file.and_then(Result::ok).filter(|file| !file.is_sound()).map(|file| file.summary(LISTED))
     };
     resolved.into_iter().enumerate().map(one).collect()
-}
-
-impl ExaminedFile {
-    /// Returns what the report of an analysis says of the file.
-    pub fn report(&self) -> Salvage {
-        self.summary(LISTED)
-    }
 }
 
 #[cfg(test)]

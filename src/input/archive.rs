@@ -10,7 +10,7 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Cursor, Read, Write};
 use std::path::{Path, PathBuf};
 
-use super::decompress::{Compression, Decompressed};
+use super::decompress::{Compression, DecoderLimits, Decompressed};
 use super::nights::is_report;
 use super::resolve::{ENDINGS, has_ending};
 use super::source::SourceReader;
@@ -63,7 +63,10 @@ fn open(archive: &Path, budget: Budget) -> Result<Box<dyn Read>> {
     let whole = Cursor::new(head).chain(file);
     Ok(match compression {
         None => Box::new(BufReader::with_capacity(BUFFER, whole)),
-        Some(compression) => Box::new(SourceReader::new(Decompressed::start(compression, (budget, 1), whole)?)),
+        Some(compression) => {
+            let limits = DecoderLimits { budget, threads: 1 };
+            Box::new(SourceReader::new(Decompressed::start(compression, limits, whole)?))
+        }
     })
 }
 

@@ -152,6 +152,15 @@ pub struct Decompressed {
     ended: bool,
 }
 
+/// Limits of a decoder.
+#[derive(Debug, Clone, Copy)]
+pub struct DecoderLimits {
+    /// Memory that it may take.
+    pub budget: Budget,
+    /// Threads that it may use.
+    pub threads: usize,
+}
+
 impl Decompressed {
     const CHUNK: usize = 1 << 20;
     const AHEAD: usize = 12;
@@ -159,13 +168,13 @@ impl Decompressed {
     /// Starts a thread that decompresses `reader`, and more of them for a gzip file of many members.
     pub fn start(
         compression: Compression,
-        (budget, threads): (Budget, usize),
+        limits: DecoderLimits,
         reader: impl Read + Send + 'static,
     ) -> Result<Decompressed> {
         let (send, messages) = sync_channel(Self::AHEAD);
         let (empty, returned) = channel();
         thread::Builder::new().name(format!("{} reader", compression.name())).spawn(move || {
-            let last = produce(compression, (budget, threads), reader, &send, &returned);
+            let last = produce(compression, limits, reader, &send, &returned);
             // A send error means that the receiver is gone, and with it the need for the message.
             let _ = send.send(last);
         })?;
@@ -176,7 +185,7 @@ impl Decompressed {
 /// Sends chunks until the data ends or fails; returns the final message for the caller to send.
 fn produce(
     compression: Compression,
-    (budget, threads): (Budget, usize),
+    DecoderLimits { budget, threads }: DecoderLimits,
     reader: impl Read + Send,
     send: &SyncSender<ChunkMessage>,
     returned: &Receiver<Vec<u8>>,

@@ -55,7 +55,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::limits::Budget;
 use crate::wording::wording;
 use container::ContainerStep;
-use decompress::Decompressed;
+use decompress::{DecoderLimits, Decompressed};
 use source::{Counted, Peeked, Plain, Source, SourceReader, failure, read_some};
 
 /// Snapshot to read.
@@ -165,9 +165,7 @@ impl Input {
         };
         opened.map_err(|error| error.in_file(&self.name))
     }
-}
 
-impl Input {
     /// Returns a reader of the bytes as they are stored. Those of an object are fetched before, so that what fails is the store and not
     /// what reads them. Fails for files and objects of more than `limit` bytes.
     pub fn stored(&self, limit: u64) -> Result<Box<dyn Read>> {
@@ -272,7 +270,10 @@ fn open_reader(reader: impl Read + Send + 'static, size: Option<u64>, options: &
     let whole = Cursor::new(head).chain(reader);
     let (source, compression) = match compression {
         None => (Box::new(Plain(whole)) as Box<dyn Source>, None),
-        Some(compression) => decompressed(compression, (options.budget, options.inflaters), whole)?,
+        Some(compression) => {
+            let limits = DecoderLimits { budget: options.budget, threads: options.inflaters };
+            decompressed(compression, limits, whole)?
+        }
     };
     let mut window = Window::new(source, options);
     let (container, start) = loop {
@@ -289,17 +290,17 @@ fn open_reader(reader: impl Read + Send + 'static, size: Option<u64>, options: &
 /// Starts the decompression of a file, and of an envelope of Valkey in it: backups are compressed whatever they are.
 fn decompressed(
     compression: Compression,
-    means: (Budget, usize),
+    limits: DecoderLimits,
     file: impl Read + Send + 'static,
 ) -> Result<(Box<dyn Source>, Option<Compression>)> {
-    let source: Box<dyn Source> = Box::new(Decompressed::start(compression, means, file)?);
+    let source: Box<dyn Source> = Box::new(Decompressed::start(compression, limits, file)?);
     if compression == Compression::Vcs {
         return Ok((source, Some(compression)));
     }
     let mut source = Peeked::new(source);
     if source.peek(Compression::HEAD)?.starts_with(vcs::MAGIC) && vcs::check(source.peek(Compression::HEAD)?).is_ok() {
         return Ok((
-            Box::new(Decompressed::start(Compression::Vcs, means, SourceReader::new(source))?),
+            Box::new(Decompressed::start(Compression::Vcs, limits, SourceReader::new(source))?),
             Some(compression),
         ));
     }

@@ -126,7 +126,7 @@ impl Window {
         if self.bytes().len() >= needed {
             return Ok(true);
         }
-        self.told()
+        self.source_result()
     }
 
     /// Consumes the first `len` bytes, or all if there are fewer, and returns them as a block.
@@ -286,7 +286,7 @@ impl Window {
     }
 
     /// Returns the error of the source, as often as it is asked for, or false at its end.
-    fn told(&self) -> Result<bool> {
+    fn source_result(&self) -> Result<bool> {
         match &self.state {
             SourceState::Open | SourceState::Ended => Ok(false),
             SourceState::Failed(error) => Err(error.again()),

@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::classify::SegmentClass;
+use super::classify::{MAX_SEGMENTS, SegmentClass};
 use super::segment::Separators;
 use super::tree::{CLASSES_COUNT_FROM, TreeLimits};
 
@@ -112,8 +112,8 @@ impl<'a> Entry<'a> {
             Some(behind) if behind.as_bytes().first().is_none_or(is_separator) => Some(COLLAPSED.len()),
             _ => rest.as_bytes().iter().position(is_separator),
         };
-        // Separators are ASCII, so that they are whole characters.
-        let divided = end.filter(|_| level < DEEPEST).and_then(|end| {
+        // From the last level on, the rest is one name, as in the tree. Separators are ASCII, hence whole characters.
+        let divided = end.filter(|_| level < MAX_SEGMENTS).and_then(|end| {
             let (name, behind) = rest.split_at_checked(end)?;
             let (separator, rest) = behind.split_at_checked(1)?;
             Some((name, separator, rest))
@@ -133,9 +133,6 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// Level from which the rest of a pattern is one name, as in the tree.
-const DEEPEST: usize = 16;
-
 struct Joining<'r, 'a> {
     separators: &'r Separators,
     /// Strict mode of each side.
@@ -146,7 +143,7 @@ struct Joining<'r, 'a> {
 }
 
 impl<'a> Joining<'_, 'a> {
-    /// Adds the rows of patterns that have the same place above this level. Recurses at most [`DEEPEST`] times.
+    /// Adds the rows of patterns that have the same place above this level. Recurses at most [`MAX_SEGMENTS`] times.
     fn divide(&mut self, entries: &mut [Entry<'a>], level: usize, path: &mut String) {
         // Names and classes that are collapsed, by whether the pattern goes on or ends.
         let (mut names, mut classes, mut all) = ([false; 2], [false; 2], false);

@@ -44,7 +44,7 @@ impl Batch {
 
     /// Drops what is behind the record boundary at offset `end`; `None` if that is all.
     #[must_use]
-    pub fn before(mut self, end: u64) -> Option<Batch> {
+    pub fn truncated_at(mut self, end: u64) -> Option<Batch> {
         let len = usize::try_from(end.saturating_sub(self.base)).unwrap_or(usize::MAX);
         self.bytes.truncate(len);
         (self.bytes.len() > self.skip).then_some(self)

@@ -48,20 +48,20 @@ pub struct Comparing<'m> {
     pub taken_after: Option<i64>,
 }
 
-/// Keys of a part that have been met so far.
+/// Join of the keys of a part.
 ///
 /// Records stay as they are stored until all are there: to find the two of a key takes their hashes only.
 #[derive(Debug)]
 pub struct Join<'a> {
     table: HashTable<usize>,
-    met: Vec<Met<'a>>,
-    /// Keys that a side has more than once, by place in `met`.
+    keys: Vec<JoinedKey<'a>>,
+    /// Keys that a side has more than once, by place in `keys`.
     repeated: BTreeMap<usize, [Option<Copies>; 2]>,
 }
 
 /// A key, and its first record on each side.
 #[derive(Debug)]
-struct Met<'a> {
+struct JoinedKey<'a> {
     hash: u128,
     sides: [Option<Cow<'a, [u8]>>; 2],
 }
@@ -72,8 +72,8 @@ const USUAL_RECORD: usize = 64;
 impl<'a> Join<'a> {
     /// Creates a join with room for the keys of records of `bytes` bytes in total, each of which occurs twice.
     pub fn of_bytes(bytes: usize) -> Join<'a> {
-        let keys = bytes / USUAL_RECORD / 2;
-        Join { table: HashTable::with_capacity(keys), met: Vec::with_capacity(keys), repeated: BTreeMap::new() }
+        let most = bytes / USUAL_RECORD / 2;
+        Join { table: HashTable::with_capacity(most), keys: Vec::with_capacity(most), repeated: BTreeMap::new() }
     }
 
     /// Adds the record of a key, which `keep` makes last.
@@ -81,14 +81,14 @@ impl<'a> Join<'a> {
         let Some((hash, side)) = StoredKey::head(record) else { return };
         // The hash is keyed at random and wide enough to stand for the name.
         let short = |hash: u128| u64::try_from(hash >> 64).unwrap_or_default();
-        let Join { table, met, repeated } = self;
+        let Join { table, keys, repeated } = self;
         let side = usize::from(side == Side::After);
-        let found = table.find(short(hash), |&at| met.get(at).is_some_and(|known| known.hash == hash)).copied();
-        let Some((at, known)) = found.and_then(|at| Some((at, met.get_mut(at)?))) else {
+        let found = table.find(short(hash), |&at| keys.get(at).is_some_and(|known| known.hash == hash)).copied();
+        let Some((at, known)) = found.and_then(|at| Some((at, keys.get_mut(at)?))) else {
             let mut sides = [None, None];
             sides[side] = Some(keep(record));
-            table.insert_unique(short(hash), met.len(), |&at| met.get(at).map_or(0, |known| short(known.hash)));
-            return met.push(Met { hash, sides });
+            table.insert_unique(short(hash), keys.len(), |&at| keys.get(at).map_or(0, |known| short(known.hash)));
+            return keys.push(JoinedKey { hash, sides });
         };
         if known.sides[side].is_none() {
             known.sides[side] = Some(keep(record));
@@ -107,7 +107,7 @@ impl<'a> Join<'a> {
     pub fn finish(self, comparing: &Comparing<'_>) -> (JoinSums, Vec<Differing>) {
         let (mut sums, mut differing) = (JoinSums::default(), Vec::new());
         let mut scratch = Scratch::default();
-        for (at, Met { sides, .. }) in self.met.into_iter().enumerate() {
+        for (at, JoinedKey { sides, .. }) in self.keys.into_iter().enumerate() {
             let repeated = if self.repeated.is_empty() { None } else { self.repeated.get(&at) };
             let both = repeated.copied().unwrap_or_else(|| sides.each_ref().map(|it| copies_of(it.as_deref())));
             for (side, copies) in both.iter().enumerate() {

@@ -10,7 +10,7 @@ use super::progress::Progress;
 use super::reader::{Continue, KnownDatabase, ReadOptions, ReadStop, RecordReader};
 use super::schedule::Schedule;
 use super::second_pass::{self, Boundary, DeferredRange};
-use super::tally::{FileTally, PartTally};
+use super::tally::{FileTally, PartChecksum, PartTally};
 use crate::error::{Error, Reading, Result, Within};
 use crate::limits;
 use crate::rdb::batch::{FIRST_DATABASE, FileEnding};
@@ -173,9 +173,9 @@ pub fn read<A: Schedule>(
             part.take(record, known, &empty);
             Continue::Yes
         };
-        let halt = reader.read_until(&mut scanner, until - start, &mut facts.tally, |item| about.observe(item), see);
+        let stop = reader.read_until(&mut scanner, until - start, &mut facts.tally, |item| about.observe(item), see);
         progress.keys(facts.tally.settled.keys - keys);
-        let end = match halt {
+        let end = match stop {
             Ok(ReadStop::End) => {
                 facts.complete = true;
                 scanner.cursor().consumed()
@@ -207,9 +207,10 @@ pub fn read<A: Schedule>(
         given_back += behind;
     }
     if let Some(mut sum) = sum {
-        let end = facts.end - start;
-        sum.update(bytes.get(summed..end).unwrap_or_default());
-        facts.tally.settled.checksums.push((start as u64, sum.value(), end as u64));
+        let len = facts.end - start;
+        sum.update(bytes.get(summed..len).unwrap_or_default());
+        let read = PartChecksum { start: start as u64, checksum: sum.value(), len: len as u64 };
+        facts.tally.settled.checksums.push(read);
     }
     part.defer(false);
     facts.strays = scanner.strays();

@@ -123,9 +123,9 @@ const MOST_SEARCHES: usize = 64;
 impl<R> ChunkList<R> {
     /// Creates a list over the bytes from `start` to `end`, with the claim to read them all.
     pub fn new(start: usize, end: usize, steps: ReadSteps) -> (Self, ChunkClaim) {
-        let mut line = ChunkList { chunks: Vec::new(), end, ids: 0, steps, counts: DivisionCounts::default() };
-        let claim = line.insert(0, start);
-        (line, claim)
+        let mut list = ChunkList { chunks: Vec::new(), end, ids: 0, steps, counts: DivisionCounts::default() };
+        let claim = list.insert(0, start);
+        (list, claim)
     }
 
     /// Returns the statistics so far.
@@ -208,25 +208,25 @@ impl<R> ChunkList<R> {
     }
 
     /// Takes the result of a chunk that was read to the boundary `at`.
-    pub fn finish(&mut self, id: u64, at: usize, halt: ChunkEnd, result: R) -> JoinStep<R> {
+    pub fn finish(&mut self, id: u64, at: usize, chunk_end: ChunkEnd, result: R) -> JoinStep<R> {
         let Some(index) = self.place(id) else { return JoinStep::Void };
         if let Some(chunk) = self.chunks.get_mut(index) {
             chunk.at = at;
         }
-        self.settle(index, halt, result)
+        self.settle(index, chunk_end, result)
     }
 
     /// Takes the result of a join.
     pub fn joined(&mut self, id: u64, result: R) -> JoinStep<R> {
         let Some(index) = self.place(id) else { return JoinStep::Void };
         match self.chunks.get(index).map(|chunk| &chunk.state) {
-            Some(&ChunkState::Joining(halt)) => self.settle(index, halt, result),
+            Some(&ChunkState::Joining(chunk_end)) => self.settle(index, chunk_end, result),
             _ => JoinStep::Void,
         }
     }
 
-    fn settle(&mut self, index: usize, halt: ChunkEnd, result: R) -> JoinStep<R> {
-        if index == 0 && halt == ChunkEnd::Ended {
+    fn settle(&mut self, index: usize, chunk_end: ChunkEnd, result: R) -> JoinStep<R> {
+        if index == 0 && chunk_end == ChunkEnd::Ended {
             while self.chunks.len() > 1 {
                 self.discard(1);
             }
@@ -234,27 +234,27 @@ impl<R> ChunkList<R> {
             return JoinStep::Complete(result);
         }
         if let Some(left) = index.checked_sub(1)
-            && let Some((front, _)) = self.take(left, |halt| halt == ChunkEnd::Arrived)
+            && let Some((front, _)) = self.take(left, |chunk_end| chunk_end == ChunkEnd::Arrived)
         {
             let front_one = self.chunks.remove(left);
             if let Some(chunk) = self.chunks.get_mut(left) {
-                (chunk.start, chunk.state) = (front_one.start, ChunkState::Joining(halt));
+                (chunk.start, chunk.state) = (front_one.start, ChunkState::Joining(chunk_end));
                 chunk.held += front_one.held;
             }
             return JoinStep::Join(front, result);
         }
-        if halt == ChunkEnd::Arrived
-            && let Some((behind, halt)) = self.take(index + 1, |_| true)
+        if chunk_end == ChunkEnd::Arrived
+            && let Some((behind, chunk_end)) = self.take(index + 1, |_| true)
         {
             let behind_one = self.chunks.remove(index + 1);
             if let Some(chunk) = self.chunks.get_mut(index) {
-                (chunk.at, chunk.state) = (behind_one.at, ChunkState::Joining(halt));
+                (chunk.at, chunk.state) = (behind_one.at, ChunkState::Joining(chunk_end));
                 chunk.held += behind_one.held;
             }
             return JoinStep::Join(result, behind);
         }
         if let Some(chunk) = self.chunks.get_mut(index) {
-            chunk.state = ChunkState::Done(result, halt);
+            chunk.state = ChunkState::Done(result, chunk_end);
         }
         JoinStep::Waits
     }
@@ -263,7 +263,7 @@ impl<R> ChunkList<R> {
     fn take(&mut self, index: usize, wanted: impl Fn(ChunkEnd) -> bool) -> Option<(R, ChunkEnd)> {
         let state = &mut self.chunks.get_mut(index)?.state;
         match mem::replace(state, ChunkState::Reading) {
-            ChunkState::Done(result, halt) if wanted(halt) => Some((result, halt)),
+            ChunkState::Done(result, chunk_end) if wanted(chunk_end) => Some((result, chunk_end)),
             other => {
                 *state = other;
                 None

@@ -49,9 +49,9 @@ impl<'a> LookAhead<'a> {
                 Continue::Yes
             };
             let until = from.saturating_add(limits::QUANTUM_BYTES);
-            let halt = self.reader.read_until(&mut scanner, until, &mut PartTally::default(), |_| (), see);
+            let stop = self.reader.read_until(&mut scanner, until, &mut PartTally::default(), |_| (), see);
             let bytes = scanner.cursor().consumed() - from;
-            self.saw_all = !matches!(halt, Ok(ReadStop::Until));
+            self.saw_all = !matches!(stop, Ok(ReadStop::Until));
             if new <= keys / KEYS_FOR_ONE || new <= bytes / BYTES_FOR_ONE {
                 break;
             }

@@ -43,10 +43,10 @@ pub fn read_batch(
     let mut scanner = batch.scanner();
     let until = scanner.cursor().left();
     let mut read = PartTally::default();
-    let halt = RecordReader::new(file, reading).read_until(&mut scanner, until, &mut read, |_| (), see);
+    let stop = RecordReader::new(file, reading).read_until(&mut scanner, until, &mut read, |_| (), see);
     tally.merge(read.settled);
     tally.merge(read.leading);
-    let more = match halt {
+    let more = match stop {
         Ok(ReadStop::Enough) => Continue::No,
         Ok(ReadStop::Until | ReadStop::End) => Continue::Yes,
         Err(error) => {

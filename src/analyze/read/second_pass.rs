@@ -98,7 +98,7 @@ impl DeferredStart {
     /// Returns its batches; none if the file is gone, which is noticed at the end of the run.
     fn batches(&self) -> impl Iterator<Item = Batch> + Send {
         let (mut batches, end) = (self.again.batches(), self.end);
-        std::iter::from_fn(move || batches.as_mut()?.next_batch()?.before(end))
+        std::iter::from_fn(move || batches.as_mut()?.next_batch()?.truncated_at(end))
     }
 
     /// Reads it again on all threads of the current pool: see [`read_again`].

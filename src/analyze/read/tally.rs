@@ -34,8 +34,19 @@ pub struct FileTally {
     pub over_budget: u64,
     /// The first of them by offset.
     pub first_over_budget: Option<Error>,
-    /// Checksums of its parts: start, checksum, length.
-    pub checksums: Vec<(u64, u64, u64)>,
+    /// Checksums of its parts.
+    pub checksums: Vec<PartChecksum>,
+}
+
+/// Checksum of a part of a file. Parts are ordered by their start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PartChecksum {
+    /// Offset of the part in the file.
+    pub start: u64,
+    /// Checksum of its bytes.
+    pub checksum: u64,
+    /// Number of its bytes.
+    pub len: u64,
 }
 
 /// Numbers of keys with oddities that servers load.
@@ -129,13 +140,14 @@ impl FileTally {
 
     /// Adds the checksum of a batch.
     pub fn add_checksum(&mut self, batch: &Batch) {
-        self.checksums.push((batch.base, crc64::checksum(&batch.bytes), batch.bytes.len() as u64));
+        let (checksum, len) = (crc64::checksum(&batch.bytes), batch.bytes.len() as u64);
+        self.checksums.push(PartChecksum { start: batch.base, checksum, len });
     }
 
     /// Returns the checksum over all parts, joined in file order.
     pub fn checksum(&mut self) -> u64 {
         self.checksums.sort_unstable();
-        self.checksums.iter().fold(0, |sum, &(_, next, len)| crc64::combine(sum, next, len))
+        self.checksums.iter().fold(0, |sum, part| crc64::combine(sum, part.checksum, part.len))
     }
 }
 

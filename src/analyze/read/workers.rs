@@ -281,14 +281,14 @@ where
             NextStep::GiveUp => None,
         };
         let facts = chunk::read(mapped, claim.start, &mut part, self.reading, self.progress, self.empty, next_until);
-        let halt = if facts.are_last() {
+        let chunk_end = if facts.are_last() {
             ChunkEnd::Ended
         } else if arrived {
             ChunkEnd::Arrived
         } else {
             return;
         };
-        if let Some((piece, counts)) = self.hand_in(mapped, claim, halt, ChunkResult { part, facts }) {
+        if let Some((piece, counts)) = self.hand_in(mapped, claim, chunk_end, ChunkResult { part, facts }) {
             if piece.facts.have_late_templates(mapped) && counts.guesses > 0 {
                 self.progress.read_again((mapped.map.bytes.len() - mapped.map.start()) as u64);
                 self.read_small(mapped, found);
@@ -333,10 +333,10 @@ where
         &self,
         mapped: &MappedFile,
         claim: ChunkClaim,
-        halt: ChunkEnd,
+        chunk_end: ChunkEnd,
         piece: ChunkResult<A>,
     ) -> Option<(ChunkResult<A>, DivisionCounts)> {
-        let mut joint = self.queue().chunks(mapped)?.finish(claim.id, piece.facts.end(), halt, piece);
+        let mut joint = self.queue().chunks(mapped)?.finish(claim.id, piece.facts.end(), chunk_end, piece);
         loop {
             joint = match joint {
                 JoinStep::Join(left, right) => {

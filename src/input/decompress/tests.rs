@@ -38,6 +38,10 @@ fn content() -> Vec<u8> {
     (0..700_000u32).flat_map(|i| (i.wrapping_mul(2_654_435_761) >> 8).to_le_bytes()).collect()
 }
 
+fn one_thread(budget: Budget) -> DecoderLimits {
+    DecoderLimits { budget, threads: 1 }
+}
+
 fn read_all(mut source: Decompressed) -> (Vec<u8>, Option<Error>) {
     let (mut all, mut piece) = (Vec::new(), vec![0; 300_000]);
     loop {
@@ -50,7 +54,7 @@ fn read_all(mut source: Decompressed) -> (Vec<u8>, Option<Error>) {
 }
 
 fn decompress(compression: Compression, bytes: Vec<u8>) -> (Vec<u8>, Option<Error>) {
-    read_all(Decompressed::start(compression, (Budget::default(), 1), Cursor::new(bytes)).unwrap())
+    read_all(Decompressed::start(compression, one_thread(Budget::default()), Cursor::new(bytes)).unwrap())
 }
 
 #[test]
@@ -77,7 +81,7 @@ fn one_byte_at_a_time_equals_all_at_once() {
     for compression in ALL {
         let data = &content()[..100_000];
         let reader = Drops(Cursor::new(compress(compression, data)));
-        let (all, error) = read_all(Decompressed::start(compression, (Budget::default(), 1), reader).unwrap());
+        let (all, error) = read_all(Decompressed::start(compression, one_thread(Budget::default()), reader).unwrap());
         assert!(error.is_none() && all == data, "{compression:?}");
     }
 }
@@ -117,7 +121,8 @@ fn zstd_window_above_limit_is_reported() {
     assert!(matches!(error.kind(), ErrorKind::OverBudget(_)), "{error}");
     assert!(error.hint().unwrap().contains("--max-memory 4GB"));
     let enough = Budget { memory: 4 << 30, ..Budget::default() };
-    let (all, error) = read_all(Decompressed::start(Compression::Zstd, (enough, 1), Cursor::new(bytes)).unwrap());
+    let (all, error) =
+        read_all(Decompressed::start(Compression::Zstd, one_thread(enough), Cursor::new(bytes)).unwrap());
     assert!(all.is_empty() && error.is_none());
 }
 
@@ -135,7 +140,7 @@ fn abandoned_stream_ends_its_thread() {
     for compression in ALL {
         let (alive, ended) = mpsc::channel();
         let reader = Endless(compress(compression, &content()), 0, alive);
-        let mut source = Decompressed::start(compression, (Budget::default(), 1), reader).unwrap();
+        let mut source = Decompressed::start(compression, one_thread(Budget::default()), reader).unwrap();
         assert!(source.read(&mut [0; 10], 0).unwrap() > 0);
         assert_eq!(ended.try_recv(), Err(mpsc::TryRecvError::Empty));
         drop(source);

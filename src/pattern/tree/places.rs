@@ -270,9 +270,9 @@ impl<T: Payload> Places<T> {
     /// Like `find`, but probes the cache of recent places first.
     #[inline]
     pub fn find_cached(&mut self, parent: u32, step: &PathStep<'_>) -> Option<u32> {
-        let met = self.probe(parent, step);
-        if met.is_some() {
-            return met;
+        let recent = self.probe(parent, step);
+        if recent.is_some() {
+            return recent;
         }
         let found = self.find(parent, step)?;
         self.recent[slot(parent, word(step.text))] = found;
@@ -283,9 +283,9 @@ impl<T: Payload> Places<T> {
     #[inline]
     pub fn probe(&self, parent: u32, step: &PathStep<'_>) -> Option<u32> {
         let word = word(step.text);
-        let met = self.recent[slot(parent, word)];
-        let place = self.arena.get(met as usize)?;
-        place.is(parent, step, word).then_some(met)
+        let recent = self.recent[slot(parent, word)];
+        let place = self.arena.get(recent as usize)?;
+        place.is(parent, step, word).then_some(recent)
     }
 
     /// Makes a place without inserting it into a list.

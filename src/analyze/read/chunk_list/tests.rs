@@ -80,8 +80,8 @@ impl TestRun {
     /// Hands in the result of a stopped reader, or joins two results.
     fn join(&mut self, list: &mut ChunkList<Vec<usize>>, pair: usize) {
         if !self.stopped.is_empty() && (pair.is_multiple_of(2) || self.pairs.is_empty()) {
-            let (TestReader { claim, at, records }, halt) = self.stopped.remove(pair % self.stopped.len());
-            let joint = list.finish(claim.id, at, halt, records);
+            let (TestReader { claim, at, records }, chunk_end) = self.stopped.remove(pair % self.stopped.len());
+            let joint = list.finish(claim.id, at, chunk_end, records);
             return self.take(claim.id, joint);
         }
         if self.pairs.is_empty() {
