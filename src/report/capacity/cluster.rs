@@ -134,56 +134,23 @@ impl ClusterNodes {
         let mut nodes: Vec<ClusterNode> = Vec::new();
         let mut owned = vec![false; usize::from(SLOTS)];
         for (number, line) in (1..).zip(text.lines()) {
-            let wrong = |what: &str| Error::usage(format!("{name}: line {number}: {what}")).with_hint(remedy);
+            let wrong = |what: String| Error::usage(format!("{name}: line {number}: {what}")).with_hint(remedy);
             let fields: Vec<&str> = line.split_ascii_whitespace().collect();
             if fields.is_empty() || fields[0] == "vars" {
                 continue;
             }
             let [id, address, flags, _, _, _, _, _, slots @ ..] = fields.as_slice() else {
-                return Err(wrong("a node has at least eight fields"));
+                return Err(wrong("a node has at least eight fields".to_owned()));
             };
             // A node that is joining has no role yet.
             if !flags.split(',').any(|flag| flag == "master" || flag == "handshake") {
                 continue;
             }
             if nodes.len() == MOST_NODES {
-                return Err(wrong("more nodes than a cluster has slots"));
+                return Err(wrong("more nodes than a cluster has slots".to_owned()));
             }
-            if !is_id(id) {
-                return Err(wrong("the id of a node is made of letters and digits"));
-            }
-            // Addresses are shown within commands: a shell must find nothing in them.
-            let address = host_and_port(address);
-            if !address.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".:-_".contains(&byte)) {
-                return Err(wrong("the address of a node is no HOST:PORT"));
-            }
-            let (id, address) = ((*id).to_owned(), address.to_owned());
-            let state = NodeState::of(flags);
-            let mut node = ClusterNode { id, address, slots: Vec::new(), state, open: Vec::new() };
-            for slot in slots {
-                // Its owner lists a slot on the move as well.
-                if slot.starts_with('[') {
-                    let open = OpenSlot::parse(slot, &node.id);
-                    node.open.push(open.ok_or_else(|| wrong(&format!("{slot:?} is no slot on the move")))?);
-                    continue;
-                }
-                let (first, last) = slot.split_once('-').unwrap_or((slot, slot));
-                let bound = |text: &str| text.parse::<u16>().ok().filter(|slot| *slot < SLOTS);
-                let (Some(first), Some(last)) = (bound(first), bound(last)) else {
-                    return Err(wrong(&format!("{slot:?} is no slot or range of slots")));
-                };
-                if first > last {
-                    return Err(wrong(&format!("{slot:?} ends before it begins")));
-                }
-                for slot in first..=last {
-                    if std::mem::replace(&mut owned[usize::from(slot)], true) {
-                        return Err(wrong(&format!("slot {slot} has two owners")));
-                    }
-                }
-                node.slots.push(SlotSpan { first, last });
-            }
-            node.slots.sort_unstable();
-            nodes.push(node);
+            let node = ClusterNode::new(id, address, flags).and_then(|node| node.with_slots(slots, &mut owned));
+            nodes.push(node.map_err(wrong)?);
         }
         if nodes.iter().any(|node| !node.slots.is_empty()) {
             Ok(ClusterNodes(nodes))
@@ -191,17 +158,14 @@ impl ClusterNodes {
             Err(Error::usage(format!("{name}: no node with slots")).with_hint(remedy))
         }
     }
-}
 
-/// Circumstances of a cluster that keep its slots from being moved.
-impl ClusterNodes {
     /// Returns the nodes that hold slots or can take some.
     pub(super) fn in_use(&self) -> ClusterNodes {
         let is_in_use = |node: &&ClusterNode| !node.slots.is_empty() || node.state == NodeState::Reachable;
         ClusterNodes(self.0.iter().filter(is_in_use).cloned().collect())
     }
 
-    /// Returns a warning for each thing that is wrong with the cluster.
+    /// Returns a warning for each thing that is wrong with the cluster and keeps its slots from being moved.
     pub(super) fn warnings(&self) -> Vec<Warning> {
         let (holding, empty): (Vec<&ClusterNode>, Vec<&ClusterNode>) =
             self.0.iter().filter(|node| node.state != NodeState::Reachable).partition(|node| !node.slots.is_empty());
@@ -235,6 +199,48 @@ impl ClusterNodes {
 }
 
 impl ClusterNode {
+    /// Creates a node without slots, or returns what is wrong with its fields.
+    fn new(id: &str, address: &str, flags: &str) -> Result<ClusterNode, String> {
+        if !is_id(id) {
+            return Err("the id of a node is made of letters and digits".to_owned());
+        }
+        // Addresses are shown within commands: a shell must find nothing in them.
+        let address = host_and_port(address);
+        if !address.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".:-_".contains(&byte)) {
+            return Err("the address of a node is no HOST:PORT".to_owned());
+        }
+        let (id, address) = (id.to_owned(), address.to_owned());
+        Ok(ClusterNode { id, address, slots: Vec::new(), state: NodeState::of(flags), open: Vec::new() })
+    }
+
+    /// Adds the slots that its line lists, each of which is marked as `owned`, or returns what is wrong with one.
+    fn with_slots(mut self, slots: &[&str], owned: &mut [bool]) -> Result<ClusterNode, String> {
+        for slot in slots {
+            // Its owner lists a slot on the move as well.
+            if slot.starts_with('[') {
+                let open = OpenSlot::parse(slot, &self.id);
+                self.open.push(open.ok_or_else(|| format!("{slot:?} is no slot on the move"))?);
+                continue;
+            }
+            let (first, last) = slot.split_once('-').unwrap_or((slot, slot));
+            let bound = |text: &str| text.parse::<u16>().ok().filter(|slot| *slot < SLOTS);
+            let (Some(first), Some(last)) = (bound(first), bound(last)) else {
+                return Err(format!("{slot:?} is no slot or range of slots"));
+            };
+            if first > last {
+                return Err(format!("{slot:?} ends before it begins"));
+            }
+            for slot in first..=last {
+                if std::mem::replace(&mut owned[usize::from(slot)], true) {
+                    return Err(format!("slot {slot} has two owners"));
+                }
+            }
+            self.slots.push(SlotSpan { first, last });
+        }
+        self.slots.sort_unstable();
+        Ok(self)
+    }
+
     /// Returns the address, or the id of a node without one.
     fn name(&self) -> &str {
         if self.address.starts_with(':') || self.address.is_empty() { &self.id } else { &self.address }
