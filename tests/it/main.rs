@@ -69,5 +69,6 @@ mod stored;
 mod supported;
 mod templates;
 mod unknown;
+mod warnings;
 mod what_if;
 mod witness;
