@@ -277,11 +277,7 @@ impl ErrorKind {
     pub(crate) fn wording(&self) -> Wording {
         match self {
             ErrorKind::Truncated { needed, left } => {
-                let unit = if *needed == 1 { "byte" } else { "bytes" };
-                Wording {
-                    en: format!("needs {needed} {unit}, {left} left"),
-                    zh: format!("需要 {needed} 字节，只剩 {left} 字节"),
-                }
+                wording!("needs {needed} bytes, {left} left", "需要 {needed} 字节，只剩 {left} 字节")
             }
             ErrorKind::Corrupt(what)
             | ErrorKind::Unsupported(what)
