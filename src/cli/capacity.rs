@@ -24,7 +24,7 @@ use crate::input::{Input, Location, drop_shards_of_summaries, resolve_each, show
 use crate::render::gate::Escapes;
 use crate::render::{DocumentForm, Format, PageNames, json, prometheus, write_capacity};
 use crate::report::capacity::capacity;
-use crate::report::capacity::copies::copies;
+use crate::report::diff::copies::copies;
 use crate::report::{Capacity, CapacityPlan, ClusterNodes, NamedReport, Report, Warning, WarningKind};
 use crate::sorting::CompactSort;
 use crate::units::Bytes;

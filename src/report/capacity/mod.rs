@@ -3,7 +3,6 @@
 //! All of it works on [`Report`]s, one for each server, whether just made or stored, and on the totals of earlier nights.
 
 mod cluster;
-pub(crate) mod copies;
 mod demand;
 mod layout;
 mod parts;

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::copies::copies;
 use super::nights::{NightPart, NightParts, ShardsOfNight, compare_shards, files_of};
 use super::trend::{Trend, through};
 use super::{NamedReport, Report};
-use crate::report::capacity::copies::copies;
 use crate::report::{Unknown, Warning, WarningKind};
 use crate::units::{Bytes, Millis};
 
@@ -69,6 +69,20 @@ impl NamedReport {
     }
 }
 
+/// An earlier report that may count.
+#[derive(Clone, Copy)]
+struct Earlier<'a> {
+    named: &'a NamedReport,
+    /// False for the baseline, which has notes of its own.
+    has_notes: bool,
+}
+
+impl Earlier<'_> {
+    fn note(self, kind: WarningKind) -> Option<Warning> {
+        self.has_notes.then(|| Warning::about(&self.named.name, kind))
+    }
+}
+
 /// Returns the sizes of the snapshots before `now` that earlier reports tell of, oldest first, each once, and the latest of them if there
 /// are very many. Shards of one night are added up.
 ///
@@ -79,34 +93,46 @@ pub fn history(
     now: &Report,
 ) -> (Vec<EarlierSnapshot>, Vec<Warning>) {
     let mut notes = Vec::new();
-    let all = earlier.iter().map(|named| (named.as_ref(), true)).chain(baseline.map(|named| (named, false)));
-    let (mut counted, mut noted) = (Vec::new(), Vec::new());
-    for (named, has_notes) in all {
-        match objection(named, now) {
-            None => {
-                counted.push(named);
-                noted.push(has_notes);
-            }
-            Some(kind) => notes.extend(has_notes.then(|| Warning::about(&named.name, kind))),
+    let given = earlier.iter().map(|named| Earlier { named, has_notes: true });
+    let all = given.chain(baseline.map(|named| Earlier { named, has_notes: false }));
+    let counted = counted(all, now, &mut notes);
+    notes.extend(circumstances(&counted, now));
+    let parts = NightParts::new(counted.iter().copied().filter_map(NightPart::of).collect());
+    let reports = |night: Vec<usize>| night.into_iter().filter_map(|at| counted.get(at).copied()).collect();
+    let nights = parts.nights().into_iter().map(reports).collect();
+    let rows = sizes_of_nights(nights, now, &mut notes);
+    if earlier.is_empty() {
+        // The baseline alone has notes of its own.
+        notes.clear();
+    }
+    (in_order(rows, now.taken()), notes)
+}
+
+/// Returns the reports that count for the history of `now`, each snapshot once. Notes why the others do not count.
+fn counted<'a>(all: impl Iterator<Item = Earlier<'a>>, now: &Report, notes: &mut Vec<Warning>) -> Vec<&'a NamedReport> {
+    let mut suitable = Vec::new();
+    for one in all {
+        match objection(one.named, now) {
+            None => suitable.push(one),
+            Some(kind) => notes.extend(one.note(kind)),
         }
     }
-    let mut is_copy = Vec::new();
-    for ((copy, named), has_notes) in copies(&[], &counted).into_iter().zip(&counted).zip(&noted) {
-        is_copy.push(copy.is_some());
-        let kind = copy.filter(|_| *has_notes).map(|of| WarningKind::SameSnapshot { of });
-        notes.extend(kind.map(|kind| Warning::about(&named.name, kind)));
+    let named: Vec<&NamedReport> = suitable.iter().map(|one| one.named).collect();
+    let mut counted = Vec::new();
+    for (one, copy) in suitable.into_iter().zip(copies(&[], &named)) {
+        match copy {
+            None => counted.push(one.named),
+            Some(of) => notes.extend(one.note(WarningKind::SameSnapshot { of })),
+        }
     }
-    let mut copy = is_copy.into_iter();
-    counted.retain(|_| copy.next() == Some(false));
-    if !earlier.is_empty() {
-        notes.extend(circumstances(&counted, now));
-    }
-    let parts = NightParts::new(counted.iter().copied().filter_map(NightPart::of).collect());
-    let nights = parts.nights();
-    let reports =
-        |night: &[usize]| night.iter().filter_map(|at| counted.get(*at).copied()).collect::<Vec<&NamedReport>>();
+    counted
+}
+
+/// Returns the sizes of nights that have all shards of `now`, and the earlier ones that their reports contain; none if `now` itself lacks
+/// shards. Notes which nights differ in their shards.
+fn sizes_of_nights(nights: Vec<Vec<&NamedReport>>, now: &Report, notes: &mut Vec<Warning>) -> Vec<EarlierSnapshot> {
     let mut files: Vec<Vec<String>> =
-        nights.iter().map(|night| files_of(reports(night).into_iter().map(|named| &named.report))).collect();
+        nights.iter().map(|night| files_of(night.iter().map(|named| &named.report))).collect();
     files.push(files_of([now]));
     let mut shards = compare_shards(&files.iter().map(|files| Some(files.as_slice())).collect::<Vec<_>>());
     let name_now = now.source.files.first().map(|file| file.name.as_str()).unwrap_or_default();
@@ -114,8 +140,7 @@ pub fn history(
         Some(ShardsOfNight::Lacks(shards, of)) => {
             // Its sizes would look like a shrink.
             notes.push(Warning::about(name_now, WarningKind::ShardsMissing { shards, of }));
-            notes.retain(|_| !earlier.is_empty());
-            return (Vec::new(), notes);
+            return Vec::new();
         }
         Some(ShardsOfNight::Added(shards)) => {
             notes.push(Warning::about(name_now, WarningKind::ShardsAdded { shards }));
@@ -123,19 +148,16 @@ pub fn history(
         Some(ShardsOfNight::Whole) | None => {}
     }
     let mut rows = Vec::new();
-    for (night, shards) in nights.iter().zip(shards) {
-        let night = reports(night);
+    for (night, shards) in nights.into_iter().zip(shards) {
         if let ShardsOfNight::Lacks(shards, of) = shards {
             let names: Vec<&str> = night.iter().map(|named| named.name.as_str()).collect();
             notes.push(Warning::about(&names.join(", "), WarningKind::NightNotWhole { shards, of }));
             continue;
         }
-        rows.extend(known_to(&night));
+        rows.extend(earlier_sizes_in_all(&night));
         rows.extend(EarlierSnapshot::sum(night.into_iter().filter_map(NamedReport::size).collect()));
     }
-    // The baseline alone has notes of its own.
-    notes.retain(|_| !earlier.is_empty());
-    (in_order(rows, now.taken()), notes)
+    rows
 }
 
 /// Returns why an earlier report does not count for the history of `now`, if it does not.
@@ -173,8 +195,8 @@ fn circumstances(counted: &[&NamedReport], now: &Report) -> Vec<Warning> {
     notes
 }
 
-/// Returns the sizes of nights before that the reports of the shards of one night know: of several reports, those that all of them know.
-fn known_to(night: &[&NamedReport]) -> Vec<EarlierSnapshot> {
+/// Returns the earlier sizes that the reports of all shards of one night contain.
+fn earlier_sizes_in_all(night: &[&NamedReport]) -> Vec<EarlierSnapshot> {
     if let [alone] = night {
         return alone.report.history.clone();
     }

@@ -5,6 +5,7 @@
 
 pub(crate) mod baseline;
 pub(crate) mod compare;
+pub(crate) mod copies;
 mod gate;
 pub(crate) mod growth;
 pub(crate) mod history;
