@@ -9,11 +9,11 @@ use super::plan::{MaskKey, ReadPlan};
 use super::read::parallel::{pool, read_all};
 use super::read::progress::{Progress, check_cancelled};
 use super::read::schedule::Schedule;
-use super::read::snapshot::Snapshot;
+use super::read::snapshot::{Snapshot, cannot_read_twice};
 use super::read::tally::FileTally;
 use crate::aggregate::Aggregate;
 use crate::aggregate::patterns::PatternStats;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::input;
 use crate::mask::Secret;
 use crate::pattern::PatternBuf;
@@ -34,12 +34,6 @@ pub(super) struct FirstPass {
 /// Refuses inputs that can be read only once; `flag` is the reason for reading twice.
 pub fn require_files<P: AsRef<Path>>(inputs: &[P], flag: &str) -> Result<()> {
     input::read_once(inputs).map_or(Ok(()), |name| Err(cannot_read_twice(&name, flag)))
-}
-
-/// Returns the error for an input that can be read only once; `flag` is the reason for reading twice.
-pub fn cannot_read_twice(name: &str, flag: &str) -> Error {
-    let what = "reads the snapshot twice, which standard input and pipes do not allow";
-    Error::usage(format!("{name}: {flag} {what}")).with_hint("write it to a file first")
 }
 
 impl FirstPass {

@@ -22,7 +22,6 @@ mod names;
 #[cfg(feature = "cli")]
 pub mod nights;
 pub mod one_key;
-pub mod one_snapshot;
 mod outcome;
 pub mod plan;
 mod questions;

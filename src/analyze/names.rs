@@ -99,7 +99,7 @@ impl NameCache {
         let alike = questions.checks.ignores_digit_values();
         NameCache {
             shaper: alike.then(|| Shaper::new(questions.separators.clone(), &questions.checks.id_bytes())),
-            ids: super::aggregates::id_finder(questions),
+            ids: questions.id_finder(),
             shape: Shape::default(),
             outline: Outline::default(),
             outlines: Vec::new(),

@@ -14,6 +14,7 @@ use crate::pattern::classify::Classifier;
 use crate::pattern::segment::Separators;
 use crate::policy::digest::digest;
 use crate::policy::earlier::EarlierPatterns;
+use crate::policy::evidence::ids::IdFinder;
 use crate::policy::file::PatternSyntax;
 use crate::policy::need::Need;
 use crate::policy::rules::memory::upgrade;
@@ -52,6 +53,13 @@ pub struct Questions {
     pub inspection: Option<Arc<Inspection>>,
     /// Number of alternatives that every record is priced for.
     pub alternatives: usize,
+}
+
+impl Questions {
+    /// Returns the finder of the ids of names, if a rule needs ids.
+    pub(super) fn id_finder(&self) -> Option<IdFinder> {
+        self.checks.words_before_ids().map(|words| IdFinder::new(&self.separators, words))
+    }
 }
 
 pub(super) fn questions(plan: &Plan, standard: LoadedPolicy, snapshot: &Snapshot) -> Result<Questions> {

@@ -186,6 +186,21 @@ fn stages_import_earlier_stages_only() {
     assert!(found.is_empty(), "the order of stages is in src/lib.rs:\n{}", found.join("\n"));
 }
 
+#[test]
+fn reading_knows_of_an_analysis_only_its_plan_and_selection() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/analyze/read");
+    let mut files = Vec::new();
+    sources(&folder, &mut files);
+    assert!(files.len() > 20, "{files:?}");
+    let import = Regex::new(r"\bcrate::analyze::(\w+)").unwrap();
+    for file in files.iter().filter(|file| !file.ends_with("tests.rs")) {
+        let code = without_tests(&code(&fs::read_to_string(file).unwrap()));
+        for found in import.captures_iter(&code) {
+            assert!(["plan", "select"].contains(&&found[1]), "{}: {}", file.display(), &found[0]);
+        }
+    }
+}
+
 /// Returns whether a file of `src` reads input files, so that its errors end up in reports.
 fn reads_files(file: &str) -> bool {
     const READERS: [&str; 6] =

@@ -31,7 +31,7 @@ use crate::aggregate::what_if::{WhatIfStats, WhatIfSums};
 use crate::pattern::slot::{slot_of, slot_of_untagged};
 use crate::pattern::tree::{Leaf, TreeLimits};
 use crate::policy::content::text;
-use crate::policy::evidence::ids::{IdFinder, KnownId};
+use crate::policy::evidence::ids::KnownId;
 use crate::policy::{Checks, Judged};
 use crate::record::{Kind, Record, ValueFacts};
 use crate::report::{self, Report};
@@ -238,16 +238,11 @@ fn is_usual_size(record: &Record<'_>, checks: &Checks, lists: &UnusualKeys, usua
 pub(super) fn patterns(questions: &Questions) -> PatternStats {
     let patterns = PatternStats::new(TreeLimits::default(), questions.alternatives);
     let patterns = patterns.sharing(&questions.varied).inspecting(questions.inspection.clone());
-    let patterns = patterns.sampling_ids(id_finder(questions)).keeping_tokens(questions.checks.least_token());
+    let patterns = patterns.sampling_ids(questions.id_finder()).keeping_tokens(questions.checks.least_token());
     match questions.references.report.filter(|_| questions.checks.wants_expiries()) {
         Some(reference) => patterns.keeping_expiries(reference),
         None => patterns,
     }
-}
-
-/// Returns the finder of the ids of names, if a rule needs ids.
-pub(super) fn id_finder(questions: &Questions) -> Option<IdFinder> {
-    questions.checks.words_before_ids().map(|words| IdFinder::new(&questions.separators, words))
 }
 
 fn without_ttl(totals: &report::Totals, patterns: Listed<report::PatternWeight>) -> report::NoTtl {

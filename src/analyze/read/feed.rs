@@ -7,11 +7,11 @@ use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::examined::ExaminedFile;
 use super::file::{InputFile, MappedFile};
 use super::progress::{Progress, Unwatched};
 use super::second_pass::DeferredStart;
 use crate::analyze::plan::AtDamage;
-use crate::analyze::salvage::ExaminedFile;
 use crate::error::{Error, Result};
 use crate::input::{Body, Compression, Container, Input, Mapped, OpenOptions, Opened, OpenedFile};
 use crate::rdb::batch::{Batch, Batches, FileEnding};

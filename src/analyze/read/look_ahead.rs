@@ -7,9 +7,9 @@
 
 use super::file::MappedFile;
 use super::part::FilePart;
-use super::reader::{Continue, KnownDatabase, ReadOptions, ReadStop, RecordReader};
+use super::reader::{Continue, ReadOptions, ReadStop, RecordReader};
 use super::schedule::Schedule;
-use super::tally::PartTally;
+use super::tally::{KnownDatabase, PartTally};
 use crate::limits;
 use crate::rdb::scan::Scanner;
 use crate::record::Record;

@@ -5,11 +5,13 @@
 pub mod chunk;
 pub mod chunk_list;
 pub mod division;
+pub mod examined;
 pub mod feed;
 pub mod file;
 pub mod found;
 mod hand_over;
 mod look_ahead;
+pub mod one_snapshot;
 pub mod parallel;
 pub mod part;
 pub mod progress;

@@ -3,8 +3,8 @@
 //! Keys before the first database switch of a part belong to the database in which the part before ends. They are
 //! collected separately, and settled when the two parts are joined in file order.
 
-use super::reader::KnownDatabase;
 use super::schedule::Schedule;
+use super::tally::KnownDatabase;
 use crate::record::Record;
 
 /// Aggregates of a part of a file, or of many parts.

@@ -1,7 +1,7 @@
 //! Turns the bytes of one file into records.
 
 use super::file::InputFile;
-use super::tally::{FileTally, PartTally};
+use super::tally::{FileTally, KnownDatabase, PartTally};
 use crate::analyze::select::Selection;
 use crate::error::{Reading, Result, Within};
 use crate::memory::{AlternativeSizes, LazyTemplates, Measured, Meters, PricedPlain};
@@ -374,14 +374,5 @@ pub enum Continue {
     /// More are wanted.
     Yes,
     /// This was the last.
-    No,
-}
-
-/// State of a record's database number: real or the provisional 0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum KnownDatabase {
-    /// Real.
-    Yes,
-    /// Provisional, until the part before is joined.
     No,
 }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use super::reader::KnownDatabase;
 use crate::error::{Error, ErrorKind};
 use crate::limits;
 use crate::rdb::batch::Batch;
@@ -169,6 +168,15 @@ impl PartTally {
             None => (KnownDatabase::No, &mut self.leading),
         }
     }
+}
+
+/// State of a record's database number: real or the provisional 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KnownDatabase {
+    /// Real.
+    Yes,
+    /// Provisional, until the part before is joined.
+    No,
 }
 
 /// A tally for each file, by position among the inputs.

@@ -17,11 +17,11 @@ pub mod stored;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::plan::InputCheck;
+use super::feed::PreparedInput;
+use super::progress::Unwatched;
+use crate::analyze::plan::InputCheck;
 #[cfg(feature = "cli")]
-use super::plan::{AtDamage, ReadPlan};
-use super::read::feed::PreparedInput;
-use super::read::progress::Unwatched;
+use crate::analyze::plan::{AtDamage, ReadPlan};
 use crate::error::{Error, Result};
 #[cfg(feature = "cli")]
 use crate::input::Input;
