@@ -12,10 +12,10 @@
 
 mod blobs;
 
-use blobs::{StreamNode, packed};
+use blobs::{packed, stream_node};
 
 use super::cursor::Cursor;
-use super::packed::{Layout, PackedElement, Packing, listpack};
+use super::packed::{Layout, PackedElement, Packing};
 use super::peek::RawValue;
 use super::string::RawString;
 use super::template::TemplateNames;
@@ -314,7 +314,7 @@ impl Visit for PayloadSum {
     }
 
     fn stream_node(&mut self, _master: &[u8; 16], blob: RawString<'_>) {
-        self.add_blob(blob, |bytes| StreamNode(listpack::Elements::uncounted(bytes, 0)?).payload());
+        self.add_blob(blob, stream_node);
     }
 
     fn array_item(&mut self, _index: u64, item: ModuleItem<'_>) {

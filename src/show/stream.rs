@@ -1,11 +1,4 @@
 //! Streams, which the `rdb` crate passes over.
-//!
-//! A node is a listpack (`t_stream.c` of the servers) whose ids are relative to its master id:
-//!
-//! ```text
-//! live, deleted, n, field[n], 0
-//! { flags, ms, seq, [n, (field, value)[n] | value[n] if the fields are the master's], elements of this entry }*
-//! ```
 
 use std::sync::Arc;
 
@@ -13,17 +6,13 @@ use super::room::Room;
 use super::value::{Consumer, Entry, Group, Pending, Producer, Stream};
 use crate::error::{Error, ErrorKind, Reading, Result, Within};
 use crate::limits;
-use crate::rdb::packed::{PackedElement, listpack};
+use crate::rdb::packed::PackedElement;
+use crate::rdb::packed::stream_node::{StreamNode, stream_id};
 use crate::rdb::scratch::Scratch;
 use crate::rdb::string::RawString;
 use crate::rdb::walk::{StreamHead, Visit};
 use crate::units::Millis;
 use crate::wording::wording;
-
-/// The entry is deleted and only its place is left.
-const DELETED: i64 = 1;
-/// The entry has the fields of the master.
-const SAME_FIELDS: i64 = 2;
 
 /// Collects a stream.
 #[derive(Debug)]
@@ -68,40 +57,6 @@ impl<'r> StreamDecoder<'r> {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "splits the number in two halves")]
-fn id(bytes: &[u8; 16]) -> (u64, u64) {
-    let number = u128::from_be_bytes(*bytes);
-    ((number >> 64) as u64, number as u64)
-}
-
-/// The elements of a node, taken one by one.
-struct Node<'a> {
-    elements: listpack::Elements<'a>,
-    offset: u64,
-}
-
-impl<'a> Node<'a> {
-    fn next(&mut self) -> Result<Option<PackedElement<'a>>> {
-        self.elements.next().transpose()
-    }
-
-    fn element(&mut self) -> Result<PackedElement<'a>> {
-        self.next()?.ok_or_else(|| {
-            Error::corrupt(self.offset, wording!("a stream node ends inside an entry", "stream 节点在消息中间结束"))
-        })
-    }
-
-    fn number(&mut self) -> Result<i64> {
-        let number = self.element()?.number();
-        number.ok_or_else(|| not_a_number(self.offset))
-    }
-}
-
-#[cold]
-fn not_a_number(offset: u64) -> Error {
-    Error::corrupt(offset, wording!("a text where a stream node has a number", "stream 节点中应为数字的位置是文本"))
-}
-
 /// Entries of a stream, and what is left for more.
 struct Entries<'e> {
     entries: &'e mut Vec<Entry>,
@@ -113,20 +68,14 @@ struct Entries<'e> {
 }
 
 impl Entries<'_> {
-    fn decode_node(&mut self, master: (u64, u64), bytes: &[u8]) -> Result<()> {
-        let offset = self.offset;
-        let mut node = Node { elements: listpack::Elements::uncounted(bytes, offset)?, offset };
-        node.number()?;
-        node.number()?;
-        let count = node.number()?;
+    fn decode_node(&mut self, node_id: (u64, u64), bytes: &[u8]) -> Result<()> {
+        let (mut node, count) = StreamNode::new(bytes, self.offset)?;
         let fields = (0..count).map(|_| self.name(&node.element()?)).collect::<Result<Vec<Arc<[u8]>>>>()?;
-        node.number()?;
-        while let Some(flags) = node.next()? {
-            let flags = flags.number().ok_or_else(|| not_a_number(offset))?;
-            let id = (master.0.wrapping_add_signed(node.number()?), master.1.wrapping_add_signed(node.number()?));
-            let kept = flags & DELETED == 0 && self.room.element();
+        node.end_fields()?;
+        while let Some(entry) = node.entry()? {
+            let kept = !entry.is_deleted() && self.room.element();
             let mut pairs = Vec::new();
-            if flags & SAME_FIELDS != 0 {
+            if entry.has_same_fields() {
                 for field in &fields {
                     let value = node.element()?;
                     if kept {
@@ -142,10 +91,10 @@ impl Entries<'_> {
                     }
                 }
             }
-            node.number()?;
+            node.end_fields()?;
             if kept {
                 self.room.take_element::<Entry>()?;
-                self.entries.push(Entry { id, fields: pairs });
+                self.entries.push(Entry { id: entry.id(node_id), fields: pairs });
             }
         }
         Ok(())
@@ -180,7 +129,7 @@ impl Visit for StreamDecoder<'_> {
             Entries { entries: &mut self.stream.entries, room: self.room, names: &mut self.names, offset: blob.offset };
         let decoded = blob
             .decode(&mut self.scratch)
-            .and_then(|bytes| to.decode_node(id(master), bytes))
+            .and_then(|bytes| to.decode_node(stream_id(master), bytes))
             .within(Reading::StreamNode);
         if let Err(error) = decoded {
             self.fault.get_or_insert(error);
@@ -214,7 +163,7 @@ impl Visit for StreamDecoder<'_> {
             return;
         }
         if let Some(group) = self.stream.groups.last_mut() {
-            group.pending.push(Pending { id: id(bytes), delivered_at: Millis(delivered_at), deliveries });
+            group.pending.push(Pending { id: stream_id(bytes), delivered_at: Millis(delivered_at), deliveries });
         }
     }
 
@@ -234,7 +183,7 @@ impl Visit for StreamDecoder<'_> {
             return;
         }
         if let Some(consumer) = self.stream.groups.last_mut().and_then(|group| group.consumers.last_mut()) {
-            consumer.pending.push(id(bytes));
+            consumer.pending.push(stream_id(bytes));
         }
     }
 
@@ -243,7 +192,7 @@ impl Visit for StreamDecoder<'_> {
             return;
         }
         if let Some(group) = self.stream.groups.last_mut() {
-            group.returned.push(id(bytes));
+            group.returned.push(stream_id(bytes));
         }
     }
 

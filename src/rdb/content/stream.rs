@@ -5,7 +5,7 @@
 
 use super::{ContentHasher, upper};
 use crate::error::{Error, ErrorKind, Result};
-use crate::rdb::packed::{PackedElement, listpack};
+use crate::rdb::packed::stream_node::{StreamNode, stream_id};
 use crate::wording::wording;
 
 /// Numbers of the kinds of parts.
@@ -21,44 +21,14 @@ const IDEMPOTENCY: u64 = 7;
 /// Stands for the consumer of entries that were returned to the group; a name has this hash by chance only.
 pub(super) const NO_CONSUMER: u128 = 0;
 
-/// The entry is deleted and only its place is left.
-const DELETED: i64 = 1;
-/// The entry has the fields of the node.
-const SAME_FIELDS: i64 = 2;
-
 /// Most fields of a node whose hashes are kept for its entries.
 const MOST_FIELDS: i64 = 1 << 20;
 
-/// Elements of a node, taken one by one.
-struct Node<'a> {
-    elements: listpack::Elements<'a>,
-    offset: u64,
-}
-
-impl<'a> Node<'a> {
-    fn element(&mut self) -> Result<PackedElement<'a>> {
-        self.elements.next().transpose()?.ok_or_else(|| self.malformed())
-    }
-
-    fn number(&mut self) -> Result<i64> {
-        self.element()?.number().ok_or_else(|| self.malformed())
-    }
-
-    #[cold]
-    fn malformed(&self) -> Error {
-        Error::corrupt(self.offset, wording!("malformed stream entry", "stream 消息格式错误"))
-    }
-}
-
-/// Adds up the entries of a node: see [`crate::rdb::payload`] for its layout.
-pub(super) fn node(hasher: &ContentHasher, master: &[u8; 16], bytes: &[u8], offset: u64) -> Result<u64> {
-    let (ms, seq) = halves(u128::from_be_bytes(*master));
-    let mut node = Node { elements: listpack::Elements::uncounted(bytes, offset)?, offset };
+/// Adds up the entries of a node.
+pub(super) fn node(hasher: &ContentHasher, id: &[u8; 16], bytes: &[u8], offset: u64) -> Result<u64> {
+    let node_id = stream_id(id);
+    let (mut node, count) = StreamNode::new(bytes, offset)?;
     let (mut one, mut other) = (itoa::Buffer::new(), itoa::Buffer::new());
-    // Numbers of live and of deleted entries.
-    node.number()?;
-    node.number()?;
-    let count = node.number()?;
     if !(0..=MOST_FIELDS).contains(&count) {
         let what = wording!("stream node of {count} fields", "stream 节点有 {count} 个字段");
         return Err(Error::at(offset, ErrorKind::Limit(what)));
@@ -68,16 +38,15 @@ pub(super) fn node(hasher: &ContentHasher, master: &[u8; 16], bytes: &[u8], offs
     for position in 0..count.cast_unsigned() {
         fields.push(hasher.first.hash(position, node.element()?.text(&mut one)));
     }
-    node.number()?;
+    node.end_fields()?;
     let mut sum = 0_u64;
-    while let Some(flags) = node.elements.next().transpose()? {
-        let flags = flags.number().ok_or_else(|| node.malformed())?;
-        let id = (ms.wrapping_add_signed(node.number()?), seq.wrapping_add_signed(node.number()?));
+    while let Some(entry) = node.entry()? {
+        let (ms, seq) = entry.id(node_id);
         let mut pairs = 0_u64;
         let mut add = |field: u128, value: &[u8]| {
             pairs = pairs.wrapping_add(hasher.mixed(field.wrapping_add(hasher.second.hash(0, value))));
         };
-        if flags & SAME_FIELDS != 0 {
+        if entry.has_same_fields() {
             for field in &fields {
                 add(*field, node.element()?.text(&mut other));
             }
@@ -87,9 +56,9 @@ pub(super) fn node(hasher: &ContentHasher, master: &[u8; 16], bytes: &[u8], offs
                 add(field, node.element()?.text(&mut other));
             }
         }
-        node.number()?;
-        if flags & DELETED == 0 {
-            sum = sum.wrapping_add(part(hasher, ENTRY, &[pairs, id.0, id.1]));
+        node.end_fields()?;
+        if !entry.is_deleted() {
+            sum = sum.wrapping_add(part(hasher, ENTRY, &[pairs, ms, seq]));
         }
     }
     Ok(sum)
@@ -105,7 +74,7 @@ pub(super) fn group(hasher: &ContentHasher, group: u128, (ms, seq): (u64, u64)) 
 }
 
 pub(super) fn pending(hasher: &ContentHasher, group: u128, id: &[u8; 16], delivered_at: i64, deliveries: u64) -> u64 {
-    let ((high, low), (ms, seq)) = (halves(group), halves(u128::from_be_bytes(*id)));
+    let ((high, low), (ms, seq)) = (halves(group), stream_id(id));
     part(hasher, PENDING, &[high, low, ms, seq, delivered_at.cast_unsigned(), deliveries])
 }
 

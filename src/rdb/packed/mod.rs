@@ -6,6 +6,7 @@
 pub mod intset;
 pub mod listpack;
 mod packing;
+pub mod stream_node;
 pub mod ziplist;
 pub mod zipmap;
 

@@ -1,14 +1,9 @@
 //! Payload of packed values and of nodes of streams.
 
 use super::{ENTRY_ID_BYTES, Payload, SCORE_BYTES};
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::rdb::packed::stream_node::StreamNode;
 use crate::rdb::packed::{Layout, PackedElement, Packing, intset, listpack, ziplist, zipmap};
-use crate::wording::wording;
-
-/// The entry is deleted and only its place is left.
-const DELETED: i64 = 1;
-/// The entry has the fields of the master entry.
-const SAME_FIELDS: i64 = 2;
 
 /// Adds up the elements of a packed value.
 pub(super) fn packed(bytes: &[u8], packing: Packing, layout: Layout) -> Result<Payload> {
@@ -73,52 +68,24 @@ fn grouped<'a>(mut entries: impl Iterator<Item = Result<PackedElement<'a>>>, lay
     Ok(sum)
 }
 
-/// Listpack of stream entries (`t_stream.c`).
-///
-/// ```text
-/// live, deleted, n, field[n], 0
-/// { flags, ms, seq, [n, (field, value)[n] | value[n] if the fields are the master's], elements of this entry }*
-/// ```
-pub(super) struct StreamNode<'a>(pub listpack::Elements<'a>);
-
-impl StreamNode<'_> {
-    pub(super) fn payload(mut self) -> Result<Payload> {
-        self.numbers(2)?;
-        let shared = self.number()?;
-        let names = self.texts(shared)?;
-        self.numbers(1)?;
-        let mut sum = Payload::default();
-        while let Some(flags) = self.0.next().transpose()? {
-            let flags = flags.number().ok_or_else(Self::malformed)?;
-            self.numbers(2)?;
-            let fields = if flags & SAME_FIELDS != 0 {
-                names.saturating_add(self.texts(shared)?)
-            } else {
-                let pairs = self.number()?;
-                self.texts(pairs.saturating_mul(2))?
-            };
-            self.numbers(1)?;
-            if flags & DELETED == 0 {
-                sum.add(fields, ENTRY_ID_BYTES);
-            }
+/// Adds up the fields and values of the live entries in a node of a stream. Names that an entry shares with its node count for it, too.
+pub(super) fn stream_node(bytes: &[u8]) -> Result<Payload> {
+    let (mut node, shared) = StreamNode::new(bytes, 0)?;
+    let texts = |node: &mut StreamNode<'_>, count: i64| (0..count).map(|_| node.element_len()).sum::<Result<u64>>();
+    let names = texts(&mut node, shared)?;
+    node.end_fields()?;
+    let mut sum = Payload::default();
+    while let Some(entry) = node.entry()? {
+        let fields = if entry.has_same_fields() {
+            names.saturating_add(texts(&mut node, shared)?)
+        } else {
+            let pairs = node.number()?;
+            texts(&mut node, pairs.saturating_mul(2))?
+        };
+        node.end_fields()?;
+        if !entry.is_deleted() {
+            sum.add(fields, ENTRY_ID_BYTES);
         }
-        Ok(sum)
     }
-
-    /// Adds up the lengths of the next elements.
-    fn texts(&mut self, count: i64) -> Result<u64> {
-        (0..count).map(|_| self.0.next_len()?.ok_or_else(Self::malformed)).sum()
-    }
-
-    fn numbers(&mut self, count: usize) -> Result<()> {
-        (0..count).try_for_each(|_| self.number().map(|_| ()))
-    }
-
-    fn number(&mut self) -> Result<i64> {
-        self.0.next().transpose()?.and_then(|element| element.number()).ok_or_else(Self::malformed)
-    }
-
-    fn malformed() -> Error {
-        Error::corrupt(0, wording!("malformed stream entry", "stream 消息格式错误"))
-    }
+    Ok(sum)
 }

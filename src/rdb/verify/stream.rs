@@ -5,13 +5,14 @@ mod node;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use node::{Node, halves};
+use node::Node;
 
 use super::name_hash::NameHasher;
 use super::unique::Unique;
 use crate::error::{Error, ErrorKind, Reading, Result, Within};
 use crate::rdb::header::{Family, RdbHeader};
 use crate::rdb::packed::listpack;
+use crate::rdb::packed::stream_node::stream_id;
 use crate::rdb::walk::StreamHead;
 use crate::wording::{Wording, wording};
 
@@ -101,7 +102,7 @@ impl StreamCheck {
             Family::Valkey => listpack::Elements::new(bytes, offset)?,
         };
         let mut node =
-            Node { elements, counts: self.counts, odd: false, seen: 0, master: halves(master), last: self.last };
+            Node { elements, counts: self.counts, odd: false, seen: 0, master: stream_id(master), last: self.last };
         let live = node.check()?;
         let announced = listpack::count(bytes, bytes.len() as u64, offset).ok().flatten();
         self.odd |= node.odd || announced.is_some_and(|announced| announced != node.seen);
