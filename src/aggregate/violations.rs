@@ -35,7 +35,7 @@ pub struct Violations {
     pub unregistered: Weight,
     /// Keys of each dictionary entry that are out of use.
     pub entries_cold: Vec<ColdKeys>,
-    /// Such keys that match no entry.
+    /// Keys that match no entry and are out of use.
     pub unregistered_cold: ColdKeys,
     /// By dictionary entry and bit; `None` for keys without an entry.
     pub by_entry: BTreeMap<(Option<u16>, u8), Weight>,

@@ -1,7 +1,7 @@
 //! Inputs: [`resolve()`] turns command line arguments into [`Input`]s, and [`Input::open`] makes the bytes of one readable,
 //! memory-mapped or through a sliding window.
 //!
-//! Of the RDB format, only the magic is known here.
+//! Only the magic of the RDB format is known here.
 
 pub mod archive;
 pub mod block;

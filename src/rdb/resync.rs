@@ -125,7 +125,7 @@ pub struct Resync<'a> {
     pub enterprise: bool,
 }
 
-/// What a boundary must lead to.
+/// Conditions that a boundary must fulfil.
 #[derive(Debug, Clone, Copy)]
 pub struct Goal<'p> {
     /// Offset that its chain of records must pass.

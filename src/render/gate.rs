@@ -16,7 +16,7 @@ pub enum Escapes {
     Styled,
     /// As `\x1b` or `\u{202e}`.
     Text,
-    /// Likewise, but the spaces and marks around names that pages have themselves pass: they cannot hide or turn anything.
+    /// As `\x1b` or `\u{202e}`, but the spaces and marks that pages put around names pass: they cannot hide or turn anything.
     Page,
     /// As `\u202e`, which stands for the character itself in JSON.
     Json,

@@ -48,11 +48,11 @@ pub struct Copies {
     pub facts: SideFacts,
     /// Their number.
     pub count: u64,
-    /// True if they have several types, values or expiries.
+    /// True if they have several types.
     pub varied_type: bool,
-    /// Likewise.
+    /// True if they have several values.
     pub varied_content: bool,
-    /// Likewise.
+    /// True if they have several expiries.
     pub varied_expiry: bool,
 }
 

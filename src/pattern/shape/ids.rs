@@ -117,7 +117,7 @@ struct Segment<'a> {
 #[derive(Clone, Copy)]
 struct Letters {
     lower: u64,
-    /// Of letters up to `f`.
+    /// Letters up to `f`.
     hex: u64,
 }
 

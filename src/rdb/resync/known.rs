@@ -9,10 +9,10 @@ const MOST: usize = 1 << 16;
 /// Work from which a value is worth remembering.
 const LONG: usize = 256;
 
-/// What is known about a value.
+/// Size of a value, and whether it is sound, as far as known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Value {
-    /// It has this many bytes, whatever they hold.
+    /// It has this many bytes; its content was not checked.
     Framed(usize),
     /// It has this many bytes, and is sound.
     Sound(usize),

@@ -1,4 +1,4 @@
-//! What the sound keys of a file have in common, which tells other keys from invented ones.
+//! Features that the sound keys of a file have in common, by which real keys are told from invented ones.
 
 use std::collections::BTreeMap;
 

@@ -73,9 +73,9 @@ pub(super) fn remove_duplicates(
 }
 
 /// Returns the positions of records to cut: all of a name that occurs with different contents, all but the first of equal ones.
-/// Of many it returns the first ones, as many as there may be gaps and one more.
+/// If there are more than there may be gaps, returns only the first ones, one more than that.
 ///
-/// Of records that differ one is false, and nothing tells which. Records without elements do not count: servers skip them.
+/// One of the records that differ is false, and nothing tells which. Records without elements do not count: servers skip them.
 /// Memory is bounded: hashes are collected in as many passes as needed.
 fn duplicates(bytes: &[u8], about: &FileInfo, stretches: &[Stretch]) -> Vec<usize> {
     let records: u64 = stretches.iter().map(|stretch| stretch.records).sum();

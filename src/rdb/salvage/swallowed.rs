@@ -21,7 +21,7 @@ use crate::wording::wording;
 
 /// Number of records inside another one that show that it is false.
 const LEAST_INSIDE: u64 = 6;
-/// Of a record's keys, one in this many may be false as well and need no room.
+/// One in this many of a record's keys may be false as well and need no room.
 const FALSE_PART: u64 = 16;
 /// Minimum size in bytes of a record with [`LEAST_INSIDE`] others inside.
 const LEAST_BYTES: usize = 48;
@@ -155,13 +155,13 @@ fn scanner<'a>(bytes: &'a [u8], about: &FileInfo, range: Range<usize>) -> Scanne
         .with_templates(Templates::before(about.header), about.templates.clone())
 }
 
-/// What lies inside a record.
+/// Counts of the keys inside a record.
 struct Inside {
     /// Number of keys.
     keys: u64,
     /// Number of those whose names are text or look like others.
     telling: u64,
-    /// Those before the first `SELECTDB` that has a `RESIZEDB` behind it.
+    /// Number of keys before the first `SELECTDB` that has a `RESIZEDB` behind it.
     own: u64,
 }
 

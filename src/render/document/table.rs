@@ -11,7 +11,7 @@ pub enum Tone {
     Plain,
     /// A sum, a heading.
     Strong,
-    /// Of little weight.
+    /// A detail of little weight.
     Faint,
     /// A finding.
     Warning,

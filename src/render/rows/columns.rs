@@ -25,7 +25,7 @@ pub struct Values {
     pub bytes: Vec<u8>,
     /// Start of each text in `bytes`, and the end of the last; empty unless the column holds texts.
     pub offsets: Vec<i32>,
-    /// Of a list: first text of each row, and the end of the last.
+    /// First text of each row, and the end of the last; empty unless rows hold lists.
     pub lists: Vec<i32>,
     /// One bit for each row, the lowest first, set if it has a value. Empty if all rows have one.
     pub present: Vec<u8>,
@@ -191,7 +191,7 @@ fn append_ends(ends: &mut Vec<i32>, others: &[i32], before: usize) {
 /// Some rows, column by column.
 #[derive(Debug)]
 pub struct Columns {
-    /// Of each column; `None` for those that are not chosen.
+    /// Values of each column; `None` for columns that are not chosen.
     values: Vec<Option<Values>>,
     rows: usize,
     /// Bytes of all texts that were pushed.
