@@ -10,16 +10,16 @@
 
 mod plain;
 
+use std::sync::Arc;
+
 use super::cursor::Cursor;
 use super::header::Family;
 use super::opcode::{Opcode, byte, foreign_opcode};
 use super::opcode_check::{Libraries, OpcodeCheck};
 use super::string::RawString;
+use super::template::{Defined, Templates};
 use super::value_type::{ValueType, foreign_type};
 use super::walk::{self, Ignore, Visit, module};
-use std::sync::Arc;
-
-use super::template::{Defined, Templates};
 use crate::error::{Error, Reading, Result, Within};
 use crate::limits;
 use crate::rdb::kind::ModuleName;
@@ -303,46 +303,40 @@ impl<'a> Scanner<'a> {
             Opcode::ExpireTimeMs => {
                 let time = cursor.i64_le().within(Reading::Expiry)?;
                 self.prefix.expires_at = expiry(time);
-                self.prefix.start.get_or_insert(start);
-                return Ok(None);
+                None
             }
             Opcode::ExpireTime => {
                 let seconds = cursor.i32_le().within(Reading::ExpiryInSeconds)?;
                 self.prefix.expires_at = Some(Millis(i64::from(seconds) * 1000));
-                self.prefix.start.get_or_insert(start);
-                return Ok(None);
+                None
             }
             Opcode::Idle => {
                 self.prefix.idle = Some(cursor.length().within(Reading::IdleTime)?);
-                self.prefix.start.get_or_insert(start);
-                return Ok(None);
+                None
             }
             Opcode::Freq => {
                 self.prefix.freq = Some(cursor.byte().within(Reading::AccessCounter)?);
-                self.prefix.start.get_or_insert(start);
-                return Ok(None);
+                None
             }
             Opcode::RamLru => {
                 cursor.number().within(Reading::RamLru)?;
                 self.enterprise = true;
-                self.prefix.start.get_or_insert(start);
-                return Ok(None);
+                None
             }
             Opcode::DfMask => {
                 // Sticky keys, and the flags of memcached if there are any.
                 if cursor.u32_le().within(Reading::KeyFlags)? & DRAGONFLY_MC_FLAGS != 0 {
                     cursor.u32_le().within(Reading::KeyFlags)?;
                 }
-                self.prefix.start.get_or_insert(start);
-                return Ok(None);
+                None
             }
-            Opcode::SlotNum => return Ok(Some(FileItem::SlotNumber(cursor.length().within(Reading::SlotNumber)?))),
             Opcode::KeyMeta => {
                 module::skip_key_meta(cursor, |string| check.string(string, Reading::StringInModuleData))?;
                 check.metadata();
-                self.prefix.start.get_or_insert(start);
-                return Ok(None);
+                None
             }
+            // These two may stand between a prefix and its key.
+            Opcode::SlotNum => return Ok(Some(FileItem::SlotNumber(cursor.length().within(Reading::SlotNumber)?))),
             Opcode::Aux => {
                 let name = cursor.string().within(Reading::AuxiliaryFieldName)?;
                 let value = cursor.string().within(Reading::AuxiliaryFieldValue)?;
@@ -352,11 +346,11 @@ impl<'a> Scanner<'a> {
             Opcode::SelectDb => {
                 let db = cursor.length().within(Reading::DatabaseNumber)?;
                 self.state.db = Some(db);
-                FileItem::Database(db)
+                Some(FileItem::Database(db))
             }
             Opcode::ResizeDb => {
                 let keys = cursor.length().within(Reading::DatabaseSize)?;
-                FileItem::DatabaseSize(keys, cursor.length().within(Reading::NumberOfExpiries)?)
+                Some(FileItem::DatabaseSize(keys, cursor.length().within(Reading::NumberOfExpiries)?))
             }
             Opcode::SlotInfo => {
                 let offset = cursor.offset();
@@ -364,65 +358,55 @@ impl<'a> Scanner<'a> {
                 check.slot(slot, offset);
                 cursor.length().within(Reading::SlotSize)?;
                 cursor.length().within(Reading::SlotNumberOfExpiries)?;
-                FileItem::Slot(slot)
+                Some(FileItem::Slot(slot))
             }
             Opcode::Function2 => {
                 let library = cursor.string().within(Reading::FunctionLibrary)?;
                 check.library(library);
-                FileItem::Function(library)
+                Some(FileItem::Function(library))
             }
-            Opcode::FunctionPreGa => {
-                let mut read = |cursor: &mut Cursor<'a>, reading| -> Result<RawString<'a>> {
-                    let string = cursor.string().within(reading)?;
-                    check.string(string, reading);
-                    Ok(string)
-                };
-                let name = read(cursor, Reading::FunctionName)?;
-                read(cursor, Reading::FunctionEngine)?;
-                if cursor.length().within(Reading::FunctionDescription)? != 0 {
-                    read(cursor, Reading::FunctionDescription)?;
-                }
-                read(cursor, Reading::FunctionCode)?;
-                FileItem::Function(name)
-            }
+            Opcode::FunctionPreGa => Some(FileItem::Function(function_pre_ga(cursor, check)?)),
             Opcode::ModuleAux => {
                 let see = |string| check.string(string, Reading::StringInModuleData);
-                FileItem::ModuleAux(module::skip_aux(cursor, see)?)
+                Some(FileItem::ModuleAux(module::skip_aux(cursor, see)?))
             }
             Opcode::SlotImport => {
-                check.slot_import(cursor.string().within(Reading::SlotImportJob)?);
-                for _ in 0..cursor.count(2).within(Reading::SlotImportRanges)? {
-                    let offset = cursor.offset();
-                    let first = cursor.length().within(Reading::FirstSlot)?;
-                    check.slot_range(first, cursor.length().within(Reading::LastSlot)?, offset);
-                }
-                FileItem::SlotImport
+                slot_import(cursor, check)?;
+                Some(FileItem::SlotImport)
             }
             Opcode::Update => {
                 walk::command::skip(cursor)?;
-                FileItem::Update
+                Some(FileItem::Update)
             }
             Opcode::HashTemplate if self.no_templates.are_foreign() => {
                 return Err(self.unknown(self.cursor.offset() - 1, byte::HASH_TEMPLATE));
             }
-            Opcode::HashTemplate if self.skips_templates => FileItem::HashTemplate,
+            Opcode::HashTemplate if self.skips_templates => Some(FileItem::HashTemplate),
             Opcode::HashTemplate => {
-                let known = self.templates.as_deref().unwrap_or(self.no_templates);
-                match known.read(cursor)? {
-                    // Copies the table only if a batch or another reader holds it, which takes a template after the first key.
-                    Defined::New(template) => Arc::make_mut(self.templates.get_or_insert_default()).add(template),
-                    Defined::Before => {}
-                    Defined::Twice(offset) => check.repeated_template(offset),
-                }
-                FileItem::HashTemplate
+                self.hash_template()?;
+                Some(FileItem::HashTemplate)
             }
-            Opcode::Eof => FileItem::End,
+            Opcode::Eof => Some(FileItem::End),
         };
-        if self.prefix.start.is_some() {
+        if item.is_none() {
+            self.prefix.start.get_or_insert(start);
+        } else if self.prefix.start.is_some() {
             self.prefix = Prefix::default();
             self.strays += 1;
         }
-        Ok(Some(item))
+        Ok(item)
+    }
+
+    /// Reads a hash template into the table of the file.
+    fn hash_template(&mut self) -> Result<()> {
+        let known = self.templates.as_deref().unwrap_or(self.no_templates);
+        match known.read(&mut self.cursor)? {
+            // Copies the table only if a batch or another reader holds it, which takes a template after the first key.
+            Defined::New(template) => Arc::make_mut(self.templates.get_or_insert_default()).add(template),
+            Defined::Before => {}
+            Defined::Twice(offset) => self.check.repeated_template(offset),
+        }
+        Ok(())
     }
 
     /// Walks the value of `entry`, the key returned last, and reports its parts to `visit`.
@@ -457,6 +441,33 @@ impl<'a> Scanner<'a> {
         ));
         error.while_reading(Reading::Record)
     }
+}
+
+/// Reads a function as release candidates of Redis 7.0 wrote it, and returns its name.
+fn function_pre_ga<'a>(cursor: &mut Cursor<'a>, check: &mut OpcodeCheck<'a>) -> Result<RawString<'a>> {
+    let mut read = |cursor: &mut Cursor<'a>, reading| -> Result<RawString<'a>> {
+        let string = cursor.string().within(reading)?;
+        check.string(string, reading);
+        Ok(string)
+    };
+    let name = read(cursor, Reading::FunctionName)?;
+    read(cursor, Reading::FunctionEngine)?;
+    if cursor.length().within(Reading::FunctionDescription)? != 0 {
+        read(cursor, Reading::FunctionDescription)?;
+    }
+    read(cursor, Reading::FunctionCode)?;
+    Ok(name)
+}
+
+/// Reads the job of a slot import and its ranges of slots.
+fn slot_import<'a>(cursor: &mut Cursor<'a>, check: &mut OpcodeCheck<'a>) -> Result<()> {
+    check.slot_import(cursor.string().within(Reading::SlotImportJob)?);
+    for _ in 0..cursor.count(2).within(Reading::SlotImportRanges)? {
+        let offset = cursor.offset();
+        let first = cursor.length().within(Reading::FirstSlot)?;
+        check.slot_range(first, cursor.length().within(Reading::LastSlot)?, offset);
+    }
+    Ok(())
 }
 
 /// Converts a stored expiry; servers use -1 for a key that does not expire.
