@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::questions::Questions;
 use crate::aggregate::parts::ColdKeys;
 use crate::aggregate::patterns::BrokenPatterns;
 use crate::aggregate::violations::Violations;
@@ -30,16 +31,15 @@ pub struct KeyFindings {
     pub naming: Naming,
 }
 
-/// Assembles the findings about keys and patterns, with at most `top` entries per list.
+/// Assembles the findings about keys and patterns.
 pub fn found(
-    checks: &Checks,
-    classifier: &Classifier,
+    questions: &Questions,
     violations: &Violations,
     broken: Vec<BrokenPatterns>,
     worst: Vec<PatternFindings>,
     forest: &Forest<'_>,
-    top: usize,
 ) -> KeyFindings {
+    let Questions { checks, classifier, top, .. } = questions;
     let naming = naming(checks, violations, &broken);
     let of_keys = checks.keys.iter().zip(&violations.rules).zip(&violations.savings).zip(broken);
     let mut list: Vec<Finding> = of_keys
@@ -54,7 +54,7 @@ pub fn found(
             ..finding(check)
         })
         .collect();
-    let mut judging = BreachCollector::new(checks, classifier, top);
+    let mut judging = BreachCollector::new(checks, classifier, *top);
     for check in &checks.patterns {
         let mut breaches = check.rule.judge(forest, &checks.context);
         check.rule.complete(&mut breaches, forest, checks, classifier);

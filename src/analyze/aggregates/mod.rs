@@ -186,15 +186,7 @@ impl Aggregates {
         let PatternSections { prefixes, patterns, no_ttl, broken, worst, what_if, cold, strict } =
             self.patterns.finish(&questions.patterns);
         let forest = self.patterns.forest();
-        let KeyFindings { findings, naming } = findings::found(
-            &questions.checks,
-            &questions.classifier,
-            &self.violations,
-            broken,
-            worst,
-            &forest,
-            questions.top,
-        );
+        let KeyFindings { findings, naming } = findings::found(questions, &self.violations, broken, worst, &forest);
         report.no_ttl = without_ttl(&report.totals, no_ttl);
         (report.prefixes, report.patterns) = (prefixes, patterns);
         (report.findings, report.naming) = (findings, naming);

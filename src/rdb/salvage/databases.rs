@@ -76,13 +76,13 @@ fn in_order(pieces: &[Piece]) -> Vec<bool> {
 
 /// Sets the database of keys to the last one selected, which is uncertain behind gaps.
 pub(super) fn databases_in_force(pieces: &mut [Piece]) {
-    let mut current = (FIRST_DATABASE, true);
+    let mut current = InferredDb::certain(FIRST_DATABASE);
     for piece in pieces {
         match piece.db {
-            Some(db) => current = (db, true),
-            None => current.1 &= piece.behind.is_none(),
+            Some(db) => current = InferredDb::certain(db),
+            None => current.is_certain &= piece.behind.is_none(),
         }
-        (piece.stretch.db, piece.stretch.is_certain) = current;
+        (piece.stretch.db, piece.stretch.is_certain) = (current.db, current.is_certain);
     }
 }
 
@@ -97,14 +97,14 @@ pub(super) fn infer_databases(pieces: &mut [Piece], gaps: &[Gap], announced: &BT
         inference.lost_here += lost;
         let found = match piece.db {
             // A block from elsewhere. What follows it does not belong to its database.
-            Some(db) if !in_order[index] => (db, false),
+            Some(db) if !in_order[index] => InferredDb::uncertain(db),
             Some(db) => inference.select(db),
             None if piece.behind.is_some() => inference.pass_gap(pieces, index, lost, next),
             None => inference.current,
         };
         let stretch = &mut pieces[index].stretch;
-        (stretch.db, stretch.is_certain) = found;
-        *inference.keys.entry(found.0).or_default() += stretch.keys;
+        (stretch.db, stretch.is_certain) = (found.db, found.is_certain);
+        *inference.keys.entry(found.db).or_default() += stretch.keys;
     }
 }
 
@@ -126,8 +126,8 @@ struct Inference<'a> {
     keys: BTreeMap<u64, u64>,
     /// Usual size of a record.
     usual: u64,
-    /// Database in force, and whether that is certain.
-    current: (u64, bool),
+    /// Database in force.
+    current: InferredDb,
     /// Bytes of gaps since the current database was selected.
     lost_here: u64,
     /// The database before it and the bytes of its gaps, if there were any.
@@ -142,19 +142,19 @@ impl<'a> Inference<'a> {
             announced,
             keys: BTreeMap::new(),
             usual: (bytes / keys.max(1)).max(LEAST_RECORD),
-            current: (FIRST_DATABASE, true),
+            current: InferredDb::certain(FIRST_DATABASE),
             lost_here: 0,
             before: None,
         }
     }
 
     /// Passes a `SELECTDB` that is in order.
-    fn select(&mut self, db: u64) -> (u64, bool) {
-        if db != self.current.0 {
-            self.before = (self.lost_here > 0).then_some((self.current.0, self.lost_here));
+    fn select(&mut self, db: u64) -> InferredDb {
+        if db != self.current.db {
+            self.before = (self.lost_here > 0).then_some((self.current.db, self.lost_here));
             self.lost_here = 0;
         }
-        self.current = (db, true);
+        self.current = InferredDb::certain(db);
         self.current
     }
 
@@ -165,14 +165,15 @@ impl<'a> Inference<'a> {
     }
 
     /// Passes the gap of `lost` bytes before piece `index`, behind which `next` is the next database selected.
-    fn pass_gap(&mut self, pieces: &[Piece], index: usize, lost: u64, next: Option<u64>) -> (u64, bool) {
+    fn pass_gap(&mut self, pieces: &[Piece], index: usize, lost: u64, next: Option<u64>) -> InferredDb {
         let is_run = |piece: &&Piece| piece.db.is_none() && piece.behind.is_none();
         let more: u64 = pieces[index + 1..].iter().take_while(is_run).map(|next| next.stretch.keys).sum();
         let run = pieces[index].stretch.keys + more;
         self.return_to_earlier(run);
-        let db = self.current.0;
+        let db = self.current.db;
         let next = next.filter(|next| *next > db);
-        let (mut found, mut is_certain) = database_behind(db, self.left(db), run, lost, self.usual, next);
+        let gap = GapFacts { db, left: self.left(db), run, lost, usual: self.usual, next };
+        let InferredDb { db: mut found, mut is_certain } = gap.database_behind();
         let between = (Bound::Excluded(db), next.map_or(Bound::Unbounded, Bound::Excluded));
         if found > db
             && let Some((&announced, _)) = self.announced.range(between).next()
@@ -186,7 +187,7 @@ impl<'a> Inference<'a> {
         }
         // A block of another database may have taken the place of lost records.
         let is_enclosed = self.announced.len() > 1 && is_enclosed(pieces, index);
-        self.current = (found, is_certain && self.current.1 && !is_enclosed);
+        self.current = InferredDb { db: found, is_certain: is_certain && self.current.is_certain && !is_enclosed };
         self.current
     }
 
@@ -194,51 +195,83 @@ impl<'a> Inference<'a> {
     /// which lacks more than its gaps can have held: the `SELECTDB` between them came with a block from elsewhere.
     fn return_to_earlier(&mut self, run: u64) {
         let Some((earlier, lost)) = self.before else { return };
-        let is_too_many = self.left(self.current.0).is_some_and(|left| left < run);
+        let is_too_many = self.left(self.current.db).is_some_and(|left| left < run);
         if is_too_many && self.left(earlier).is_some_and(|left| left >= run && left / 2 > lost / self.usual) {
-            self.current = (earlier, false);
+            self.current = InferredDb::uncertain(earlier);
             self.before = None;
         }
     }
 }
 
-/// Returns the database of `run` keys behind a gap of `lost` bytes, and whether that is certain.
-///
-/// `left` is the number of keys that database `db`, in force before the gap, announced and that were not found before it;
-/// `next` is the next database selected. Databases are stored in ascending order.
-pub(super) fn database_behind(
-    db: u64,
-    left: Option<u64>,
-    run: u64,
-    lost: u64,
-    usual: u64,
-    next: Option<u64>,
-) -> (u64, bool) {
-    let has_room = next.is_none_or(|next| next > db.saturating_add(1));
-    if !has_room {
-        return (db, true);
-    }
-    let Some(left) = left else { return (db, false) };
-    if left > lost / LEAST_RECORD {
-        return (db, run <= left); // too many keys to be lost in the gap
-    }
-    // The number of keys that the gap probably held: all that were left, or all but those behind it.
-    let expected = lost / usual;
-    if run > left {
-        // Too many for the database: the next one began in the gap, or keys from elsewhere were counted in their place.
-        return if (run - left).saturating_add(expected) < expected.abs_diff(left) {
-            (db, false)
+/// Facts about a gap that tell which database the keys behind it are of.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct GapFacts {
+    /// Database in force before the gap.
+    pub db: u64,
+    /// Number of keys that this database announced and that were not found before the gap.
+    pub left: Option<u64>,
+    /// Number of keys behind the gap.
+    pub run: u64,
+    /// Bytes in the gap.
+    pub lost: u64,
+    /// Usual size of a record.
+    pub usual: u64,
+    /// Next database selected.
+    pub next: Option<u64>,
+}
+
+impl GapFacts {
+    /// Returns the database of the keys behind the gap. Databases are stored in ascending order.
+    pub fn database_behind(self) -> InferredDb {
+        let GapFacts { db, left, run, lost, usual, next } = self;
+        let has_room = next.is_none_or(|next| next > db.saturating_add(1));
+        if !has_room {
+            return InferredDb::certain(db);
+        }
+        let Some(left) = left else { return InferredDb::uncertain(db) };
+        if left > lost / LEAST_RECORD {
+            // Too many keys to be lost in the gap.
+            return InferredDb { db, is_certain: run <= left };
+        }
+        // The number of keys that the gap probably held: all that were left, or all but those behind it.
+        let expected = lost / usual;
+        if run > left {
+            // Too many for the database: the next one began in the gap, or keys from elsewhere were counted in their place.
+            return if (run - left).saturating_add(expected) < expected.abs_diff(left) {
+                InferredDb::uncertain(db)
+            } else {
+                InferredDb { db: db.saturating_add(1), is_certain: next == db.checked_add(2) }
+            };
+        }
+        // One large value can fill a gap, so few keys may be lost in it. That another database has just about as many keys as
+        // are missing here is a rare coincidence.
+        let is_nearly_all = left - run <= left / MISSED;
+        if is_nearly_all || expected.abs_diff(left - run) <= expected.abs_diff(left) {
+            InferredDb::uncertain(db)
         } else {
-            (db.saturating_add(1), next == db.checked_add(2))
-        };
+            InferredDb::uncertain(db.saturating_add(1))
+        }
     }
-    // One large value can fill a gap, so few keys may be lost in it. That another database has just about as many keys as are
-    // missing here is a rare coincidence.
-    let is_nearly_all = left - run <= left / MISSED;
-    if is_nearly_all || expected.abs_diff(left - run) <= expected.abs_diff(left) {
-        (db, false)
-    } else {
-        (db.saturating_add(1), false)
+}
+
+/// Database of some keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct InferredDb {
+    /// Its number.
+    pub db: u64,
+    /// False if another one is possible.
+    pub is_certain: bool,
+}
+
+impl InferredDb {
+    /// Returns a database that is certain.
+    pub const fn certain(db: u64) -> InferredDb {
+        InferredDb { db, is_certain: true }
+    }
+
+    /// Returns a database that is the most likely one.
+    pub const fn uncertain(db: u64) -> InferredDb {
+        InferredDb { db, is_certain: false }
     }
 }
 

@@ -4,7 +4,7 @@ mod large_values;
 mod swallowed;
 mod time;
 
-use super::databases::database_behind;
+use super::databases::{GapFacts, InferredDb};
 use super::duplicates::for_each_key;
 use super::zeros::would_shrink;
 use super::*;

@@ -1,6 +1,6 @@
 //! When keys expire.
 
-use super::spread::{Class, spread};
+use super::spread::{Class, Spread, spread};
 use crate::render::document::{Block, Cell, Column, Forms, Scope, Section, Table};
 use crate::render::words::{heads, known, nouns, say};
 use crate::render::{Lang, human};
@@ -42,7 +42,7 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
     let mut section = Section::new("expiry", lang.of("Time left", "剩余时间"));
     section.lead.extend(when(report, lang).map(Into::into));
     let label = lang.of("Keys by the time that they have left", "按剩余时间统计的 key");
-    let section = spread(section, report, heads::LEFT, label, &classes, note, scope);
+    let section = spread(section, report, &Spread { heading: heads::LEFT, label, classes: &classes, note }, scope);
     if storms.is_empty() {
         return Some(section);
     }

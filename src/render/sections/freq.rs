@@ -1,6 +1,6 @@
 //! Access counters, where the dump has them.
 
-use super::spread::{Class, spread};
+use super::spread::{Class, Spread, spread};
 use crate::render::document::{Scope, Section};
 use crate::render::words::{heads, say};
 use crate::report::{FreqClass, Report};
@@ -13,5 +13,6 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
     let name = |from, to| if from == to { format!("{from}") } else { say!(lang, "{from} to {to}", "{from} 至 {to}") };
     let class = |class: &FreqClass| Class::new(name(class.from, class.to), class.keys, class.memory, class.unknown);
     let classes: Vec<Class> = freq.classes.iter().map(class).collect();
-    Some(spread(Section::new("freq", title), report, heads::COUNTER, title, &classes, None, scope))
+    let classes = Spread { heading: heads::COUNTER, label: title, classes: &classes, note: None };
+    Some(spread(Section::new("freq", title), report, &classes, scope))
 }

@@ -1,6 +1,6 @@
 //! Time since the last access, where the dump tells.
 
-use super::spread::{Class, spread};
+use super::spread::{Class, Spread, spread};
 use crate::render::Lang;
 use crate::render::document::{Cell, Column, Scope, Section, Table};
 use crate::render::words::{self, heads, known};
@@ -14,7 +14,8 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
     let name = |class: &IdleClass| known::class(&class.idle, lang).to_owned();
     let class = |class: &IdleClass| Class::new(name(class), class.keys, class.memory, class.unknown);
     let classes: Vec<Class> = idle.classes.iter().map(class).collect();
-    let section = spread(Section::new("idle", title), report, heads::IDLE, title, &classes, None, scope);
+    let classes = Spread { heading: heads::IDLE, label: title, classes: &classes, note: None };
+    let section = spread(Section::new("idle", title), report, &classes, scope);
     let parts: Vec<_> = idle.parts.iter().map(|part| (part, None)).collect();
     Some(cold_tables(&parts, idle.distinct_patterns, scope.rows, lang).into_iter().fold(section, Section::with))
 }

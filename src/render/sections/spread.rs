@@ -25,16 +25,20 @@ impl Class {
     }
 }
 
-/// Adds the picture and the table of classes to a section. `note` tells what marked classes mean.
-pub(super) fn spread(
-    section: Section,
-    report: &Report,
-    heading: Text,
-    label: &str,
-    classes: &[Class],
-    note: Option<&'static str>,
-    scope: &Scope,
-) -> Section {
+/// Classes in order, as a picture and a table show them.
+pub(super) struct Spread<'a> {
+    /// Heading of the classes in the table.
+    pub heading: Text,
+    /// Name of picture and table.
+    pub label: &'a str,
+    pub classes: &'a [Class],
+    /// Meaning of marked classes.
+    pub note: Option<&'static str>,
+}
+
+/// Adds the picture and the table of classes to a section.
+pub(super) fn spread(section: Section, report: &Report, spread: &Spread<'_>, scope: &Scope) -> Section {
+    let Spread { heading, label, classes, note } = *spread;
     let bar = |class: &Class| ClassBar {
         name: class.name.clone(),
         keys: class.keys,

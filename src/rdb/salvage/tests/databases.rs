@@ -48,17 +48,18 @@ fn misplaced_database_switch_does_not_move_the_keys_behind_it() {
 
 #[test]
 fn database_is_uncertain_if_its_switch_may_be_lost() {
-    assert_eq!(database_behind(0, Some(1000), 900, 400, 40, None), (0, true));
-    assert_eq!(database_behind(0, Some(5), 900, 400, 40, None), (1, false));
-    assert_eq!(database_behind(0, Some(5), 900, 400, 40, Some(2)), (1, true));
-    assert_eq!(database_behind(0, Some(5), 900, 400, 40, Some(1)), (0, true));
-    assert_eq!(database_behind(0, None, 900, 400, 40, None), (0, false));
-    assert_eq!(database_behind(0, Some(300), 310, 400, 40, None), (0, false));
+    let behind = |db, left, run, lost, usual, next| GapFacts { db, left, run, lost, usual, next }.database_behind();
+    assert_eq!(behind(0, Some(1000), 900, 400, 40, None), InferredDb::certain(0));
+    assert_eq!(behind(0, Some(5), 900, 400, 40, None), InferredDb::uncertain(1));
+    assert_eq!(behind(0, Some(5), 900, 400, 40, Some(2)), InferredDb::certain(1));
+    assert_eq!(behind(0, Some(5), 900, 400, 40, Some(1)), InferredDb::certain(0));
+    assert_eq!(behind(0, None, 900, 400, 40, None), InferredDb::uncertain(0));
+    assert_eq!(behind(0, Some(300), 310, 400, 40, None), InferredDb::uncertain(0));
     // One large value filled the gap: the keys behind it are all but two of those that are missing.
-    assert_eq!(database_behind(0, Some(1002), 1000, 900_000, 47, None), (0, false));
-    assert_eq!(database_behind(0, Some(1002), 20, 900_000, 47, None), (1, false));
+    assert_eq!(behind(0, Some(1002), 1000, 900_000, 47, None), InferredDb::uncertain(0));
+    assert_eq!(behind(0, Some(1002), 20, 900_000, 47, None), InferredDb::uncertain(1));
     // All 241 keys that are left would have to be lost in 991 bytes; 18 keys of a misplaced block are more likely.
-    assert_eq!(database_behind(1, Some(241), 259, 991, 270, Some(3)), (1, false));
+    assert_eq!(behind(1, Some(241), 259, 991, 270, Some(3)), InferredDb::uncertain(1));
 }
 
 #[test]
