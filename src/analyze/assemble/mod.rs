@@ -83,18 +83,11 @@ pub(super) fn report(
         }
     }
     report.warnings = warnings(&report, whole.as_ref(), &outcomes, rest.patterns_strict);
-    let asked = whole.as_mut().map(|whole| (whole.model.clone(), std::mem::take(&mut whole.what_if)));
-    let (base, alternatives) = asked.unwrap_or_default();
-    let compact = templates::alternatives(&outcomes, alternatives.len());
-    let alternatives = alternatives
-        .into_iter()
-        .zip(compact)
-        .map(|(alternative, compact_hashes)| report::Alternative { compact_hashes, ..alternative })
-        .collect();
     report.hash_templates = templates::section(&outcomes, plan.top);
     if templates::overflowed(&outcomes) {
         report.warnings.push(Warning::new(WarningKind::TooManyFieldSets { limit: limits::MAX_FIELD_SETS as u64 }));
     }
+    let (base, alternatives) = asked(whole.as_mut(), &outcomes);
     let beside = report.instance.as_ref().map(|instance| what_if::WholeServer {
         instance,
         templates: instance::all_templates(&outcomes, &rest.instances),
@@ -110,26 +103,44 @@ pub(super) fn report(
     report.source.bytes = outcomes.iter().map(|file| file.row.bytes).sum();
     report.source.files = outcomes.into_iter().map(|file| file.row).collect();
     findings::judge_report(&questions.checks, &questions.classifier, &mut report, rest.sizes_hidden, plan.top);
-    if let Some(earlier) = &plan.baseline {
-        report.warnings.extend(baseline::warnings(earlier, &report));
-        report.growth = Some(growth::since(earlier, &report, plan.top));
-        report.findings.baseline = Some(baseline::against(earlier, &report));
-    }
-    let (history, notes) = history::history(&plan.earlier, plan.baseline.as_deref(), &report);
-    report.history = history;
-    report.warnings.extend(notes);
+    compare_with_earlier(plan, &mut report);
     if let Some(secret) = mask {
-        let masker = Masker::new(secret, &questions.classifier, &questions.separators, &rest.patterns);
-        let mut scratch = Scratch::default();
-        report.for_each_key(|key| {
-            let masked = match key.whole() {
-                Some(whole) => masker.mask_long(&key.0, whole, &mut scratch),
-                None => masker.mask(&key.0, &mut scratch).key,
-            };
-            *key = masked.as_slice().into();
-        });
+        mask_names(&mut report, &Masker::new(secret, &questions.classifier, &questions.separators, &rest.patterns));
     }
     report
+}
+
+/// Returns the server that figures are computed for, and the alternatives to it that were asked about.
+fn asked(whole: Option<&mut FirstFile>, outcomes: &[FileOutcome]) -> (String, Vec<report::Alternative>) {
+    let asked = whole.map(|whole| (whole.model.clone(), std::mem::take(&mut whole.what_if)));
+    let (base, alternatives) = asked.unwrap_or_default();
+    let compact = templates::alternatives(outcomes, alternatives.len());
+    let with_templates = |(alternative, compact_hashes)| report::Alternative { compact_hashes, ..alternative };
+    (base, alternatives.into_iter().zip(compact).map(with_templates).collect())
+}
+
+/// Compares the report with the baseline and the earlier reports of the plan.
+fn compare_with_earlier(plan: &Plan, report: &mut Report) {
+    if let Some(earlier) = &plan.baseline {
+        report.warnings.extend(baseline::warnings(earlier, report));
+        report.growth = Some(growth::since(earlier, report, plan.top));
+        report.findings.baseline = Some(baseline::against(earlier, report));
+    }
+    let (history, notes) = history::history(&plan.earlier, plan.baseline.as_deref(), report);
+    report.history = history;
+    report.warnings.extend(notes);
+}
+
+/// Masks the names of all keys in the report.
+fn mask_names(report: &mut Report, masker: &Masker<'_>) {
+    let mut scratch = Scratch::default();
+    report.for_each_key(|key| {
+        let masked = match key.whole() {
+            Some(whole) => masker.mask_long(&key.0, whole, &mut scratch),
+            None => masker.mask(&key.0, &mut scratch).key,
+        };
+        *key = masked.as_slice().into();
+    });
 }
 
 fn options(plan: &Plan, reference: Option<Millis>) -> Options {
