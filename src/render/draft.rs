@@ -48,6 +48,16 @@ pub struct Draft<'a> {
     pub lang: Lang,
 }
 
+/// Part of a draft about one pattern.
+enum DraftRow {
+    /// None: an entry of the policy matches the same keys.
+    Known,
+    /// An entry.
+    Entry(PolicyPattern),
+    /// A comment that says why there is no entry.
+    Comment(String),
+}
+
 impl Draft<'_> {
     /// Writes the policy file.
     pub fn write(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
@@ -62,30 +72,17 @@ impl Draft<'_> {
                 lighter += u64::from(!self.has_entry(&text));
                 continue;
             }
-            match PolicyPattern::parse(&text, self.syntax.separators, self.syntax.classifier) {
-                Err(why) => {
-                    left_out += 1;
-                    let (pattern, why) = (quoted(&text), one_line(&why));
-                    writeln!(out, "# {}\n", say!(lang, "{pattern} has no entry: {why}", "{pattern} 没有条目：{why}"))?;
+            match self.draft_row(&text, &written) {
+                DraftRow::Known => {}
+                DraftRow::Entry(pattern) => {
+                    self.entry(report, row, &text, out)?;
+                    written.push(pattern);
+                    drafted += 1;
                 }
-                Ok(pattern) => match written.iter().position(|other| other.may_share(&pattern)) {
-                    Some(place) if place < self.known().count() => {}
-                    Some(place) => {
-                        left_out += 1;
-                        let (pattern, other) = (quoted(&text), quoted(&written[place].text));
-                        let line = say!(
-                            lang,
-                            "{pattern} has no entry: {other} can match the same keys",
-                            "{pattern} 没有条目：{other} 可能匹配相同的 key"
-                        );
-                        writeln!(out, "# {line}\n")?;
-                    }
-                    None => {
-                        self.entry(report, row, &text, out)?;
-                        written.push(pattern);
-                        drafted += 1;
-                    }
-                },
+                DraftRow::Comment(line) => {
+                    writeln!(out, "# {line}\n")?;
+                    left_out += 1;
+                }
             }
         }
         let more = report.unlisted_patterns() + lighter;
@@ -105,6 +102,30 @@ impl Draft<'_> {
             writeln!(out, "# {line}")?;
         }
         Ok(())
+    }
+
+    /// Returns what the draft has for a pattern, given the patterns of the policy and those `written` after them.
+    fn draft_row(&self, text: &str, written: &[PolicyPattern]) -> DraftRow {
+        let lang = self.lang;
+        let parsed = match PolicyPattern::parse(text, self.syntax.separators, self.syntax.classifier) {
+            Ok(parsed) => parsed,
+            Err(why) => {
+                let (pattern, why) = (quoted(text), one_line(&why));
+                return DraftRow::Comment(say!(lang, "{pattern} has no entry: {why}", "{pattern} 没有条目：{why}"));
+            }
+        };
+        match written.iter().position(|other| other.may_share(&parsed)) {
+            None => DraftRow::Entry(parsed),
+            Some(place) if place < self.known().count() => DraftRow::Known,
+            Some(place) => {
+                let (pattern, other) = (quoted(text), quoted(&written[place].text));
+                DraftRow::Comment(say!(
+                    lang,
+                    "{pattern} has no entry: {other} can match the same keys",
+                    "{pattern} 没有条目：{other} 可能匹配相同的 key"
+                ))
+            }
+        }
     }
 
     fn known(&self) -> impl Iterator<Item = &PolicyPattern> {
