@@ -14,7 +14,7 @@ use super::{ShownKey, id};
 use crate::record::ModuleFacts;
 use crate::render::words::{nouns, say};
 use crate::render::{Lang, human, key_text};
-use crate::show::{Group, Item, KeyFacts, Series, Stream, Value, VectorSet};
+use crate::show::{Group, HashField, Item, KeyFacts, Series, Stream, Value, VectorSet};
 
 /// Greatest width that fields and scores are padded to: one long name must not push all values to the right.
 const WIDEST: usize = 32;
@@ -98,29 +98,8 @@ fn write_value(value: &Value, lang: Lang, out: &mut dyn Write) -> io::Result<()>
             let mut number = Numbers::up_to(elements.len());
             elements.iter().try_for_each(|element| writeln!(out, "{}{}", number.next(), shown(element)))
         }
-        Value::Zset(members) => {
-            let mut number = Numbers::up_to(members.len());
-            let width = width(members.iter().map(|(_, score)| score.to_string().len()));
-            members
-                .iter()
-                .try_for_each(|(member, score)| writeln!(out, "{}{score:>width$}  {}", number.next(), shown(member)))
-        }
-        Value::Hash(fields) => {
-            let mut number = Numbers::up_to(fields.len());
-            let width = width(fields.iter().map(|field| key_text::width(&shown(&field.field))));
-            fields.iter().try_for_each(|field| {
-                let name = shown(&field.field);
-                let fill = width.saturating_sub(key_text::width(&name));
-                write!(out, "{}{name}{:fill$}  {}", number.next(), "", shown(&field.value))?;
-                match field.expires_at {
-                    Some(at) => {
-                        let time = human::time(at.0);
-                        writeln!(out, "{}", say!(lang, "  (expires {time})", "  （{time} 过期）"))
-                    }
-                    None => writeln!(out),
-                }
-            })
-        }
+        Value::Zset(members) => write_members(members, out),
+        Value::Hash(fields) => write_fields(fields, lang, out),
         Value::Stream(stream) => write_stream(stream, lang, out),
         Value::Json(document) => {
             document::write(document.text(), Layout::Indented, out)?;
@@ -136,6 +115,29 @@ fn write_value(value: &Value, lang: Lang, out: &mut dyn Write) -> io::Result<()>
             slots.iter().try_for_each(|(index, item)| writeln!(out, "[{index}] {}", shown_item(item)))
         }
     }
+}
+
+fn write_members(members: &[(Vec<u8>, f64)], out: &mut dyn Write) -> io::Result<()> {
+    let mut number = Numbers::up_to(members.len());
+    let width = width(members.iter().map(|(_, score)| score.to_string().len()));
+    members.iter().try_for_each(|(member, score)| writeln!(out, "{}{score:>width$}  {}", number.next(), shown(member)))
+}
+
+fn write_fields(fields: &[HashField], lang: Lang, out: &mut dyn Write) -> io::Result<()> {
+    let mut number = Numbers::up_to(fields.len());
+    let width = width(fields.iter().map(|field| key_text::width(&shown(&field.field))));
+    fields.iter().try_for_each(|field| {
+        let name = shown(&field.field);
+        let fill = width.saturating_sub(key_text::width(&name));
+        write!(out, "{}{name}{:fill$}  {}", number.next(), "", shown(&field.value))?;
+        match field.expires_at {
+            Some(at) => {
+                let time = human::time(at.0);
+                writeln!(out, "{}", say!(lang, "  (expires {time})", "  （{time} 过期）"))
+            }
+            None => writeln!(out),
+        }
+    })
 }
 
 /// Numbering of elements, padded to one width.
