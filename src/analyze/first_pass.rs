@@ -5,11 +5,11 @@
 
 use std::path::Path;
 
-use super::plan::{MaskKey, ReadPlan};
+use super::plan::{MaskKey, ReadPlan, cannot_read_twice};
 use super::read::parallel::{pool, read_all};
 use super::read::progress::{Progress, check_cancelled};
 use super::read::schedule::Schedule;
-use super::read::snapshot::{Snapshot, cannot_read_twice};
+use super::read::snapshot::Snapshot;
 use super::read::tally::FileTally;
 use crate::aggregate::Aggregate;
 use crate::aggregate::patterns::PatternStats;

@@ -54,6 +54,12 @@ pub struct ReadPlan {
     pub shown_as: Vec<(PathBuf, String)>,
 }
 
+/// Returns the error for an input that can be read only once; `flag` is the reason for reading twice.
+pub(super) fn cannot_read_twice(name: &str, flag: &str) -> Error {
+    let what = "reads the snapshot twice, which standard input and pipes do not allow";
+    Error::usage(format!("{name}: {flag} {what}")).with_hint("write it to a file first")
+}
+
 /// Demand on several inputs of one run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum InputCheck {

@@ -13,7 +13,7 @@ use super::raised_limits::RaisedLimits;
 use super::reader::ReadOptions;
 use super::shards;
 use super::template_users;
-use crate::analyze::plan::ReadPlan;
+use crate::analyze::plan::{ReadPlan, cannot_read_twice};
 use crate::error::{Error, Result};
 use crate::input::{self, Compression, Container, Input, OpenOptions, OpenedFile};
 use crate::memory::{Model, RdbLoad, Server, WriterTraces};
@@ -34,12 +34,6 @@ pub struct Snapshot {
     pub passed_over: Vec<Warning>,
     /// Number of inputs, whether or not they could be opened.
     pub resolved: usize,
-}
-
-/// Returns the error for an input that can be read only once; `flag` is the reason for reading twice.
-pub fn cannot_read_twice(name: &str, flag: &str) -> Error {
-    let what = "reads the snapshot twice, which standard input and pipes do not allow";
-    Error::usage(format!("{name}: {flag} {what}")).with_hint("write it to a file first")
 }
 
 /// Returns warnings about special files that were skipped.
