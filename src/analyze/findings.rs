@@ -55,10 +55,17 @@ pub fn found(
         })
         .collect();
     let mut judging = BreachCollector::new(checks, classifier, *top);
+    let mut undecided = Vec::new();
     for check in &checks.patterns {
         let mut breaches = check.rule.judge(forest, &checks.context);
         check.rule.complete(&mut breaches, forest, checks, classifier);
-        list.extend(judging.finding(check, breaches));
+        match judging.finding(check, breaches) {
+            Some(finding) => list.push(finding),
+            None => {
+                let need = check.rule.undecided(forest, &checks.context);
+                undecided.extend(need.map(|need| need.of(check.meta.id, check.severity)));
+            }
+        }
     }
     let mut exempted = exempted(checks, violations);
     exempted.extend(judging.exempted());
@@ -67,7 +74,7 @@ pub fn found(
         extends: checks.policy.extends.clone(),
         settings: checks.digests.iter().map(|(rule, digest)| (Word::from(*rule), digest.clone())).collect(),
         checked: checked(checks).into_iter().map(Word::from).collect(),
-        not_evaluated: Vec::new(),
+        not_evaluated: undecided,
         severities: severities(violations),
         list,
         by_pattern: worst,
@@ -104,10 +111,24 @@ pub fn judge_report(checks: &Checks, classifier: &Classifier, report: &mut Repor
     }
     report.findings.exempted.extend(judging.exempted());
     finish(&mut report.findings);
-    leave_out(checks.not_evaluated(report, sizes_hidden), &mut report.findings);
+    let mut not_evaluated = checks.not_evaluated(report, sizes_hidden);
+    add_undecided(std::mem::take(&mut report.findings.not_evaluated), &report.findings, &mut not_evaluated);
+    leave_out(not_evaluated, &mut report.findings);
     if checks.has_dictionary() {
         name_owners(checks, classifier, &mut report.findings);
     }
+}
+
+/// Adds rules that found nothing in samples which are too small. Of several limits of a rule, one that found something was evaluated, and
+/// other reasons take precedence.
+fn add_undecided(undecided: Vec<NotEvaluated>, findings: &Findings, list: &mut Vec<NotEvaluated>) {
+    for row in undecided {
+        let is_known = findings.list.iter().any(|finding| finding.rule == row.rule);
+        if !is_known && list.iter().all(|other| other.rule != row.rule) {
+            list.push(row);
+        }
+    }
+    list.compact_sort_by_key(|row| row.rule.clone());
 }
 
 /// Lists the rules that were not evaluated, which do not count as checked.

@@ -57,7 +57,7 @@ impl FirstPass {
         let empty = || PatternsOnly {
             classifier,
             pattern: PatternBuf::default(),
-            locks_of: checks.least_token().map(|_| checks),
+            locks_of: checks.token_needs().map(|_| checks),
             named: NameJudged::default(),
             judged: Judged::default(),
             patterns: patterns(),

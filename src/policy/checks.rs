@@ -22,7 +22,7 @@ use super::context::Context;
 use super::dictionary::{DictionaryEntry, Exemption};
 use super::matcher::Matcher;
 use super::name_pass::NamePass;
-use super::rule::{Breach, KeyRule, Known, Need, PatternRule, RuleMeta, Severity, SnapshotRule};
+use super::rule::{Breach, KeyRule, Known, Need, PatternRule, RuleMeta, Severity, SnapshotRule, TokenNeeds};
 use super::sensitive::Inspection;
 use super::settings::{Policy, RuleSetting};
 use super::word_set::WordSet;
@@ -267,9 +267,11 @@ impl Checks {
         Some(Inspection { separators: self.context.separators.clone(), ..all })
     }
 
-    /// Returns the least length of a lock's token; `None` if no rule needs the tokens of locks.
-    pub fn least_token(&self) -> Option<u64> {
-        self.patterns.iter().filter_map(|check| Some(check.rule.locks()?.min)).min()
+    /// Returns which values of locks the rules need; `None` if none needs any.
+    pub fn token_needs(&self) -> Option<TokenNeeds> {
+        let needs = self.patterns.iter().filter_map(|check| check.rule.locks());
+        let needs = needs.map(|locks| TokenNeeds { min: locks.min, uuids: locks.uuids });
+        needs.reduce(|one, other| TokenNeeds { min: one.min.min(other.min), uuids: one.uuids || other.uuids })
     }
 
     /// Returns the least length of the texts whose compressed size a rule needs; `None` if none does.

@@ -1,6 +1,6 @@
 //! Tree of all patterns of a snapshot, for rules about patterns.
 
-use super::evidence::{Expiries, IdSample, Secrets, Tokens};
+use super::evidence::{Expiries, IdSample, SecondCounts, Secrets, Tokens};
 use crate::record::Kind;
 use crate::report::{Example, Weight};
 use crate::units::{Bytes, Millis};
@@ -12,6 +12,9 @@ pub struct Forest<'a> {
     pub nodes: Vec<PatternNode<'a>>,
     /// True if the tree is in strict mode, where `{*}` also stands for ids and, at the end, for several segments.
     pub strict: bool,
+    /// Keys of all patterns that expire in each second, if an enabled rule [needs](super::rule::PatternRule::wants_expiries) them. `None`
+    /// without a reference time.
+    pub seconds: Option<&'a SecondCounts>,
 }
 
 /// Pattern or prefix.

@@ -64,6 +64,12 @@ pub enum Need {
     ModuleContent,
     /// Names on a level that is collapsed to `{*}`.
     DistinctNames,
+    /// Values of all locks of a pattern.
+    LockValues,
+    /// Expiries of all keys of a pattern.
+    AllExpiries,
+    /// Ids that two patterns can be compared by.
+    ComparableIds,
 }
 
 impl Need {
@@ -239,6 +245,33 @@ impl Need {
                     "begin names with a business, not with an id; owners in a [[dictionary]] tell businesses apart, too",
                     "key 名以业务而非 id 开头；在 [[dictionary]] 中写明负责人也可区分业务",
                 ],
+            ),
+            Need::LockValues => entry(
+                [
+                    "only some of the many values of a pattern's locks were compared, and these show nothing",
+                    "有模式的锁 value 过多，只比对了其中一部分，未见违规",
+                ],
+                [
+                    "use random tokens such as UUIDs, which need no comparison",
+                    "令牌改用 UUID 等随机值，这类 value 无需比对",
+                ],
+            ),
+            Need::AllExpiries => entry(
+                [
+                    "many keys expire at once, and a sample does not show whether they belong to one pattern",
+                    "有大量 key 集中过期，但仅凭抽样无法判断是否属于同一模式",
+                ],
+                [
+                    "analyze the patterns one by one, with --match; what is found then is certain",
+                    "用 --match 逐个分析这些模式，由此得出的违规是确定的",
+                ],
+            ),
+            Need::ComparableIds => entry(
+                [
+                    "too few sampled ids of some patterns can be compared to tell whether they are attributes of one object",
+                    "有模式可比对的采样 id 过少，无法判断是否为同一对象的属性",
+                ],
+                ["look at these keys, with `rdblens keys --match`", "用 `rdblens keys --match` 查看这些 key"],
             ),
         }
     }

@@ -155,6 +155,23 @@ impl ObjectRule {
 
     /// Finds all objects, in the order of the forest. Times left are those at `reference`.
     pub fn objects<'f>(&self, forest: &'f Forest<'_>, reference: Option<Millis>) -> Vec<SpreadObject<'f>> {
+        let places = self.places(forest).into_iter();
+        places.filter_map(|(place, attributes)| self.object(forest, place, &attributes, reference)).collect()
+    }
+
+    /// Returns whether patterns may be an object, but have too few comparable ids in their samples.
+    pub fn may_miss_objects(&self, forest: &Forest<'_>, reference: Option<Millis>) -> bool {
+        self.places(forest).iter().any(|(place, attributes)| {
+            let may_suit = |most: &AttributePattern<'_>| {
+                let fits = |other: &&AttributePattern<'_>| other.fit(most, reference) != Fit::No;
+                self.are_enough(&attributes.iter().filter(fits).copied().collect::<Vec<_>>())
+            };
+            self.object(forest, *place, attributes, reference).is_none() && references(attributes).any(may_suit)
+        })
+    }
+
+    /// Returns the patterns that may be attributes, by the place of their object.
+    fn places<'f>(&self, forest: &'f Forest<'_>) -> BTreeMap<ObjectPlace<'f>, Vec<AttributePattern<'f>>> {
         let mut places: BTreeMap<ObjectPlace<'f>, Vec<AttributePattern<'f>>> = BTreeMap::new();
         for (node, sums) in forest.patterns() {
             if sums.only_kind() == Some(Kind::String)
@@ -165,9 +182,12 @@ impl ObjectRule {
             }
         }
         places
-            .into_iter()
-            .filter_map(|(place, attributes)| self.object(forest, place, &attributes, reference))
-            .collect()
+    }
+
+    /// Returns whether these are enough attributes of one object.
+    fn are_enough(&self, attributes: &[AttributePattern<'_>]) -> bool {
+        let sure = attributes.iter().filter(|attribute| attribute.sure).count();
+        attributes.len() as u64 >= self.leaves.max(2) && sure >= FEWEST_SURE
     }
 
     /// Returns the attribute that the keys of a pattern may be, and its place.
@@ -220,12 +240,10 @@ impl ObjectRule {
         attributes: &[AttributePattern<'f>],
         reference: Option<Millis>,
     ) -> Option<SpreadObject<'f>> {
-        let mut references: Vec<_> = attributes.iter().collect();
-        references.compact_sort_by_key(|attribute| Reverse(attribute.sums.keys));
-        for most in references.into_iter().take(MOST_REFERENCES) {
-            let same: Vec<_> = attributes.iter().filter(|other| other.suits(most, reference)).copied().collect();
-            let sure = same.iter().filter(|attribute| attribute.sure).count();
-            if same.len() as u64 >= self.leaves.max(2) && sure >= FEWEST_SURE {
+        for most in references(attributes) {
+            let suits = |other: &&AttributePattern<'_>| other.fit(most, reference) == Fit::Yes;
+            let same: Vec<_> = attributes.iter().filter(suits).copied().collect();
+            if self.are_enough(&same) {
                 let above = &forest.nodes.get(place.above)?.text;
                 let pattern = match place.behind {
                     Some((separator, id)) => format!("{above}{{*}}{separator}{id}"),
@@ -242,6 +260,22 @@ impl ObjectRule {
     fn is_prefix(&self, segment: &str) -> bool {
         self.prefixes.iter().any(|prefix| prefix.eq_ignore_ascii_case(segment))
     }
+}
+
+/// Returns the attributes that are tried as the one that has all ids of an object: those with most keys.
+fn references<'a, 'f>(attributes: &'a [AttributePattern<'f>]) -> impl Iterator<Item = &'a AttributePattern<'f>> {
+    let mut references: Vec<_> = attributes.iter().collect();
+    references.compact_sort_by_key(|attribute| Reverse(attribute.sums.keys));
+    references.into_iter().take(MOST_REFERENCES)
+}
+
+/// Whether two attributes belong to the same objects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fit {
+    Yes,
+    No,
+    /// Too few ids can be compared to tell.
+    Unknown,
 }
 
 /// Returns whether a segment is the code of a language: `zh`, `zh_CN`, `zh-Hans-CN`.
@@ -262,7 +296,7 @@ fn is_language(segment: &str) -> bool {
 impl AttributePattern<'_> {
     /// Returns whether half of the ids or more belong to the other pattern, too, and the keys of both live alike: most of those of one
     /// id expire together.
-    fn suits(&self, other: &AttributePattern<'_>, reference: Option<Millis>) -> bool {
+    fn fit(&self, other: &AttributePattern<'_>, reference: Option<Millis>) -> Fit {
         let latest = [self.sums.last_expiry, other.sums.last_expiry];
         let shared = self.ids.shared_with(other.ids, &Lifetimes { reference, latest });
         let known = !self.ids.is_full() && !other.ids.is_full() || shared.compared >= FEWEST_COMPARED;
@@ -275,7 +309,12 @@ impl AttributePattern<'_> {
             (None, _) | (_, None) => true,
         };
         let together = shared.together * MOSTLY[1] >= shared.shared * MOSTLY[0];
-        known && lives_alike && together && shared.compared > 0 && shared.shared * 2 >= shared.compared
+        match known {
+            _ if !lives_alike || !together || shared.shared * 2 < shared.compared => Fit::No,
+            true if shared.compared > 0 => Fit::Yes,
+            true => Fit::No,
+            false => Fit::Unknown,
+        }
     }
 }
 

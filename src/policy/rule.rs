@@ -242,12 +242,29 @@ pub struct LockTest {
     pub words: Vec<String>,
     /// Least length of a token, in bytes.
     pub min: u64,
+    /// True if values with a UUID are compared, too.
+    pub uuids: bool,
+}
+
+/// Values of locks that rules need.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TokenNeeds {
+    /// Least length of a token.
+    pub min: u64,
+    /// True if values with a UUID are compared, too.
+    pub uuids: bool,
 }
 
 /// Rule about all keys of a pattern, or about several patterns. Checked once, after all keys have been read.
 pub trait PatternRule: fmt::Debug + Send + Sync {
     /// Returns all violations, in any order.
     fn judge(&self, forest: &Forest<'_>, context: &Context) -> Vec<Breach>;
+
+    /// Returns why the rule could not be evaluated although it found nothing: the samples that it looks at are too small to tell. Asked if
+    /// no violation counts.
+    fn undecided(&self, _forest: &Forest<'_>, _context: &Context) -> Option<Need> {
+        None
+    }
 
     /// Adds what depends on the other rules and on the patterns of the policy, such as names that a remedy suggests.
     fn complete(&self, _found: &mut [Breach], _forest: &Forest<'_>, _checks: &Checks, _classifier: &Classifier) {}

@@ -3,9 +3,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::TokenPlan;
 use super::counts::{LeafCounts, LeafSums};
 use super::examples::{Candidate, ExampleThreshold, Examples, example};
-use super::{ExpiryTiming, TokenPlan};
 use crate::aggregate::parts::{ColdKeys, RankedKey};
 use crate::pattern::tree::Payload;
 use crate::policy::evidence::ids::IdPlace;
@@ -200,13 +200,12 @@ impl PatternFacts {
         }
     }
 
-    /// Records the expiry of a key if it is still to come. Returns the growth in heap bytes.
+    /// Records the expiry of a key. Returns the growth in heap bytes.
     #[inline]
-    pub fn time(&mut self, record: &Record<'_>, timing: ExpiryTiming) -> usize {
-        let Some(at) = record.expires_at.filter(|&at| at >= timing.reference) else { return 0 };
+    pub fn time(&mut self, record: &Record<'_>, at: Millis, most: usize) -> usize {
         match &mut self.expiries {
             Some(expiries) => expiries.add(record.key, record.memory, at),
-            None => self.time_first(record, at, timing.most),
+            None => self.time_first(record, at, most),
         }
     }
 
@@ -269,7 +268,7 @@ impl PatternFacts {
     pub fn hold(&mut self, lock: &Record<'_>, plan: TokenPlan, room: &mut PeekBuffers) -> usize {
         let new = if self.tokens.is_none() { size_of::<Tokens>() } else { 0 };
         let tokens = self.tokens.get_or_insert_with(|| Box::new(Tokens::new(plan.most)));
-        new + tokens.observe(lock, plan.min, room)
+        new + tokens.observe(lock, plan.needs, room)
     }
 
     /// Reduces the kept values of locks to at most `most`.

@@ -189,7 +189,7 @@ fn pattern_findings(plan: &PatternsPlan, row: ListedPattern<'_>) -> PatternFindi
 pub(super) fn forest(tree: &PatternTree<PatternFacts>) -> (Forest<'_>, Vec<PlaceId>) {
     let mut planted = Planted { nodes: Vec::new(), places: Vec::new() };
     planted.plant(tree.root(), None, &mut String::new());
-    (Forest { nodes: planted.nodes, strict: tree.is_strict() }, planted.places)
+    (Forest { nodes: planted.nodes, strict: tree.is_strict(), seconds: None }, planted.places)
 }
 
 /// Nodes of a tree as a flat list.

@@ -18,8 +18,9 @@ use crate::pattern::PatternBuf;
 use crate::pattern::name::KeyName;
 use crate::pattern::tree::{Leaf, PatternTree, PlaceId, TreeLimits};
 use crate::policy::evidence::ids::{IdFinder, KnownId, MOST_IDS};
-use crate::policy::evidence::{MOST_EXPIRIES, MOST_TOKENS};
+use crate::policy::evidence::{MOST_EXPIRIES, MOST_TOKENS, SecondCounts};
 use crate::policy::forest::Forest;
+use crate::policy::rule::TokenNeeds;
 use crate::policy::sensitive::Inspection;
 use crate::policy::{Judged, Severity, UsualJudged};
 use crate::rdb::peek::PeekBuffers;
@@ -165,7 +166,7 @@ impl ExpiryTiming {
     }
 }
 
-/// Cap on the values of locks kept over all patterns: 48 MiB.
+/// Cap on the values of locks kept over all patterns: 40 MiB.
 const TOKENS: usize = 1 << 20;
 
 /// Cap on the values of the locks of one pattern in the largest tree.
@@ -174,8 +175,7 @@ const FEWEST_TOKENS: usize = 8;
 /// Settings for keeping the values of locks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct TokenPlan {
-    /// Least length of a token.
-    min: u64,
+    needs: TokenNeeds,
     /// Cap on the distinct values of one pattern.
     most: usize,
 }
@@ -191,6 +191,8 @@ pub struct PatternStats {
     timing: Option<ExpiryTiming>,
     /// Heap bytes of kept expiries.
     timing_bytes: usize,
+    /// Expiries of all keys, if a rule needs them.
+    seconds: Option<SecondCounts>,
     /// Settings for ids, if a rule needs them.
     ids: Option<IdSampling>,
     /// Heap bytes of sampled ids.
@@ -214,6 +216,7 @@ impl PatternStats {
             place_bytes,
             timing: None,
             timing_bytes: 0,
+            seconds: None,
             ids: None,
             id_bytes: 0,
             tokens: None,
@@ -225,7 +228,8 @@ impl PatternStats {
 
     /// Also keeps expiries after `reference`. Aggregates to be merged must agree on it.
     pub fn keeping_expiries(self, reference: Millis) -> Self {
-        PatternStats { timing: Some(ExpiryTiming { reference, most: MOST_EXPIRIES }), ..self }
+        let timing = Some(ExpiryTiming { reference, most: MOST_EXPIRIES });
+        PatternStats { timing, seconds: Some(SecondCounts::new(reference)), ..self }
     }
 
     /// Also samples the ids of strings, if there is a finder of them. Aggregates to be merged must agree on it.
@@ -233,9 +237,9 @@ impl PatternStats {
         PatternStats { ids: finder.map(|finder| IdSampling { finder, most: MOST_IDS }), ..self }
     }
 
-    /// Also keeps the values of locks; shorter ones than `min` bytes are no tokens. Aggregates to be merged must agree on it.
-    pub fn keeping_tokens(self, min: Option<u64>) -> Self {
-        PatternStats { tokens: min.map(|min| TokenPlan { min, most: MOST_TOKENS }), ..self }
+    /// Also keeps the values of locks, if a rule needs them. Aggregates to be merged must agree on it.
+    pub fn keeping_tokens(self, needs: Option<TokenNeeds>) -> Self {
+        PatternStats { tokens: needs.map(|needs| TokenPlan { needs, most: MOST_TOKENS }), ..self }
     }
 
     /// Shares a flag for strict mode with other workers: see [`PatternStats::share`].
@@ -326,7 +330,7 @@ impl PatternStats {
             self.inspection_bytes += facts.hold(record, plan, &mut self.room);
         }
         if let Some(timing) = self.timing {
-            self.timing_bytes += facts.time(record, timing);
+            self.timing_bytes += time(facts, &mut self.seconds, record, timing);
             if timing.is_too_much(self.tree.breadth()) {
                 self.trim_samples();
             }
@@ -360,7 +364,7 @@ impl PatternStats {
             self.id_bytes += sample_id(facts, record, id, ids);
         }
         if let Some(timing) = self.timing {
-            self.timing_bytes += facts.time(record, timing);
+            self.timing_bytes += time(facts, &mut self.seconds, record, timing);
         }
         if judged.lock.is_some_and(|name| name.may_be_lock(record))
             && let Some(plan) = self.tokens
@@ -398,6 +402,9 @@ impl PatternStats {
     /// Adds everything that `other` has observed.
     pub fn merge(&mut self, other: Self) {
         self.tree.merge(other.tree);
+        if let (Some(seconds), Some(others)) = (&mut self.seconds, &other.seconds) {
+            seconds.merge(others);
+        }
         self.trim_samples();
         self.inspection_bytes = self.inspection_bytes.saturating_add(other.inspection_bytes);
     }
@@ -420,7 +427,8 @@ impl PatternStats {
 
     /// Returns [`PatternStats::forest`], and the place of each of its nodes.
     pub fn forest_with_places(&self) -> (Forest<'_>, Vec<PlaceId>) {
-        finish::forest(&self.tree)
+        let (forest, places) = finish::forest(&self.tree);
+        (Forest { seconds: self.seconds.as_ref(), ..forest }, places)
     }
 
     /// Returns the place of the pattern that a name was counted under.
@@ -432,6 +440,21 @@ impl PatternStats {
     pub fn finish(&self, plan: &PatternsPlan) -> PatternSections {
         finish::sections(&self.tree, plan)
     }
+}
+
+/// Records the expiry of a key if it is still to come. Returns the growth of the pattern's sample in heap bytes.
+#[inline(always)] // for every key in the fast path
+fn time(
+    facts: &mut PatternFacts,
+    seconds: &mut Option<SecondCounts>,
+    record: &Record<'_>,
+    timing: ExpiryTiming,
+) -> usize {
+    let Some(at) = record.expires_at.filter(|&at| at >= timing.reference) else { return 0 };
+    if let Some(seconds) = seconds {
+        seconds.add(at);
+    }
+    facts.time(record, at, timing.most)
 }
 
 /// Samples the id of a string. Returns the growth in heap bytes.

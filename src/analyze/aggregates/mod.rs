@@ -230,7 +230,7 @@ fn is_usual_size(record: &Record<'_>, checks: &Checks, lists: &UnusualKeys, usua
 pub(super) fn patterns(questions: &Questions) -> PatternStats {
     let patterns = PatternStats::new(TreeLimits::default(), questions.alternatives);
     let patterns = patterns.sharing(&questions.varied).inspecting(questions.inspection.clone());
-    let patterns = patterns.sampling_ids(questions.id_finder()).keeping_tokens(questions.checks.least_token());
+    let patterns = patterns.sampling_ids(questions.id_finder()).keeping_tokens(questions.checks.token_needs());
     match questions.references.report.filter(|_| questions.checks.wants_expiries()) {
         Some(reference) => patterns.keeping_expiries(reference),
         None => patterns,

@@ -24,7 +24,7 @@ use crate::limits;
 use crate::wording::{Wording, wording};
 
 const MAGIC: &[u8; 8] = b"RDBLPART";
-const FORM: u16 = 5;
+const FORM: u16 = 6;
 const VERSION_BYTES: usize = 16;
 /// Bytes of the header.
 const HEADER: usize = 8 + 2 + VERSION_BYTES + 32 + 8 + 32;

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::pattern::tree::PlaceId;
 use crate::policy::Severity;
 use crate::policy::content::lock::LockName;
-use crate::policy::evidence::LockValue;
+use crate::policy::evidence::{KnownToken, LockValue};
 use crate::policy::forest::{Forest, PatternNode};
 use crate::policy::rule::{BadTokens, Breach, ConcernedKeys};
 use crate::policy::sensitive::{Inspection, SensitiveKinds};
@@ -61,7 +61,7 @@ impl CountedKeys {
             CountedKeys::Locks(_) if !lock.is_some_and(|name| name.may_be_lock(record)) => false,
             CountedKeys::Locks(bad) => match LockValue::of(record, bad.min, room) {
                 LockValue::NoToken => true,
-                LockValue::Token { hash, .. } => bad.shared.binary_search(&hash).is_ok(),
+                LockValue::Token { id, .. } => bad.shared.binary_search(&id).is_ok(),
                 LockValue::NotCompared => false,
             },
             CountedKeys::Holding(kinds) => inspection.is_some_and(|inspection| {
@@ -163,8 +163,8 @@ fn all_keys(node: &PatternNode<'_>) -> u64 {
 /// Returns the number of locks of a pattern without a token or with one of these.
 fn bad_locks(node: &PatternNode<'_>, bad: &BadTokens) -> u64 {
     let Some(tokens) = node.tokens else { return 0 };
-    let is_shared = |value: &u64| bad.shared.binary_search(value).is_ok();
-    let shared = tokens.uses().filter(|(value, _)| is_shared(value)).map(|(_, uses)| uses.locks.keys);
+    let is_shared = |token: &KnownToken| bad.shared.binary_search(&token.value).is_ok();
+    let shared = tokens.known().into_iter().filter(is_shared).map(|token| token.uses.locks.keys);
     tokens.missing().keys.saturating_add(shared.sum())
 }
 

@@ -3,7 +3,8 @@
 //! A **bottom-k sample** keeps the `k` keys whose names have the lowest hashes, with the second in which each expires. It
 //! depends on the set of keys alone and is a commutative monoid. Up to `k` keys it is complete; above, it is a uniform
 //! sample, since the hash is independent of the time. The total weight is exact. Counting per second would be exact, too,
-//! but a TTL of a week spans 600,000 seconds, and coarser counts cannot tell a burst of one second from a busy hour.
+//! but a TTL of a week spans 600,000 seconds, too many for each pattern, and coarser counts cannot tell a burst of one second from a busy
+//! hour. The [counts](super::SecondCounts) of all patterns together are exact.
 //!
 //! For a full sample, most keys cost one comparison and none costs more than one update of a heap of `k` entries. Names
 //! crafted to collide or to have low hashes can spoil only the sample of their own pattern.
@@ -11,6 +12,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::bottom_k::{self, BottomK};
+use super::seconds::second;
 use crate::report::Weight;
 use crate::units::{Bytes, Millis};
 
@@ -87,11 +89,6 @@ impl Expiries {
     pub fn heap_bytes(&self) -> usize {
         self.lowest.heap_bytes()
     }
-}
-
-/// Converts a time to seconds; times before 1970 count as 1970.
-fn second(at: Millis) -> u32 {
-    u32::try_from(at.0.max(0) / 1000).unwrap_or(FAR)
 }
 
 /// Hashes a name to the upper half of an entry.

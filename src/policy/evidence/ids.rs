@@ -25,7 +25,7 @@ use crate::record::Record;
 use crate::units::Millis;
 
 /// Maximum number of sampled ids.
-pub const MOST_IDS: usize = 64;
+pub const MOST_IDS: usize = 256;
 
 /// Seed of the hashes.
 const SEED: u64 = 0x1319_8a2e_0370_7344;

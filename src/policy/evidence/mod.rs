@@ -4,11 +4,13 @@
 mod bottom_k;
 mod expiries;
 pub mod ids;
+mod seconds;
 mod secrets;
 pub mod timeline;
 mod tokens;
 
 pub use expiries::{Expiries, MOST_EXPIRIES};
 pub use ids::IdSample;
+pub use seconds::SecondCounts;
 pub use secrets::Secrets;
-pub use tokens::{LockValue, MOST_TOKENS, TokenForm, TokenUse, Tokens};
+pub use tokens::{KnownToken, LockValue, MOST_TOKENS, Majority, TokenForm, TokenUse, Tokens};

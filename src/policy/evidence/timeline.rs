@@ -3,7 +3,7 @@
 //! Patterns are sampled at different rates, so each sampled key stands for `keys / sampled` keys of its pattern. Sums over
 //! windows are estimates with a known variance; they are exact as long as no pattern has more keys than its sample.
 
-use super::Expiries;
+use super::{Expiries, SecondCounts};
 
 /// Estimated number of keys.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -47,6 +47,8 @@ pub struct TimeWindow {
     pub start: u32,
     /// Keys that expire in it.
     pub inside: KeyEstimate,
+    /// Keys that expire shortly before it.
+    pub before: KeyEstimate,
     /// Keys that expire in it, shortly before or shortly after.
     pub around: KeyEstimate,
 }
@@ -70,10 +72,49 @@ impl Timeline {
         }
         // Also fixes the order of the sums, which decides about their last bits.
         entries.sort_unstable();
+        let weight = |number: u32| weights.get(number as usize).copied().unwrap_or_default();
+        Timeline::sum_up(entries.into_iter().map(|(second, number)| (second, weight(number))))
+    }
+
+    /// Sums up the expiries of the patterns that `known` ones leave of all: exact, since these are [known](Expiries::is_sampled) completely.
+    /// Beyond the end of the counts, the expiries are those in the samples of the patterns that are left.
+    pub fn of_rest<'e>(
+        all: &SecondCounts,
+        known: impl IntoIterator<Item = &'e Expiries>,
+        rest: impl IntoIterator<Item = &'e Expiries>,
+    ) -> Timeline {
+        let mut others: Vec<u32> = known.into_iter().flat_map(Expiries::known_seconds).collect();
+        others.sort_unstable();
+        let mut others = others.as_slice();
+        let left = all.counts().filter_map(|(second, keys)| {
+            let later = others.partition_point(|other| *other < second);
+            others = others.get(later..).unwrap_or_default();
+            let of_second = others.partition_point(|other| *other == second);
+            others = others.get(of_second..).unwrap_or_default();
+            let keys = f64::from(keys) - of_second as f64;
+            (keys > 0.0).then_some((second, KeyEstimate::exact(keys)))
+        });
+        let late = Timeline::of(rest).each_from(all.end());
+        Timeline::sum_up(left.chain(late))
+    }
+
+    /// Returns the keys of each second from this one on.
+    fn each_from(self, start: u32) -> impl Iterator<Item = (u32, KeyEstimate)> {
+        let sums = self.before.clone().into_iter().zip(self.before.into_iter().skip(1));
+        let each = self.seconds.into_iter().zip(sums).map(|(second, (before, until))| (second, until.minus(before)));
+        each.skip_while(move |(second, _)| *second < start)
+    }
+
+    /// Estimates the keys that expire from a second on.
+    pub fn keys_from(self, start: u32) -> f64 {
+        self.each_from(start).map(|(_, keys)| keys.keys).sum()
+    }
+
+    /// Sums up keys by second, which ascend.
+    fn sum_up(keys: impl Iterator<Item = (u32, KeyEstimate)>) -> Timeline {
         let mut line = Timeline { seconds: Vec::new(), before: vec![KeyEstimate::default()] };
-        for (second, number) in entries {
-            let sum = line.before.last().copied().unwrap_or_default();
-            let sum = sum.add(weights.get(number as usize).copied().unwrap_or_default());
+        for (second, keys) in keys {
+            let sum = line.before.last().copied().unwrap_or_default().add(keys);
             match line.before.last_mut() {
                 Some(last) if line.seconds.last() == Some(&second) => *last = sum,
                 _ => {
@@ -83,6 +124,16 @@ impl Timeline {
             }
         }
         line
+    }
+
+    /// Returns whether, in some window of this length, `least` keys more expire than at the rate of the `spread` seconds before it or after
+    /// it, whichever is higher.
+    pub fn stands_out(&self, length: u32, spread: u32, least: f64) -> bool {
+        let even = f64::from(length) / f64::from(spread.max(1));
+        self.windows(length, spread, 0).any(|TimeWindow { inside, before, around, .. }| {
+            let after = around.keys - inside.keys - before.keys;
+            inside.keys - before.keys.max(after) * even >= least
+        })
     }
 
     /// Returns the window of this length that begins at each second, with what expires up to `spread` seconds before and
@@ -101,7 +152,7 @@ impl Timeline {
             }
             left = self.reach(left, u64::from(start.saturating_sub(spread)));
             right = self.reach(right, stop + u64::from(spread));
-            Some(TimeWindow { start, inside, around: self.sum(left, right) })
+            Some(TimeWindow { start, inside, before: self.sum(left, first), around: self.sum(left, right) })
         })
     }
 
@@ -153,6 +204,37 @@ mod tests {
     }
 
     #[test]
+    fn the_rest_is_all_but_what_is_known() {
+        let mut all = SecondCounts::new(Millis(0));
+        [3, 7, 7, 9, 9, 9].into_iter().for_each(|second| all.add(Millis(second * 1000)));
+        let shown =
+            |line: Timeline| line.windows(1, 0, 0).map(|it| (it.start, it.inside.rounded())).collect::<Vec<_>>();
+        assert_eq!(shown(Timeline::of_rest(&all, [], [])), [(3, 1), (7, 2), (9, 3)]);
+        let (one, other) = (pattern("a", 9, &[3, 9]), pattern("b", 9, &[9, 7]));
+        assert_eq!(shown(Timeline::of_rest(&all, [&one, &other], [])), [(7, 1), (9, 1)]);
+        // What expires beyond the end of the counts is known from samples only.
+        let late = pattern("c", 2, &[4_000_000_000; 6]);
+        let rest = Timeline::of_rest(&all, [&one, &other], [&late]);
+        assert_eq!(rest.clone().keys_from(10), 6.0);
+        assert_eq!(shown(rest), [(7, 1), (9, 1), (4_000_000_000, 6)]);
+    }
+
+    #[test]
+    fn windows_stand_out_by_what_exceeds_an_even_share() {
+        let even: Vec<u32> = (0..6_000).map(|key| key % 600).collect();
+        let peak: Vec<u32> = even.iter().copied().chain([300; 50]).collect();
+        let stands_out =
+            |seconds: &[u32], length| Timeline::of([&pattern("a", 9_999, seconds)]).stands_out(length, 300, 40.0);
+        for length in [1, 10, 30] {
+            assert!(stands_out(&peak, length), "{length}");
+        }
+        // The beginning and the end of an even spread do not.
+        for length in [1, 10, 30] {
+            assert!(!stands_out(&even, length), "{length}");
+        }
+    }
+
+    #[test]
     fn samples_stand_for_all_keys_of_their_pattern() {
         let all = [7u32; 100];
         let line = Timeline::of([&pattern("a", 10, &all), &pattern("b", 100, &all)]);
@@ -178,7 +260,7 @@ mod tests {
             starts.dedup();
             let found: Vec<_> = line.windows(length, spread, 0).collect();
             prop_assert_eq!(found.iter().map(|window| window.start).collect::<Vec<_>>(), starts);
-            for TimeWindow { start, inside, around } in found {
+            for TimeWindow { start, inside, around, .. } in found {
                 prop_assert_eq!(inside.rounded(), count(start, start + length));
                 prop_assert_eq!(around.rounded(), count(start.saturating_sub(spread), start + length + spread));
                 prop_assert!(inside.certain() == inside.keys);

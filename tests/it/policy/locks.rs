@@ -126,3 +126,49 @@ fn some_of_the_keys_do_not_show_that_no_lock_shares_a_value() {
         assert_eq!(is_open, !evaluated, "{flags:?}");
     }
 }
+
+#[test]
+fn unrelated_patterns_hide_no_constant() {
+    let mut dump = Dump::new();
+    for i in 0..250 {
+        let value = if i % 5 == 0 {
+            "wagon-service".to_owned()
+        } else {
+            format!("{:08x}-51a3-4b0c-9d3f-6b7a1c2d3e4f", i * 7_919)
+        };
+        dump.string(format!("railway:lock:wagon:{i}"), value);
+    }
+    let word = |i: u32| ["ab", "cd", "ef", "gh", "kl", "mn", "pq", "rs", "tu", "vw"][(i % 10) as usize];
+    for i in 0..10_000 {
+        let (one, two, three, four) = (word(i), word(i / 10), word(i / 100), word(i / 1_000));
+        dump.string(format!("biz{one}:mod{two}:kind{three}:info{four}:x"), "x");
+    }
+    let found = rows(&report(&[&dump], &["--policy", "platform"]));
+    assert_eq!(found, [("railway:lock:wagon:{int}".to_owned(), 50, Value::Null, json!(50))]);
+}
+
+#[test]
+fn values_of_which_only_some_were_compared_are_not_evaluated_if_these_show_nothing() {
+    let dump = |shared: u64| {
+        let mut dump = Dump::new();
+        for i in 0..3_000u64 {
+            let value = if i < shared { "core-service".to_owned() } else { format!("host-{i}:{}", i * 31) };
+            dump.string(format!("lock:order:{i}"), value);
+        }
+        dump
+    };
+    let of = |shared| {
+        let text = report(&[&dump(shared)], &["--policy", "platform"]);
+        (rows(&text).len(), open(&text).iter().any(|rule| rule == "value.lock-token"))
+    };
+    assert_eq!((of(0), of(1_500)), ((0, true), (1, false)));
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("dump.rdb"), dump(0).bytes()).unwrap();
+    let policy = "[rules]\n\"value.lock-token\" = \"must\"\n";
+    std::fs::write(folder.path().join("locks.toml"), policy).unwrap();
+    let status = |strict: &[&str]| {
+        let args = ["analyze", "dump.rdb", "--policy", "locks.toml", "--fail-on", "must"];
+        run(rdblens().args(args).args(strict).current_dir(&folder)).status.code()
+    };
+    assert_eq!((status(&[]), status(&["--strict-gate"])), (Some(0), Some(1)));
+}

@@ -200,7 +200,7 @@ mod tests {
         let earlier = EarlierPatterns::listed("old", Bytes(1 << 40), patterns, if complete { 0 } else { u64::MAX });
         let context = Context { earlier: Some(earlier), ..Context::default() };
         let mut breaches = GrowthRule { factor: 2, least: 150, share: 100 }
-            .judge(&Forest { nodes: vec![node], strict: false }, &context);
+            .judge(&Forest { nodes: vec![node], ..Forest::default() }, &context);
         breaches.pop().map(|breach| breach.allowed.unwrap())
     }
 

@@ -10,11 +10,14 @@
 //! seconds that hold half of the keys.
 //!
 //! For large patterns only a sample is known (see [`Expiries`]). Three standard deviations are then subtracted from the number
-//! in a window: chance causes no finding, but a storm of less than about 0.5 % of a large pattern can go unnoticed. The more
-//! patterns there are, the smaller their samples, and the larger a storm has to be.
+//! in a window: chance causes no finding. Of all patterns together, the number of keys in each second is known exactly
+//! ([`SecondCounts`]). If only one pattern is sampled, its own numbers are what the others, which are known completely, leave of these.
+//! Otherwise a storm in a sample may go unnoticed: then the counts of the sampled patterns together have a window that stands out, and if the
+//! rule finds nothing, it counts as not evaluated. Without such a window, nothing was missed, unless other sampled patterns have a gap in
+//! the very window.
 //!
 //! The instance is measured over all patterns without a finding of their own, so that no key counts twice. Its finding names
-//! the patterns with keys in the window.
+//! the patterns with keys in the window, or if samples show none, all those that are sampled.
 //!
 //! Sessions that each request renews, and presence keys with a heartbeat, pile up at the latest expiry of their pattern. So does a batch
 //! that was written a moment before the snapshot, or a cache that fills at a rising rate: nothing in a snapshot tells these apart, so that
@@ -27,8 +30,8 @@
 use std::cmp::{Ordering, Reverse};
 
 use crate::policy::Context;
-use crate::policy::evidence::Expiries;
 use crate::policy::evidence::timeline::{KeyEstimate, TimeWindow, Timeline, within};
+use crate::policy::evidence::{Expiries, SecondCounts};
 use crate::policy::forest::{Forest, PatternNode};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{
@@ -191,25 +194,64 @@ const ABOUT_IN_WINDOW: DetailField = DetailField::new("in_window", "in window, e
 const MOST_PATTERNS: usize = 20;
 
 const PATTERNS: DetailField = DetailField::new("patterns", "patterns", "模式");
+const ABOUT_PATTERNS: DetailField = DetailField::new("patterns", "patterns, numbers estimated", "模式（数量为估算）");
 /// Number of keys of the finding.
 const EXPIRING: DetailField = DetailField::new("expiring", "expiring keys, all counted", "会过期的 key（全部计入）");
 const SAMPLED: DetailField = DetailField::new("sampled", "sampled", "采样数");
+
+/// Pattern with the expiries of its keys.
+type PatternExpiries<'f> = (&'f PatternNode<'f>, &'f Expiries);
+
+/// Returns the patterns with keys that have yet to expire.
+fn expiring<'f>(forest: &'f Forest<'_>) -> impl Iterator<Item = PatternExpiries<'f>> {
+    forest.nodes.iter().filter_map(|node| Some((node, node.expiries?)))
+}
+
+/// Returns what expires of the only sampled pattern: all that the others, which are known completely, leave. `None` if several are sampled.
+fn only_sampled(forest: &Forest<'_>, all: &SecondCounts) -> Option<Timeline> {
+    let expiries = || expiring(forest).map(|(_, expiries)| expiries);
+    let (sampled, known): (Vec<_>, Vec<_>) = expiries().partition(|expiries| expiries.is_sampled());
+    (sampled.len() == 1).then(|| Timeline::of_rest(all, known, sampled))
+}
 
 impl PatternRule for StormRule {
     fn judge(&self, forest: &Forest<'_>, context: &Context) -> Vec<Breach> {
         // Without a reference time no expiries are collected.
         let Some(now) = context.reference.report else { return Vec::new() };
         let now = u64::try_from(now.0 / 1000).unwrap_or(0);
-        let expiring: Vec<_> = forest.nodes.iter().filter_map(|node| Some((node, node.expiries?))).collect();
-        let (mut breaches, mut others) = (Vec::new(), Vec::new());
-        for (node, expiries) in expiring {
-            match self.of_pattern(&node.text, expiries, now) {
-                Some(breach) => breaches.push(breach),
+        let all = forest.seconds;
+        let mut exact = all.and_then(|all| only_sampled(forest, all));
+        let (mut breaches, mut others, mut own) = (Vec::new(), Vec::new(), Vec::new());
+        for (node, expiries) in expiring(forest) {
+            let exact = exact.take_if(|_| expiries.is_sampled());
+            match self.of_pattern(&node.text, expiries, exact, now) {
+                Some(breach) => {
+                    breaches.push(breach);
+                    own.push(expiries);
+                }
                 None => others.push((node, expiries)),
             }
         }
-        breaches.extend(self.of_instance(&others, now));
+        let all = all.filter(|_| own.iter().all(|expiries| !expiries.is_sampled()));
+        let rest = all.map(|all| Timeline::of_rest(all, own, others.iter().map(|(_, expiries)| *expiries)));
+        breaches.extend(self.of_instance(&others, rest, now));
         breaches
+    }
+
+    fn undecided(&self, forest: &Forest<'_>, _: &Context) -> Option<Need> {
+        let all = forest.seconds?;
+        let expiries = || expiring(forest).map(|(_, expiries)| expiries);
+        let (sampled, known): (Vec<_>, Vec<_>) = expiries().partition(|expiries| expiries.is_sampled());
+        // Of a single sampled pattern, all is known but what expires late.
+        let is_late = || Timeline::of(sampled.iter().copied()).keys_from(all.end()) >= self.keys.max(1) as f64;
+        // In a storm of one pattern, three fifths of its keys or more exceed the rate around it.
+        let least = self.keys.max(1) as f64 / 2.0;
+        let stands_out = || {
+            let rest = Timeline::of_rest(all, known.iter().copied(), sampled.iter().copied());
+            self.windows.iter().any(|window| rest.stands_out(window.seconds, self.spread, least))
+        };
+        let may_be_missed = !sampled.is_empty() && (is_late() || sampled.len() > 1 && stands_out());
+        may_be_missed.then_some(Need::AllExpiries)
     }
 
     fn needs(&self, known: &Known<'_>) -> Option<Need> {
@@ -222,14 +264,16 @@ impl PatternRule for StormRule {
 }
 
 impl StormRule {
-    fn of_pattern(&self, pattern: &str, expiries: &Expiries, now: u64) -> Option<Breach> {
+    /// Judges a pattern, by its exact numbers if these are known, otherwise by its sample.
+    fn of_pattern(&self, pattern: &str, expiries: &Expiries, exact: Option<Timeline>, now: u64) -> Option<Breach> {
         let all = expiries.all();
         if all.keys < self.keys {
             return None;
         }
-        let storm = self.worst(&Timeline::of([expiries]), now)?;
-        let mut details = storm.details(expiries.is_sampled(), all.keys);
-        if expiries.is_sampled() {
+        let is_sampled = expiries.is_sampled() && exact.is_none();
+        let storm = self.worst(&exact.unwrap_or_else(|| Timeline::of([expiries])), now)?;
+        let mut details = storm.details(is_sampled, all.keys);
+        if is_sampled {
             details.extend([SAMPLED.with(DetailValue::Count(expiries.kept() as u64))]);
         }
         Some(Breach {
@@ -242,13 +286,15 @@ impl StormRule {
         })
     }
 
-    /// Judges all patterns without a finding of their own together.
-    fn of_instance(&self, patterns: &[(&PatternNode<'_>, &Expiries)], now: u64) -> Option<Breach> {
+    /// Judges all patterns without a finding of their own together, by their exact numbers if these are known.
+    fn of_instance(&self, patterns: &[PatternExpiries<'_>], exact: Option<Timeline>, now: u64) -> Option<Breach> {
         let keys = patterns.iter().fold(0u64, |sum, (_, expiries)| sum.saturating_add(expiries.all().keys));
         if keys < self.keys {
             return None;
         }
-        let storm = self.worst(&Timeline::of(patterns.iter().map(|(_, expiries)| *expiries)), now)?;
+        let is_exact = exact.is_some();
+        let line = exact.unwrap_or_else(|| Timeline::of(patterns.iter().map(|(_, expiries)| *expiries)));
+        let storm = self.worst(&line, now)?;
         let inside = |(node, expiries): &(&PatternNode<'_>, &Expiries)| {
             let inside = within(expiries, storm.start, storm.seconds);
             let part = DetailPart {
@@ -264,12 +310,18 @@ impl StormRule {
         };
         let with_expiries = patterns.iter().filter_map(|pattern| Some((inside(pattern)?, pattern.1)));
         let mut concerned: Vec<(DetailPart, &Expiries)> = with_expiries.collect();
-        if concerned.len() < 2 {
+        let sampled = || patterns.iter().filter(|(_, expiries)| expiries.is_sampled());
+        if concerned.len() < 2 && sampled().next().is_none() {
             return None; // a single pattern has passed by itself
+        }
+        if concerned.is_empty() {
+            let part = |node: &PatternNode<'_>| DetailPart { name: node.text.clone(), ..DetailPart::default() };
+            concerned = sampled().map(|(node, expiries)| (part(node), *expiries)).collect();
         }
         let mut all = Weight::default();
         concerned.iter().for_each(|(_, expiries)| all.merge(expiries.all()));
-        let is_sampled = concerned.iter().any(|(_, expiries)| expiries.is_sampled());
+        let is_estimate = concerned.iter().any(|(_, expiries)| expiries.is_sampled());
+        let is_sampled = is_estimate && !is_exact;
         let kept = concerned.iter().map(|(_, expiries)| expiries.kept() as u64).sum();
         let texts = concerned.iter().map(|(part, _)| part.name.clone()).collect();
         concerned.compact_sort_by(|(one, _), (other, _)| {
@@ -280,7 +332,8 @@ impl StormRule {
         if is_sampled {
             details.extend([SAMPLED.with(DetailValue::Count(kept))]);
         }
-        details.extend([PATTERNS.with(DetailValue::Parts(concerned.into_iter().map(|(part, _)| part).collect()))]);
+        let field = if is_estimate { ABOUT_PATTERNS } else { PATTERNS };
+        details.extend([field.with(DetailValue::Parts(concerned.into_iter().map(|(part, _)| part).collect()))]);
         let concerned = ConcernedKeys::ExpiringOf(texts);
         Some(Breach { keys: all.keys, memory: all.memory, details, concerned, ..storm.breach() })
     }
@@ -301,7 +354,7 @@ impl StormRule {
 
     /// Returns the storm if too many keys expire in the window.
     fn storm(&self, window: &ExpiryWindow, found: &TimeWindow, now: u64) -> Option<Storm> {
-        let &TimeWindow { start, inside, around } = found;
+        let &TimeWindow { start, inside, around, .. } = found;
         let after = u64::from(start).checked_sub(now)?;
         if after < u64::from(window.lead) {
             return None;

@@ -5,7 +5,9 @@
 //! all of them strings, with at least `ids` keys each, of about the same lifetime, and about the same ids. Lifetimes are alike if no
 //! key expires, or if the keys that live longest have about as much time left, within a factor of 4, and two thirds of those of one id
 //! expire together: their times left differ by half at most, or as much as those of the patterns do. The ids are known exactly up
-//! to 64 per pattern; beyond that, a sample of them is compared, and half of it must coincide. HyperLogLogs and bitmaps are no attributes.
+//! to 256 per pattern; beyond that, a sample of them is compared, and half of it must coincide. Of patterns of very different size, too few
+//! sampled ids can be compared: if an object may consist of such patterns and the rule finds nothing, it counts as not evaluated.
+//! HyperLogLogs and bitmaps are no attributes.
 //!
 //! Measured: attributes of the object. Distinct ids are not counted: `ids` in the details is the number of keys of the most
 //! frequent attribute, a lower bound. `sampled` is the number of ids that were compared, if they are not all.
@@ -230,6 +232,10 @@ impl PatternRule for SplitObject {
         }
         let model = context.model.clone().unwrap_or_else(|| usual_model(&context.config).into());
         objects.into_iter().map(|object| self.breach(&object, context, &model)).collect()
+    }
+
+    fn undecided(&self, forest: &Forest<'_>, context: &Context) -> Option<Need> {
+        self.objects.may_miss_objects(forest, context.reference.report).then_some(Need::ComparableIds)
     }
 
     fn needs(&self, known: &Known<'_>) -> Option<Need> {

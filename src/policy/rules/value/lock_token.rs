@@ -17,14 +17,15 @@
 //! A hash passes if one of its fields or values is long enough: reentrant locks keep their holder as a field (`uuid:thread`),
 //! and one holder may have several, so hashes are only compared if nothing in them has a digit or is random.
 //!
-//! Counts are exact. Of patterns with very many locks the values of some are compared; `compared` then says how many, and a
-//! value that is shared by few of them can go unnoticed.
+//! Counts are exact up to 1,024 distinct values per pattern that are not random, fewer if there are very many patterns. Beyond, the numbers
+//! of some values are estimated from a sample of the locks, and the finding says so. If the rule finds nothing in such a sample, it
+//! counts as not evaluated: a value that few locks share may have gone unnoticed.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::policy::content::lock::NAMES;
 use crate::policy::context::Context;
-use crate::policy::evidence::{TokenForm, TokenUse, Tokens};
+use crate::policy::evidence::{Majority, TokenForm, TokenUse, Tokens};
 use crate::policy::forest::{Forest, PatternNode};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
 use crate::policy::rule::{
@@ -99,12 +100,9 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
     if words.is_empty() {
         return Err("\"prefixes\" must not be empty".to_owned());
     }
-    let locks = LockTest { words, min: params.number("min") };
-    Ok(BuiltRule::Pattern(Box::new(LockToken {
-        locks,
-        per_client: params.flag("per_client"),
-        most: params.number("most"),
-    })))
+    let per_client = params.flag("per_client");
+    let locks = LockTest { words, min: params.number("min"), uuids: !per_client };
+    Ok(BuiltRule::Pattern(Box::new(LockToken { locks, per_client, most: params.number("most") })))
 }
 
 /// Demands a token in every lock.
@@ -119,23 +117,36 @@ pub struct LockToken {
 
 const NO_TOKEN: DetailField = DetailField::new("without_token", "without a token", "无令牌");
 const SHARED: DetailField = DetailField::new("shared", "sharing a value", "与其他锁的 value 相同");
+const ABOUT_SHARED: DetailField =
+    DetailField::new("shared", "sharing a value, estimated", "与其他锁的 value 相同（估算）");
 const COMPARED: DetailField = DetailField::new("compared", "values compared", "已比对的 value");
 
 impl PatternRule for LockToken {
     fn judge(&self, forest: &Forest<'_>, _: &Context) -> Vec<Breach> {
-        let with_tokens = || forest.nodes.iter().filter_map(|node| Some((node, node.tokens?)));
         let mut values: HashMap<u64, TokenUse> = HashMap::new();
-        for (value, uses) in with_tokens().flat_map(|(_, tokens)| tokens.uses()) {
-            values.entry(value).and_modify(|known| known.merge(uses)).or_insert(uses);
+        for token in with_tokens(forest).flat_map(|(_, tokens)| tokens.known()) {
+            values.entry(token.value).and_modify(|known| known.merge(token.uses)).or_insert(token.uses);
         }
-        let repeated: HashSet<u64> = with_tokens().filter_map(|(_, tokens)| tokens.repeated(self.most)).collect();
-        values.retain(|value, uses| match uses.form {
+        let held = |(_, tokens): (&PatternNode<'_>, &Tokens)| match tokens.majority(self.most) {
+            Majority::Held(value) => Some(value),
+            Majority::None | Majority::Unknown => None,
+        };
+        let repeated: HashSet<u64> = with_tokens(forest).filter_map(held).collect();
+        values.retain(|value, uses| match TokenForm::of_id(*value) {
             _ if !uses.is_shared() => false,
             TokenForm::Constant => true,
             TokenForm::Uuid => !self.per_client,
             TokenForm::Random => !self.per_client || repeated.contains(value),
         });
-        with_tokens().filter_map(|(node, tokens)| breach(node, tokens, &values, self.locks.min)).collect()
+        with_tokens(forest).filter_map(|(node, tokens)| breach(node, tokens, &values, self.locks.min)).collect()
+    }
+
+    fn undecided(&self, forest: &Forest<'_>, _: &Context) -> Option<Need> {
+        let least_of_cut = if self.per_client { TokenForm::Constant } else { TokenForm::Uuid };
+        let is_cut = |tokens: &Tokens| {
+            tokens.cut().is_some_and(|form| form <= least_of_cut) || tokens.majority(self.most) == Majority::Unknown
+        };
+        with_tokens(forest).any(|(_, tokens)| is_cut(tokens)).then_some(Need::LockValues)
     }
 
     fn needs(&self, known: &Known<'_>) -> Option<Need> {
@@ -147,12 +158,19 @@ impl PatternRule for LockToken {
     }
 }
 
+/// Returns the patterns of locks.
+fn with_tokens<'f>(forest: &'f Forest<'_>) -> impl Iterator<Item = (&'f PatternNode<'f>, &'f Tokens)> {
+    forest.nodes.iter().filter_map(|node| Some((node, node.tokens?)))
+}
+
 /// Returns the violation of a pattern, given all values that no two locks may hold.
 fn breach(node: &PatternNode<'_>, tokens: &Tokens, constants: &HashMap<u64, TokenUse>, min: u64) -> Option<Breach> {
     let (mut shared, mut bad) = (Weight::default(), BadTokens { min, shared: Vec::new() });
-    for (value, uses) in tokens.uses().filter(|(value, _)| constants.contains_key(value)) {
-        shared.merge(uses.locks);
-        bad.shared.push(value);
+    let (known, mut estimated) = (tokens.known(), false);
+    for token in known.iter().filter(|token| constants.contains_key(&token.value)) {
+        shared.merge(token.uses.locks);
+        bad.shared.push(token.value);
+        estimated |= token.estimated;
     }
     let missing = tokens.missing();
     let mut all = missing;
@@ -165,10 +183,11 @@ fn breach(node: &PatternNode<'_>, tokens: &Tokens, constants: &HashMap<u64, Toke
         details.extend([NO_TOKEN.with(DetailValue::Count(missing.keys))]);
     }
     if shared.keys > 0 {
-        details.extend([SHARED.with(DetailValue::Count(shared.keys))]);
+        let field = if estimated { ABOUT_SHARED } else { SHARED };
+        details.extend([field.with(DetailValue::Count(shared.keys))]);
     }
-    if tokens.is_cut() {
-        details.extend([COMPARED.with(DetailValue::Count(tokens.uses().count() as u64))]);
+    if tokens.cut() == Some(TokenForm::Constant) {
+        details.extend([COMPARED.with(DetailValue::Count(known.len() as u64))]);
     }
     // Which locks share a value is not kept: the heaviest key is one of them only if all do.
     let facts = node.facts.as_ref();

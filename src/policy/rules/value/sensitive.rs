@@ -253,7 +253,7 @@ mod tests {
             secrets: Some(&secrets),
             tokens: None,
         };
-        rule.judge(&Forest { nodes: vec![node], strict: false }, &Context::default()).pop()
+        rule.judge(&Forest { nodes: vec![node], ..Forest::default() }, &Context::default()).pop()
     }
 
     #[test]

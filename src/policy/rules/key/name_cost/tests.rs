@@ -37,7 +37,7 @@ fn judge(sums: PatternSums) -> Vec<Breach> {
         node("user:{int}:ä_b{int}:", "ä_b{int}", Some(1), None),
         node("user:{int}:ä_b{int}:näme", "näme", Some(2), Some(sums)),
     ];
-    NameCost { keys: 1000, share: 500 }.judge(&Forest { nodes, strict: false }, &Context::default())
+    NameCost { keys: 1000, share: 500 }.judge(&Forest { nodes, ..Forest::default() }, &Context::default())
 }
 
 /// Returns the suggested names of patterns, one line each, `-` for none. A name in brackets has a tag.
@@ -66,7 +66,7 @@ fn suggested_by(policy: &str, names: &[&str]) -> Vec<String> {
         facts.example = Some(crate::report::Example { db: 0, key, memory: None });
         nodes[parent.unwrap()].facts = Some(facts);
     }
-    let forest = Forest { nodes, strict: false };
+    let forest = Forest { nodes, ..Forest::default() };
     let classifier = Classifier::default();
     let checks = crate::policy::testing::checks(policy);
     let rule = NameCost { keys: 1000, share: 500 };
@@ -157,7 +157,8 @@ fn strings_count_by_length_and_collections_by_their_bytes_in_the_dump() {
 fn patterns_behind_a_crowded_first_level_are_left_out_and_others_say_that_they_are_several() {
     let costly = || Some(sums(Kind::String, 1000, 20_000, 5_000));
     let merged = |nodes| {
-        let found = NameCost { keys: 1000, share: 500 }.judge(&Forest { nodes, strict: false }, &Context::default());
+        let found =
+            NameCost { keys: 1000, share: 500 }.judge(&Forest { nodes, ..Forest::default() }, &Context::default());
         found.iter().map(|breach| breach.details.contains_key("merged")).collect::<Vec<bool>>()
     };
     let behind = vec![node("{*}:", "{*}", None, None), node("{*}:clicks", "clicks", Some(0), costly())];

@@ -20,7 +20,7 @@ fn expiries(name: &str, left: impl Iterator<Item = u64>) -> Expiries {
 
 /// Returns length of the window, keys in it, measured and allowed share.
 fn judge(left: impl Iterator<Item = u64>) -> Option<(u64, u64, u64, u64)> {
-    let breach = storm().of_pattern("page:{int}", &expiries("page", left), NOW)?;
+    let breach = storm().of_pattern("page:{int}", &expiries("page", left), None, NOW)?;
     let value = |name: &str| breach.details[name].value.clone();
     let (DetailValue::Duration(window), DetailValue::Count(keys)) = (value("window"), value("in_window")) else {
         panic!("{breach:?}")
@@ -137,7 +137,7 @@ fn counts_beyond_the_sample_are_marked_as_estimates() {
     let mut rule = storm();
     rule.keys = 10;
     let judge = |rule: &StormRule, left: &mut dyn Iterator<Item = u64>| {
-        rule.of_pattern("a", &expiries("a", left), NOW).unwrap()
+        rule.of_pattern("a", &expiries("a", left), None, NOW).unwrap()
     };
     let breach = judge(&rule, &mut (0..500).map(|n| if n < 100 { 900 } else { 1_000 * n }));
     assert_eq!((breach.measured, breach.keys), (Some(1_000), 500));
@@ -153,7 +153,27 @@ fn counts_beyond_the_sample_are_marked_as_estimates() {
 
 fn instance(patterns: &[(&str, Vec<u64>)]) -> Vec<Breach> {
     let samples: Vec<_> = patterns.iter().map(|(name, left)| expiries(name, left.iter().copied())).collect();
-    let node = |(name, expiries)| PatternNode {
+    let names: Vec<_> = patterns.iter().map(|(name, _)| *name).collect();
+    judge_samples(&names, &samples, None).0
+}
+
+/// Judges these patterns with samples of at most `most` keys each. Returns whether storms may be missed, too.
+fn sampled(patterns: &[(&str, Vec<u64>)], most: usize) -> (Vec<Breach>, bool) {
+    let mut seconds = SecondCounts::new(Millis(i64::try_from(NOW * 1000).unwrap()));
+    let all = patterns.iter().flat_map(|(_, left)| left);
+    all.for_each(|left| seconds.add(Millis(i64::try_from((NOW + left) * 1000).unwrap())));
+    let sample = |(name, left): &(&str, Vec<u64>)| {
+        let mut sample = expiries(name, left.iter().copied());
+        sample.keep(most);
+        sample
+    };
+    let samples: Vec<_> = patterns.iter().map(sample).collect();
+    let names: Vec<_> = patterns.iter().map(|(name, _)| *name).collect();
+    judge_samples(&names, &samples, Some(&seconds))
+}
+
+fn judge_samples(names: &[&str], samples: &[Expiries], seconds: Option<&SecondCounts>) -> (Vec<Breach>, bool) {
+    let node = |(name, expiries): (&&str, _)| PatternNode {
         text: format!("{name}:{{int}}"),
         segment: "{int}",
         varies: true,
@@ -164,9 +184,10 @@ fn instance(patterns: &[(&str, Vec<u64>)]) -> Vec<Breach> {
         secrets: None,
         tokens: None,
     };
-    let nodes = patterns.iter().map(|(name, _)| *name).zip(&samples).map(node).collect();
+    let nodes = names.iter().zip(samples).map(node).collect();
     let context = Context { reference: Some(Millis(i64::try_from(NOW * 1000).unwrap())).into(), ..Context::default() };
-    storm().judge(&Forest { nodes, strict: false }, &context)
+    let forest = Forest { nodes, seconds, ..Forest::default() };
+    (storm().judge(&forest, &context), storm().undecided(&forest, &context).is_some())
 }
 
 const NAMES: [&str; 10] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
@@ -199,6 +220,48 @@ fn small_patterns_with_a_random_offset_pass() {
     assert!(instance(&NAMES.iter().map(batch).collect::<Vec<_>>()).is_empty());
 }
 
+/// Returns keys that expire evenly over some hours, and `at_once` of them in one second.
+fn with_peak(keys: u64, hours: u64, at_once: u64) -> Vec<u64> {
+    let spread = random(keys + hours, hours * 3_600).map(|left| 600 + left).take(usize::try_from(keys).unwrap());
+    spread.chain(std::iter::repeat_n(7_200, usize::try_from(at_once).unwrap())).collect()
+}
+
+#[test]
+fn what_others_leave_of_all_keys_shows_the_storm_of_the_only_sampled_pattern() {
+    let others: Vec<_> = NAMES.iter().map(|&name| (name, with_peak(30, 22, 0))).collect();
+    for (keys, hours, at_once) in [(50_000, 22, 5_000), (200_000, 168, 1_000), (100_000, 24, 1_500)] {
+        let patterns: Vec<_> = others.iter().cloned().chain([("page", with_peak(keys, hours, at_once))]).collect();
+        let (found, _) = sampled(&patterns, 32);
+        let [breach] = &found[..] else { panic!("{keys} {found:?}") };
+        assert_eq!((breach.pattern.as_deref(), breach.keys), (Some("page:{int}"), keys + at_once));
+        let DetailValue::Count(inside) = breach.details["in_window"].value else { panic!("{breach:?}") };
+        assert!((at_once..at_once + 20).contains(&inside) && breach.details.get("sampled").is_none(), "{breach:?}");
+    }
+    let quiet: Vec<_> = others.into_iter().chain([("page", with_peak(100_000, 22, 0))]).collect();
+    assert_eq!(sampled(&quiet, 32), (Vec::new(), false));
+}
+
+#[test]
+fn the_instance_is_judged_by_all_keys_however_small_the_samples() {
+    let patterns = [("page", with_peak(50_000, 168, 2_000)), ("user", with_peak(80_000, 168, 2_000))];
+    let (found, _) = sampled(&patterns, 32);
+    let [breach] = &found[..] else { panic!("{found:?}") };
+    // Those of the patterns whose sample shows a key of the storm.
+    assert!(breach.pattern.is_none() && [52_000, 82_000, 134_000].contains(&breach.keys), "{breach:?}");
+    let DetailValue::Count(inside) = breach.details["in_window"].value else { panic!("{breach:?}") };
+    assert!((4_000..4_020).contains(&inside), "{breach:?}");
+}
+
+#[test]
+fn a_storm_that_samples_may_hide_is_undecided() {
+    // 1,200 keys of one pattern are most of its keys around them, but not 5 % of those of the instance.
+    let busy = with_peak(2_000_000, 11, 0);
+    let (found, undecided) = sampled(&[("page", with_peak(50_000, 168, 1_200)), ("user", busy.clone())], 64);
+    assert!(found.is_empty() && undecided, "{found:?}");
+    let (found, undecided) = sampled(&[("page", with_peak(50_000, 168, 0)), ("user", busy)], 64);
+    assert!(found.is_empty() && !undecided, "nothing stands out: {found:?}");
+}
+
 #[test]
 fn a_spread_that_allows_everything_is_refused() {
     let built = |spread: u64, factor: u64| {
@@ -215,6 +278,6 @@ fn a_spread_that_allows_everything_is_refused() {
     for factor in [1, 2, 10] {
         assert!(built((factor + 1) * 1_000, factor).is_ok());
         let least = StormRule { spread: u32::try_from(factor + 1).unwrap(), factor, ..storm() };
-        assert!(least.of_pattern("page:{int}", &expiring, NOW).is_some(), "{factor}");
+        assert!(least.of_pattern("page:{int}", &expiring, None, NOW).is_some(), "{factor}");
     }
 }

@@ -57,6 +57,11 @@ impl Strings {
 }
 
 fn judge(patterns: &[Strings]) -> Vec<Breach> {
+    judged(patterns).0
+}
+
+/// Returns the objects, and whether some may be missed.
+fn judged(patterns: &[Strings]) -> (Vec<Breach>, bool) {
     let mut patterns = patterns.to_vec();
     patterns.sort_by_key(|strings| strings.pattern);
     let samples: Vec<_> = patterns.iter().map(Strings::sample).collect();
@@ -94,7 +99,8 @@ fn judge(patterns: &[Strings]) -> Vec<Breach> {
     }
     match build(&Params::defaults(META.params)).unwrap() {
         BuiltRule::Pattern(rule) => {
-            rule.judge(&forest, &Context { reference: Some(Millis(0)).into(), ..Context::default() })
+            let context = Context { reference: Some(Millis(0)).into(), ..Context::default() };
+            (rule.judge(&forest, &context), rule.undecided(&forest, &context).is_some())
         }
         other => panic!("{other:?}"),
     }
@@ -111,19 +117,19 @@ fn found(patterns: &[Strings]) -> Vec<(String, Vec<String>)> {
 #[test]
 fn three_names_of_strings_below_an_id_are_an_object() {
     let objects =
-        [strings("user:{int}:age", 0..100), strings("user:{int}:favor", 0..120), strings("user:{int}:name", 0..120)];
+        [strings("user:{int}:age", 0..400), strings("user:{int}:favor", 0..420), strings("user:{int}:name", 0..420)];
     let found = judge(&objects);
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].pattern.as_deref(), Some("user:{int}"));
-    assert_eq!((found[0].keys, found[0].measured, found[0].allowed), (340, Some(3), Some(2)));
-    assert_eq!(found[0].details["ids"].value, DetailValue::Count(120));
+    assert_eq!((found[0].keys, found[0].measured, found[0].allowed), (1_240, Some(3), Some(2)));
+    assert_eq!(found[0].details["ids"].value, DetailValue::Count(420));
     assert_eq!(
         found[0].details["leaves"].value,
         DetailValue::Texts(["age", "favor", "name"].map(str::to_owned).into())
     );
-    assert_eq!(found[0].details["sampled"].value, DetailValue::Count(64));
+    assert_eq!(found[0].details["sampled"].value, DetailValue::Count(256));
     let saves = found[0].saves.unwrap().0;
-    assert!((1..340 * 72).contains(&saves), "{saves}");
+    assert!((1..1_240 * 72).contains(&saves), "{saves}");
 }
 
 #[test]
@@ -136,7 +142,7 @@ fn the_attribute_may_stand_before_the_id() {
         })
     };
     let names = ["age", "favor", "name"].map(str::to_owned).to_vec();
-    for ids in [20, 64, 65, 5_000] {
+    for ids in [20, 256, 257, 5_000] {
         assert_eq!(found(&of(ids)), [("member:{*}:{int}".to_owned(), names.clone())], "{ids}");
     }
     assert!(found(&of(19)).is_empty());
@@ -185,6 +191,23 @@ fn different_businesses_are_no_object() {
     ] {
         assert!(found(&patterns.map(|pattern| strings(pattern, 0..500))).is_empty(), "{patterns:?}");
     }
+}
+
+#[test]
+fn patterns_of_very_different_size_are_undecided() {
+    let of = |most: u64| {
+        judged(&[
+            strings("user:{int}:age", 0..2_000),
+            strings("user:{int}:mobile", 0..2_000),
+            strings("user:{int}:name", 0..most),
+        ])
+    };
+    let (found, undecided) = of(20_000);
+    assert_eq!((found.len(), undecided), (1, false));
+    let (found, undecided) = of(2_000_000);
+    assert_eq!((found.len(), undecided), (0, true));
+    let two = judged(&[strings("user:{int}:age", 0..2_000), strings("user:{int}:name", 0..2_000_000)]);
+    assert_eq!((two.0.len(), two.1), (0, false), "no object in any case");
 }
 
 #[test]

@@ -1,0 +1,190 @@
+//! Number of keys of all patterns that expire in each second.
+//!
+//! The counts are exact, and their sum over all workers does not depend on the order of the keys. They are kept in pages of 1024
+//! seconds, which are allocated when a key expires in them: 4 KiB each. Of more than [`MOST_PAGES`], the earliest are kept, which depends on
+//! the set of keys alone: a page among the earliest of all is among those of each worker, ever since its first key. Later
+//! keys, and those beyond [`MOST_PLACES`], are not counted.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::units::Millis;
+
+/// Seconds of a page.
+const PAGE: u32 = 1024;
+/// Maximum number of pages: 48 days in which keys expire, 16 MiB.
+const MOST_PAGES: usize = 4096;
+/// Maximum number of pages, used or not, from the reference time on: eight years.
+const MOST_PLACES: usize = 1 << 18;
+
+/// Keys that expire in each second.
+#[derive(Debug, Clone)]
+pub struct SecondCounts {
+    /// Number of the first page since 1970, that of the reference time.
+    first: u32,
+    /// Pages from there on, as far as keys expire in them.
+    pages: Vec<Option<Box<[u32; PAGE as usize]>>>,
+    /// Number of pages that are allocated.
+    used: usize,
+    /// Keys were not counted in pages from here on.
+    end: usize,
+}
+
+impl SecondCounts {
+    /// Creates an empty table for keys that expire at `reference` or later.
+    pub fn new(reference: Millis) -> Self {
+        SecondCounts { first: second(reference) / PAGE, pages: Vec::new(), used: 0, end: MOST_PLACES }
+    }
+
+    /// Adds a key that expires at a time.
+    #[inline]
+    pub fn add(&mut self, at: Millis) {
+        let second = second(at);
+        let place = (second / PAGE).wrapping_sub(self.first) as usize;
+        match self.pages.get_mut(place) {
+            Some(Some(page)) => {
+                let count = &mut page[(second % PAGE) as usize];
+                *count = count.saturating_add(1);
+            }
+            _ => self.add_keys(second, 1),
+        }
+    }
+
+    /// Adds keys that expire in a second, with a page for it if there is none.
+    #[cold]
+    fn add_keys(&mut self, second: u32, keys: u32) {
+        let place = (second / PAGE).wrapping_sub(self.first) as usize;
+        if place >= self.end {
+            return;
+        }
+        if self.pages.len() <= place {
+            self.pages.resize(place + 1, None);
+        }
+        let Some(page) = self.pages.get_mut(place) else { return };
+        self.used += usize::from(page.is_none());
+        let count = &mut page.get_or_insert_with(|| Box::new([0; PAGE as usize]))[(second % PAGE) as usize];
+        *count = count.saturating_add(keys);
+        self.drop_latest();
+    }
+
+    /// Drops the latest pages beyond the limit.
+    fn drop_latest(&mut self) {
+        while self.used > MOST_PAGES || self.pages.len() > self.end {
+            let Some(last) = self.pages.pop() else { return };
+            if last.is_some() {
+                self.used -= 1;
+                self.end = self.end.min(self.pages.len());
+            }
+        }
+    }
+
+    /// Adds the keys of another table for the same reference time.
+    pub fn merge(&mut self, other: &SecondCounts) {
+        self.end = self.end.min(other.end);
+        self.drop_latest();
+        other.counts().for_each(|(second, keys)| self.add_keys(second, keys));
+    }
+
+    /// Returns the seconds in which keys expire, ascending, with their number.
+    pub fn counts(&self) -> impl Iterator<Item = (u32, u32)> {
+        let pages = (self.first..).zip(&self.pages).filter_map(|(number, page)| Some((number, page.as_deref()?)));
+        pages.flat_map(|(number, page)| {
+            let seconds = (0..PAGE).map(move |second| number.saturating_mul(PAGE).saturating_add(second));
+            seconds.zip(page.iter().copied()).filter(|(_, keys)| *keys > 0)
+        })
+    }
+
+    /// Returns the first second whose keys may not have been counted.
+    pub fn end(&self) -> u32 {
+        let end = u32::try_from(self.end).unwrap_or(u32::MAX);
+        self.first.saturating_add(end).saturating_mul(PAGE)
+    }
+}
+
+/// Converts a time to seconds; times before 1970 count as 1970.
+pub(super) fn second(at: Millis) -> u32 {
+    u32::try_from(at.0.max(0) / 1000).unwrap_or(u32::MAX)
+}
+
+/// Stored form.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    first: u32,
+    end: usize,
+    counts: Vec<(u32, u32)>,
+}
+
+impl Serialize for SecondCounts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Stored { first: self.first, end: self.end, counts: self.counts().collect() }.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for SecondCounts {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Stored { first, end, counts } = Stored::deserialize(deserializer)?;
+        let mut table = SecondCounts { first, pages: Vec::new(), used: 0, end: end.min(MOST_PLACES) };
+        counts.into_iter().for_each(|(second, keys)| table.add_keys(second, keys));
+        Ok(table)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn table(seconds: &[u32]) -> SecondCounts {
+        let mut table = SecondCounts::new(Millis(5_000));
+        seconds.iter().for_each(|second| table.add(Millis(i64::from(*second) * 1000 + 999)));
+        table
+    }
+
+    #[test]
+    fn keys_are_counted_by_second() {
+        let counts: Vec<_> = table(&[5, 2_000, 5, 1_023, 1_024]).counts().collect();
+        assert_eq!(counts, [(5, 2), (1_023, 1), (1_024, 1), (2_000, 1)]);
+        assert_eq!(table(&[]).counts().count(), 0);
+    }
+
+    #[test]
+    fn times_far_ahead_are_not_counted() {
+        let far = table(&[7, u32::MAX, PAGE * (1 << 18), PAGE * (1 << 18) - 1]);
+        assert_eq!(far.counts().map(|(second, _)| second).collect::<Vec<_>>(), [7, PAGE * (1 << 18) - 1]);
+        assert_eq!(far.end(), PAGE * (1 << 18));
+        let mut table = SecondCounts::new(Millis(i64::MAX));
+        [i64::MIN, 0, i64::MAX].into_iter().for_each(|at| table.add(Millis(at)));
+        assert!(table.counts().count() <= 1);
+    }
+
+    #[test]
+    fn of_too_many_pages_the_earliest_are_kept() {
+        let pages = u32::try_from(MOST_PAGES).unwrap();
+        let seconds: Vec<u32> = (0..pages + 9).map(|page| page * PAGE + 7).collect();
+        let reversed: Vec<u32> = seconds.iter().rev().copied().collect();
+        for seconds in [&seconds, &reversed] {
+            let table = table(seconds);
+            assert_eq!((table.counts().count(), table.used, table.end()), (MOST_PAGES, MOST_PAGES, pages * PAGE));
+        }
+        let (left, right) = seconds.split_at(3_000);
+        let mut merged = table(right);
+        merged.merge(&table(left));
+        assert_eq!(merged.counts().collect::<Vec<_>>(), table(&seconds).counts().collect::<Vec<_>>());
+        assert_eq!(merged.end(), pages * PAGE);
+    }
+
+    proptest! {
+        #[test]
+        fn splitting_and_order_do_not_matter(seconds in prop::collection::vec(5u32..9_000, 0..60), cut in 0usize..60) {
+            let (left, right) = seconds.split_at(cut.min(seconds.len()));
+            let whole = postcard::to_stdvec(&table(&seconds)).unwrap();
+            for (one, other) in [(left, right), (right, left)] {
+                let mut merged = table(one);
+                merged.merge(&table(other));
+                prop_assert_eq!(postcard::to_stdvec(&merged).unwrap(), whole.clone());
+            }
+            let stored: SecondCounts = postcard::from_bytes(&whole).unwrap();
+            prop_assert_eq!(stored.counts().collect::<Vec<_>>(), table(&seconds).counts().collect::<Vec<_>>());
+        }
+    }
+}
