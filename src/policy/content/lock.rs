@@ -35,18 +35,20 @@ mod place;
 mod predictable;
 mod proof;
 mod subjects;
+mod times;
 mod words;
 
 pub use constant::is_constant;
 pub use parts::{has_lock_part, may_have_lock_word};
 pub use place::is_lock_name;
 pub use predictable::is_predictable;
+pub use times::is_stamp;
 pub use words::NAMES;
 
-use place::{Beside, LockPlace, may_be_blocked};
-use predictable::is_date;
+use place::{Beside, LockPlace, may_be_blocked, names_attribute};
 use proof::{is_proof, is_redisson_holder};
 use subjects::STATES;
+use times::is_date;
 use words::{
     BUSY, CHINESE_PROGRAMS, DETAILS, FIELD_ADDITIONS, FIELD_WORDS, HELD, HOLDERS, HOLDING, NO, PERSONS, PROGRAMS, SHUT,
     YES,
@@ -229,11 +231,17 @@ fn string_may_be_lock(record: &Record<'_>, raw: RawValue<'_>, place: LockPlace) 
         return false;
     }
     if !place.is_inner {
-        return true;
+        // A lock that is a thing, such as one of a bicycle.
+        return expires || !names_attribute(record.key);
+    }
+    let is_amount = place.of_funds && !expires && is_number(value) && value != b"1" && !is_time(value);
+    if is_amount || place.of_address && (is_flag || is_number(value) || is_setting(value)) {
+        return false;
     }
     let is_count = is_small && !is_flag && (place.of_stock || place.of_counted && !expires);
     let can_be_locked = place.of_lockable || place.of_person || place.of_thing && !expires;
-    let is_booking = place.of_bookable && (is_small && !is_flag || is_flag && !expires || is_one_of(value, &STATES))
+    let is_booking = place.of_bookable && (is_small && !is_flag || is_one_of(value, &STATES))
+        || place.of_reserved && is_flag && !expires
         || place.of_place && is_person(value);
     // A flag without an expiry is the state of whoever is blocked.
     let may_last = is_flag || is_one_of(value, &BUSY);

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bottom_k::{self, BottomK, SampleEntry};
 use crate::pattern::kept_name;
-use crate::policy::content::lock::{is_constant, is_detail, is_predictable};
+use crate::policy::content::lock::{is_constant, is_detail, is_predictable, is_stamp};
 use crate::policy::content::random;
 use crate::policy::content::serialized::{unboxed, unwrapped};
 use crate::policy::rule::TokenNeeds;
@@ -204,7 +204,10 @@ impl LockValue {
                     let form = form(&unboxed(text));
                     let text_of = scalar.trim_ascii();
                     let says_nothing = || is_constant(text_of, record.key) || is_predictable(text_of, record);
-                    has_token = is_token(&&*scalar) && !(form == TokenForm::Constant && says_nothing());
+                    // Its digits look random, and are a date.
+                    let is_date = || is_stamp(text_of, record.expires_at);
+                    let is_bad = if form == TokenForm::Constant { says_nothing() } else { is_date() };
+                    has_token = is_token(&&*scalar) && !is_bad;
                     value = LockValue::Token { id: value_id(form, hash(VALUE_SEED ^ length, text)), form };
                 }
                 ValuePart::Pair(field, text) => {

@@ -1,10 +1,13 @@
 //! Place of the word `lock` among the segments of a name.
 
 use super::subjects::{
-    BOOKABLE, CLOSED, COMPOUNDS, COUNTED, DEVICES, GAME_THINGS, GAMES, KEPT, LOCKABLE, LOGINS, MEASURES, PARTIES,
-    PEOPLE, PLACES, PROPERTIES, SETTINGS, THINGS, WORK,
+    ATTRIBUTES, BOOKABLE, CLOSED, COMPOUNDS, COUNTED, DEVICES, FUNDS, GAME_THINGS, GAMES, GUARDED, KEPT, LOCKABLE,
+    LOCKED_OUT, LOGINS, MEASURES, PARTIES, PEOPLE, PLACES, PROPERTIES, SETTINGS, THINGS, TRADED, WORK,
 };
 use super::words::{EXCLUSIONS, NAMES, SURE_NAMES};
+use std::net::Ipv4Addr;
+use std::str::FromStr;
+
 use crate::policy::content::{is_one_of, words_of};
 use crate::policy::environments::is_environment;
 
@@ -23,6 +26,12 @@ pub struct LockPlace {
     pub of_bookable: bool,
     /// True if that is so, or if the segment before it is one of the other [PLACES] and an id follows.
     pub of_place: bool,
+    /// True if a flag without an expiry says that what stands before it is reserved.
+    pub of_reserved: bool,
+    /// True if the address of somebody who may be locked out follows, perhaps behind a word such as `hit`.
+    pub of_address: bool,
+    /// True if the segment before it names money that may be locked in an account.
+    pub of_funds: bool,
     /// True if a segment names something that is counted.
     pub of_counted: bool,
     /// True if that is the segment before or after it.
@@ -89,13 +98,20 @@ impl LockPlace {
             {
                 let Some(before) = before else { return LockPlace::default() };
                 let of_bookable = is_one_of(before, &BOOKABLE);
+                let of_place = of_bookable || is_one_of(before, &PLACES) && is_id(after);
+                let follows = rest.clone().next().filter(|_| is_word_of(after, LOCKED_OUT));
                 return LockPlace {
                     is_inner: true,
-                    of_lockable: is_one_of(before, &LOCKABLE) || is_one_of(after, &LOCKABLE),
+                    of_lockable: is_one_of(before, &LOCKABLE)
+                        || is_one_of(after, &LOCKABLE)
+                        || is_word_of(before, GUARDED),
+                    of_reserved: of_place && !is_one_of(before, &TRADED),
+                    of_address: is_address(after) || follows.is_some_and(is_address),
+                    of_funds: is_word_of(before, FUNDS) && is_id(after),
                     of_person: is_one_of(before, &PEOPLE),
                     of_thing: is_one_of(before, &THINGS),
                     of_bookable,
-                    of_place: of_bookable || is_one_of(before, &PLACES) && is_id(after),
+                    of_place,
                     of_counted: segments().any(|segment| is_one_of(segment, &COUNTED)),
                     of_stock: is_one_of(before, &COUNTED) || is_one_of(after, &COUNTED),
                     ..LockPlace::between(names, before, after, rest)
@@ -187,6 +203,7 @@ pub fn names_state(name: &[u8]) -> bool {
         || place.of_person
         || place.of_thing
         || place.of_place
+        || place.of_address
         || beside.login
         || beside.measure
         || may_be_blocked(name)
@@ -204,6 +221,33 @@ fn names_blockable<'n>(subject: &[u8], mut segments: impl Iterator<Item = &'n [u
 /// Returns whether a text is one of the words between blanks, in whatever case.
 fn is_word_of(text: &[u8], words: &str) -> bool {
     words.split_ascii_whitespace().any(|word| text.eq_ignore_ascii_case(word.as_bytes()))
+}
+
+/// Returns whether a segment is an IPv4 or e-mail address.
+fn is_address(segment: &[u8]) -> bool {
+    let text = std::str::from_utf8(segment).unwrap_or_default();
+    let is_mail = |(name, host): (&str, &str)| {
+        !name.is_empty()
+            && host.contains('.')
+            && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-".contains(&byte))
+    };
+    Ipv4Addr::from_str(text).is_ok() || text.split_once('@').is_some_and(is_mail)
+}
+
+/// Returns whether a name is that of an attribute of a lock that is a thing: `lock:7:battery`.
+pub fn names_attribute(name: &[u8]) -> bool {
+    let mut segments = segments_of(name);
+    let is_first = segments.next().is_some_and(|first| is_one_of(first, &[b"lock", b"locks"]));
+    let mut last = None;
+    let mut ids = 0;
+    for segment in segments {
+        match last.replace(segment) {
+            Some(id) if !is_id(id) => return false,
+            Some(_) => ids += 1,
+            None => {}
+        }
+    }
+    is_first && ids > 0 && last.is_some_and(|last| is_word_of(last, ATTRIBUTES))
 }
 
 fn is_id(segment: &[u8]) -> bool {

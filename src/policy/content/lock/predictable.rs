@@ -6,8 +6,9 @@
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::str::FromStr;
 
+use super::is_number;
 use super::place::names_state;
-use super::{MILLIS_DIGITS, TIME_DIGITS, is_number, is_time};
+use super::times::{is_clock, is_date, is_epoch, is_stamp};
 use crate::policy::content::{is_one_of, words_of};
 use crate::record::Record;
 use crate::units::Millis;
@@ -16,11 +17,9 @@ use crate::units::Millis;
 const LONGEST: usize = 64;
 /// Most digits of a number beside a time, such as a counter of threads.
 const SHORT_NUMBER: usize = 2;
-/// Milliseconds between the time in a lock and its expiry, at most.
-const TWO_DAYS: u64 = 2 * 24 * 60 * 60 * 1000;
 
 /// Names that pools give their threads, in lower case, with `#` for a number.
-const THREADS: [&str; 28] = [
+const THREADS: [&str; 43] = [
     "thread-#",
     "pool-#-thread-#",
     "http-nio-#-exec-#",
@@ -49,7 +48,25 @@ const THREADS: [&str; 28] = [
     "reactor-http-epoll-#",
     "virtual-#",
     "mainthread",
+    "epolleventloopgroup-#-#",
+    "lettuce-nioeventloop-#-#",
+    "lettuce-epolleventloop-#-#",
+    "lettuce-eventexecutorloop-#-#",
+    "redisson-netty-#-#",
+    "redisson-timer-#-#",
+    "reactor-tcp-nio-#",
+    "reactor-tcp-epoll-#",
+    "boundedelastic-#",
+    "dubboserverhandler-#.#.#.#:#-thread-#",
+    "dubboclienthandler-#.#.#.#:#-thread-#",
+    "dubbo-protocol-#-thread-#",
+    "consumemessagethread_#",
+    "threadpoolexecutor-#_#",
+    "goroutine #",
 ];
+
+/// Beginnings of threads as Java and Python show them, in lower case, each with its end: `Thread[main,5,main]`, `Thread-5 (worker)`.
+const SHOWN_THREADS: [(&str, &str); 3] = [("thread[", "]"), ("virtualthread[#", ""), ("thread-# (", ")")];
 
 /// Words that stand for a token in an example or that a bug leaves, and words that may stand beside them.
 const PLACEHOLDERS: [&[u8]; 18] = [
@@ -78,7 +95,7 @@ const ADDITIONS: [&[u8]; 11] =
 /// Returns whether a value is made of nothing random. Behind what may be blocked or reserved, a time or an address may say since when or
 /// by whom, so it is none there.
 pub fn is_predictable(value: &[u8], lock: &Record<'_>) -> bool {
-    let is_made_of = || is_date(value) || has_time(value, lock.expires_at) || is_address(value);
+    let is_made_of = || is_date(value) || is_clock(value) || has_time(value, lock.expires_at) || is_address(value);
     value.len() <= LONGEST && (is_thread(value) || is_placeholder(value) || is_made_of() && !names_state(lock.key))
 }
 
@@ -86,49 +103,13 @@ pub fn is_predictable(value: &[u8], lock: &Record<'_>) -> bool {
 fn has_time(value: &[u8], expires_at: Option<Millis>) -> bool {
     let (mut times, mut others) = (0, 0);
     for piece in value.split(|byte| b":_-".contains(byte)) {
-        match is_time_near(piece, expires_at) {
+        match is_epoch(piece, expires_at) || is_stamp(piece, expires_at) {
             true => times += 1,
             false if is_number(piece) && piece.len() <= SHORT_NUMBER => others += 1,
             false => return false,
         }
     }
     times == 1 && others <= 1
-}
-
-/// Returns whether a text is a time in milliseconds, in seconds with a fraction, or in seconds near the expiry. Without one, ten digits
-/// may be any number of 32 bits.
-fn is_time_near(text: &[u8], expires_at: Option<Millis>) -> bool {
-    let (seconds, fraction) = text.split_at_checked(TIME_DIGITS).unwrap_or((text, &[]));
-    match fraction {
-        [] => {
-            let millis =
-                std::str::from_utf8(seconds).ok().and_then(|text| text.parse::<u64>().ok()).map(|at| at * 1000);
-            let is_near = |(at, Millis(end)): (u64, Millis)| end.unsigned_abs().abs_diff(at) <= TWO_DAYS;
-            is_time(seconds) && millis.zip(expires_at).is_some_and(is_near)
-        }
-        [b'.', digits @ ..] => is_time(seconds) && is_number(digits),
-        _ => text.len() == MILLIS_DIGITS && is_time(text),
-    }
-}
-
-/// Returns whether a value is a date of this century, with or without a time: `2026-11-27 22:13:20`, `2026-11-27T22:13:20.123Z`.
-pub(super) fn is_date(value: &[u8]) -> bool {
-    let Some((date, time)) = value.split_first_chunk::<10>() else { return false };
-    let is_part = |part: &[u8]| is_number(part);
-    let [b'2', b'0', y1, y2, mark, m1, m2, other, d1, d2] = date else { return false };
-    let is_day = mark == other
-        && b"-/.".contains(mark)
-        && is_part(&[*y1, *y2])
-        && matches!((m1, m2), (b'0', b'1'..=b'9') | (b'1', b'0'..=b'2'))
-        && matches!((d1, d2), (b'0'..=b'2', b'0'..=b'9') | (b'3', b'0' | b'1'));
-    let is_time = || match time {
-        [b' ' | b'T', h1, h2, b':', m1, m2, rest @ ..] => {
-            is_part(&[*h1, *h2, *m1, *m2])
-                && rest.iter().all(|byte| byte.is_ascii_digit() || b":.,+-ZT ".contains(byte))
-        }
-        _ => false,
-    };
-    is_day && (time.is_empty() || is_time())
 }
 
 /// Returns whether a value is an IPv4 address, with or without a port.
@@ -148,7 +129,8 @@ fn is_thread(value: &[u8]) -> bool {
             _ => name.push(char::from(byte.to_ascii_lowercase())),
         }
     }
-    THREADS.contains(&name.as_str())
+    let is_shown = |(start, end): &(&str, &str)| name.starts_with(start) && name.ends_with(end);
+    THREADS.contains(&name.as_str()) || SHOWN_THREADS.iter().any(is_shown)
 }
 
 /// Returns whether a value consists of words for a token: `requestId`, `my_random_value`, `this is lock`.
@@ -189,6 +171,19 @@ mod tests {
             "2023-11-14T22:13:20+08:00",
             "2023/11/14 22:13",
             "2023-11-14",
+            "Tue Nov 14 22:13:20 UTC 2023",
+            "2023年11月14日",
+            "20231114221320",
+            "20231114221320123",
+            "20231114221320-7",
+            "22:13:20",
+            "Thread[main,5,main]",
+            "Thread[#21,pool-1-thread-1,5,main]",
+            "VirtualThread[#22]/runnable@ForkJoinPool-1-worker-1",
+            "Thread-5 (worker)",
+            "lettuce-nioEventLoop-4-1",
+            "DubboServerHandler-10.0.0.3:20880-thread-12",
+            "ThreadPoolExecutor-0_0",
             "10.0.0.3",
             "10.0.0.3:8080",
             "http-nio-8080-exec-1",
@@ -205,7 +200,9 @@ mod tests {
             "LOCK_TOKEN",
         ] {
             for name in ["lock:order:1", "shop:lock:order:1", "shop:order:lock:1", "redis_lock:order:1"] {
-                assert!(says(name, value, Some(EXPIRY)) && says(name, value, None), "{name} {value}");
+                // Without an expiry, digits may be the number of an order.
+                let needs_expiry = value.starts_with("20231114");
+                assert!(says(name, value, Some(EXPIRY)) && says(name, value, None) != needs_expiry, "{name} {value}");
             }
         }
         assert!(says("lock:order:1", "1700000000", Some(EXPIRY)) && says("lock:order:1", "1700000000:1", Some(EXPIRY)));
@@ -230,8 +227,11 @@ mod tests {
             "1999999999999999",
             "2023-11-14-order",
             "2023-13-14",
-            "20231114221320",
+            "20231014221320",
+            "20231114221360",
             "9700000000037",
+            "1700000000123456",
+            "1700000000123456789",
             "pool-1-thread-7@host-7",
             "worker-12",
             "订单服务实例",

@@ -62,7 +62,7 @@ pub const THINGS: [&[u8]; 20] = [
 ];
 
 /// Segments before `lock` of what people reserve, sign or close: a flag, a state or the id of who has it is no token.
-pub const BOOKABLE: [&[u8]; 41] = [
+pub const BOOKABLE: [&[u8]; 56] = [
     b"mic",
     b"seat",
     b"bed",
@@ -104,11 +104,40 @@ pub const BOOKABLE: [&[u8]; 41] = [
     "工位".as_bytes(),
     "展位".as_bytes(),
     "合同".as_bytes(),
+    b"classroom",
+    "铺位".as_bytes(),
+    "卧铺".as_bytes(),
+    "舱位".as_bytes(),
+    "摊位".as_bytes(),
+    "病床".as_bytes(),
+    "病房".as_bytes(),
+    "客房".as_bytes(),
+    "包房".as_bytes(),
+    "会议室".as_bytes(),
+    "教室".as_bytes(),
+    "柜子".as_bytes(),
+    "储物柜".as_bytes(),
+    "停车位".as_bytes(),
+    "桌位".as_bytes(),
 ];
 
 /// Segments before `lock` of other places that people reserve. The words have other meanings (`db:table:lock:orders`), so a value is
 /// taken for the person who reserved the place only if the place has a number (`table:lock:7`).
-pub const PLACES: [&[u8]; 7] = [b"table", b"desk", b"court", b"spot", b"lane", b"pitch", b"bay"];
+pub const PLACES: [&[u8]; 13] = [
+    b"table",
+    b"desk",
+    b"court",
+    b"spot",
+    b"lane",
+    b"pitch",
+    b"bay",
+    b"locker",
+    b"carriage",
+    b"appointment",
+    "车厢".as_bytes(),
+    "挂号".as_bytes(),
+    "球场".as_bytes(),
+];
 
 /// States of what can be booked.
 pub const STATES: [&[u8]; 35] = [
@@ -148,6 +177,26 @@ pub const STATES: [&[u8]; 35] = [
     "维修中".as_bytes(),
     "已入住".as_bytes(),
 ];
+
+/// Segments before `lock` that are also words for what is traded or kept in databases, so that a flag behind them may be any lock.
+pub const TRADED: [&[u8]; 1] = [b"spot"];
+
+/// Segments before `lock` of attempts that are counted and guarded, after too many of which somebody is locked out.
+pub const GUARDED: &str = "mfa 2fa totp passcode attempt attempts cooldown penalty lockout ban banned bruteforce brute-force brute_force \
+    ratelimit rate-limit rate_limit ratelimiter throttle 限流 封禁 风控";
+
+/// Words between `lock` and the address of whoever is locked out: `fcb:lock:hit:10.0.0.3`.
+pub const LOCKED_OUT: &str = "ip ips hit hits fail fails failed failure attempt attempts login signin ban banned block blocked user users email mail \
+    account acct client visitor reset-password reset_password";
+
+/// Segments of money that is locked in an account, before `lock`: without an expiry, any number there is an amount.
+pub const FUNDS: &str = "wallet wallets staking stake escrow deposit deposits margin collateral pledge vesting savings vault treasury asset assets \
+    钱包 质押 保证金 押金 存款 资金 余额";
+
+/// Segments behind `lock` and an id of attributes of a lock that is a thing: `lock:7:battery`.
+pub const ATTRIBUTES: &str = "battery rssi signal voltage temperature online offline firmware hardware mac imei iccid sn serial bluetooth ble model brand vendor \
+    name alias nickname pin passcode pwd passwd password code keypad fingerprint fingerprints card cards bind bound binding gateway alarm angle position gps \
+    location 电量 信号 在线 固件 型号 名称 别名 密码 指纹 绑定";
 
 /// Segments of people, who may be locked out. A flag behind them may just as well be a lock that serialises their requests.
 pub const PEOPLE: [&[u8]; 4] = [b"user", b"member", b"customer", b"admin"];
@@ -280,7 +329,7 @@ pub const GAME_THINGS: &str = "item equip equipment gear weapon armor armour pet
 /// Segments behind `lock` of measures that are kept beside locks: a fencing token may never expire.
 pub const MEASURES: &str = "fencing fence fencing_token fencing-token fencingToken version ver ttl timeout expire expires expiry expiration deadline until duration interval time at \
     timestamp switch enable enabled enabling count counter counters cnt num total retry retries attempt attempts fail fails failed failure \
-    failures limit threshold rate ratio status state states stats stat metrics epoch seq sequence revision generation waiters waiting \
+    latch countdownlatch count_down_latch count-down-latch semaphore permits failures limit threshold rate ratio status state states stats stat metrics epoch seq sequence revision generation waiters waiting \
     版本 版本号 过期时间 超时 超时时间 开关 次数 重试 重试次数 计数 总数 上限 阈值 状态 统计";
 
 /// Segments behind `lock` of settings, which may also be what a lock is about: `lock:config:refresh`.

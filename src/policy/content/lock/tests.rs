@@ -7,6 +7,7 @@ use crate::rdb::value_type::ValueType;
 use crate::units::Millis;
 
 mod proved;
+mod reserved;
 
 fn string(name: &str, value: &str, expires: bool) -> bool {
     bytes(name, value.as_bytes(), expires)
