@@ -303,7 +303,8 @@ LOCK_TYPES = ("string", "hash")
 def lock_missing(key: Key) -> bool:
     spellings = (b"lock", b"Lock", b"LOCK")
     parts = b":".join(segments(key.name)).split(b":", LEVELS - 1)
-    return not key.ends and key.type in LOCK_TYPES and any(part in spellings for part in parts[:-1])
+    is_lock = any(part in spellings for part in parts[:-1]) and not names_queue(parts)
+    return not key.ends and key.type in LOCK_TYPES and is_lock
 
 
 # Words of persistent data, which may be the last segment, too, and of caches.
@@ -448,9 +449,25 @@ def class_of_kept(parts: list[bytes], at: int) -> str | None:
     return "persistent" if measures_cache(parts[first + 1 :]) else "cache"
 
 
+# Libraries for jobs: the name of a queue follows, whatever it means elsewhere.
+JOB_LIBRARIES = (b"bull", b"bullmq", b"asynq", b"queues")
+PURPOSES = b"session sessions mutex queue queues counter counters rate tmp temp".split()
+PURPOSES += [word.encode() for word in ("会话", "锁", "队列", "计数")]
+
+
+def names_queue(parts: list[bytes]) -> bool:
+    """Returns whether a name is that of a library for jobs, with the name of a queue that is a word for a purpose."""
+    lower = [part.lower() for part in parts]
+    at = 1 if lower[0] in JOB_LIBRARIES else 2 if lower[:2] in ([b"resque", b"queue"], [b"rq", b"queue"]) else len(lower)
+    words = (b"lock", b"cache", "缓存".encode())
+    return any(part in PURPOSES or any(word in part for word in words) for part in lower[at : at + 1])
+
+
 def platform_class(key: Key) -> str | None:
     """Returns the class of a key under platform: that of its leftmost word, but for locks, caches of persistent data, settings of caches."""
     parts = b":".join(segments(key.name)).split(b":", LEVELS - 1)
+    if names_queue(parts):
+        return None
     if key.type in LOCK_TYPES and b"lock" in parts[:-1]:
         return "lock"
     for at, part in enumerate(parts):

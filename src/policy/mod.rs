@@ -25,6 +25,7 @@ mod explain;
 pub mod file;
 pub mod forest;
 pub mod harmless;
+mod job_queues;
 mod key_view;
 mod labels;
 pub mod matcher;

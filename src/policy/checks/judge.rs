@@ -8,13 +8,31 @@ use crate::pattern::name::KeyName;
 use crate::pattern::shape::IdByte;
 use crate::pattern::slot::untagged;
 use crate::policy::content::lock::{LockName, has_lock_part, may_have_lock_word};
-use crate::policy::dictionary::Matched;
+use crate::policy::dictionary::{Matched, TtlClass};
+use crate::policy::job_queues::QueueName;
 use crate::policy::key_view::KeyView;
 use crate::policy::name_pass::Violations;
 use crate::policy::rules::key::empty_segment;
 use crate::rdb::payload::Payload;
 use crate::record::{Kind, Record};
 use crate::units::Bytes;
+
+/// Removes what the name of a queue matches at any level: it says neither what the key is nor its type.
+fn leave_out_queue(queue: QueueName, classes: &[TtlClass], targets: &mut Vec<PatternTarget>) {
+    // The first of these is that of the word for queues before the name.
+    let (mut is_first_class, mut is_first_type) = (queue == QueueName::Queues, queue == QueueName::Queues);
+    let may_be_of_queues = |class: u16| classes.get(usize::from(class)).is_some_and(|class| !class.required);
+    targets.retain(|target| match target {
+        PatternTarget::ClassAnywhere(class) => std::mem::take(&mut is_first_class) && may_be_of_queues(*class),
+        PatternTarget::Expected(_) | PatternTarget::ExpectedSpelling(_) => std::mem::take(&mut is_first_type),
+        PatternTarget::Lock | PatternTarget::Rule(_) | PatternTarget::CompoundCache(_) => false,
+        PatternTarget::Entry(_)
+        | PatternTarget::Class(_)
+        | PatternTarget::Budget(_)
+        | PatternTarget::Exemption(_)
+        | PatternTarget::Failing(_) => true,
+    });
+}
 
 impl Checks {
     /// Checks a key against every rule. `pattern` must come from the classifier of the run.
@@ -307,8 +325,12 @@ impl Checks {
     fn match_pattern(&self, name: &KeyName<'_>, named: &mut NameJudged) {
         named.unmatch();
         self.matcher.find(name, &mut named.targets);
+        let queue = QueueName::of(name);
+        if let Some(queue) = queue {
+            leave_out_queue(queue, &self.context.classes, &mut named.targets);
+        }
         let names_lock = || named.targets.iter().any(|target| self.is_about_locks(*target));
-        if !self.lock_parts.is_empty() && has_lock_part(name) && !names_lock() {
+        if !self.lock_parts.is_empty() && queue.is_none() && has_lock_part(name) && !names_lock() {
             named.targets.extend_from_slice(&self.lock_parts);
             named.matched.lock_name = LockName::Part;
         }
