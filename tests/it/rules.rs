@@ -18,7 +18,9 @@ const HEAD: &str = "# Rules
 Reference of all rules: the demand of each, its reason, its parameters, and examples. `rdblens rules` lists them, and
 `rdblens rules ID` shows one of these chapters in the terminal, in English or, with `--lang zh`, in Chinese.
 [policy.md](policy.md) explains how to configure them, [standards.md](standards.md) lists the standards that they come from. Two
-severities in a cell: the preset sets the rule twice, with different limits. This page is generated from the program.
+severities in a cell: the preset sets the rule twice, with different limits. Rules that
+[compare samples](policy.md#rules-that-compare-samples) of very large patterns are not evaluated if these are too small to tell. This page is
+generated from the program.
 
 ";
 
