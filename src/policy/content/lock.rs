@@ -1,33 +1,38 @@
 //! Recognition of distributed locks among keys that have `lock` in their names.
 //!
 //! The word alone does not make a lock: `iot:device:lock:7` describes the lock of a door, `user:login:lock:7` says that an account is
-//! locked, `stock:lock:sku:7` counts goods that are reserved. What a key holds decides:
+//! locked, `stock:lock:sku:7` counts reserved goods. The value and the segments around the word decide. A value that is random, or that
+//! cannot be read, is never a reason against a lock.
 //!
-//! - A **hash** is a lock if its fields name a holder: one `uuid:thread` with a count, as Redisson writes it (several with a `mode`), or only
-//!   names that consist of words such as `owner`, `token`, `expire`, `at`. A part of the name of the key is no holder, nor is an amount.
-//! - A **string** is a lock unless it shows something else: an object in JSON that names no holder, a number with decimals, a version, numbers
-//!   or ids with commas between them, a URL, a text of several words, or more than 512 bytes. If `lock` is not the first segment, it may be a
-//!   state or property of what stands before it: a flag that says no, a flag or number beside a word such as `login` or `device`, or
-//!   behind `user`, a number behind `stock` or `seat`, one without expiry in a name with such a word, a property such as
-//!   `lock:status` or `lock:screen`, whoever has what people reserve or sign (`house:lock:7` is `u8812`) or its state (`contract:lock:7` is
-//!   `signed`), words without expiry that say nothing of a holder (`shop:lock:theme` is `dark`, `policy:lock:7` is `UNDER_REVIEW`), a flag
-//!   without expiry of who may be blocked or what is closed (`driver:lock:7`, `hr:payroll:lock:202611`).
-//!   A whole number of up to six digits other than 1 is an amount, a version or a count wherever its subject stands before `lock`
-//!   (`ad:budget:lock:7`, `skin:lock:7`); only behind the name of a system, and before a word (`shop:lock:order:7`), may it be
-//!   the number of a process or thread. Longer ones may be times. Such numbers and properties are no locks behind `mutex` and `dlock` either,
-//!   which have other meanings, too; all other names of locks mean nothing else.
+//! A **hash** is a lock if its fields name a holder:
 //!
-//! As the **last** segment (`order:7:lock`) the word is mostly a property of the segment before it. There, two values are [proof] of
-//! a lock: a string with a UUID or another token as libraries write them, and a hash with a random holder and its count. A string in
-//! a name with a thing that can be locked (`room:12:lock`) is none. Names that mean nothing else (`job:7:distlock`) need no proof
-//! there, but flags and numbers may be settings and counters of the locks.
+//! - one field `uuid:thread` with a count, as Redisson writes it, or several with a `mode`;
+//! - or only fields whose names consist of words such as `owner`, `token`, `expire`, `at`. A part of the key's name is no holder, nor is an
+//!   amount.
 //!
-//! As a [part](parts) of a segment (`order_lock:7`, `订单锁:7`) the word needs the same proof, at any level.
+//! A **string** is a lock unless it is one of the following:
 //!
-//! What is kept **beside** a lock has its word behind `lock`, also behind it as the first segment: `lock:order:fencing:7` is 33,
-//! `lock:switch:order` is on.
+//! - data, whatever the name is: JSON that names no holder, a number with decimals, a version, numbers or ids with commas between them, a
+//!   URL, more than 512 bytes;
+//! - something kept beside locks, named behind the word: `lock:order:fencing:7` is 33, `lock:switch:order` is `on`, `lock:7:battery` is 77,
+//!   a property such as `lock:status` or `lock:screen`;
+//! - a whole number of up to six digits other than 1 whose subject stands before the word, since it is an amount, a version or a count:
+//!   `ad:budget:lock:7`. In `shop:lock:order:7` the subject follows, and the number may be that of a process or thread. Longer numbers may
+//!   be times;
+//! - a state of what stands before the word, which only [`LockPosition::Inner`] has: a flag that says no; a flag or number beside `login`,
+//!   `device` or `user`; a number behind `stock`, `seat` or `wallet`; the person who has reserved something (`house:lock:7` is `u8812`), or
+//!   its state (`contract:lock:7` is `signed`); without an expiry, a flag of somebody who is blocked or something that is closed
+//!   (`driver:lock:7`, `hr:payroll:lock:202611`), and words that name no holder (`shop:lock:theme` is `dark`); a flag or word before an
+//!   address (`gw:lock:10.0.0.9` is `blocked`); a text of several words.
 //!
-//! A value that is random, or that cannot be read, is never a reason against a lock.
+//! `mutex` and `dlock` have other meanings, too: behind them, short numbers and properties are no locks either. All other names of
+//! locks mean nothing else.
+//!
+//! As the **last** segment (`order:7:lock`) the word is mostly a property of the segment before it, and as a [part](parts) of a segment
+//! (`order_lock:7`, `订单锁:7`) it has many meanings. There, only two values are [proof] of a lock: a string with a UUID or another token as
+//! libraries write them, and a hash with a random holder and its count. A string in a name with a thing that can be locked (`room:12:lock`) is
+//! none. Names that mean nothing else (`job:7:distlock`) need no proof as the last segment, but flags and numbers there may be settings and
+//! counters of the locks.
 
 mod constant;
 mod parts;
@@ -45,7 +50,7 @@ pub use predictable::is_predictable;
 pub use times::is_stamp;
 pub use words::NAMES;
 
-use place::{Beside, LockPlace, may_be_blocked, names_attribute};
+use place::{Beside, Hints, LockPlace, LockPosition, may_be_blocked, names_attribute};
 use proof::{is_proof, is_redisson_holder};
 use subjects::STATES;
 use times::is_date;
@@ -99,8 +104,10 @@ impl LockName {
     }
 }
 
-/// Returns whether a key named like a lock may be one: by its type, by what it holds, and not as a helper of a lock. Redisson keeps a key
-/// for each reader of a read-write lock, which has the reader in its name and always holds 1, and one for the result of each unlocking.
+/// Returns whether a key named like a lock may be one, by its type and value.
+///
+/// Helpers of Redisson are none: the key of each reader of a read-write lock (`{lock:7}:uuid:31:rwlock_timeout:1`), which always holds 1,
+/// the counter of a fenced lock (`redisson_lock_token:{lock:7}`), and the result of each unlocking (`redisson_unlock_latch:{lock:7}:…`).
 pub fn may_be_lock(record: &Record<'_>) -> bool {
     may_be_lock_at(record, LockPlace::of(record.key))
 }
@@ -109,7 +116,7 @@ fn may_be_lock_at(record: &Record<'_>, place: LockPlace) -> bool {
     let may_hold_lock = match (record.kind, record.raw) {
         (Kind::String, Some(raw)) => string_may_be_lock(record, raw, place),
         (Kind::Hash, Some(raw)) => hash_may_be_lock(record, raw, place),
-        (kind, _) => !place.needs_proof && matches!(kind, Kind::String | Kind::Hash),
+        (kind, _) => !place.needs_proof() && matches!(kind, Kind::String | Kind::Hash),
     };
     // The counter of a fenced lock never expires: its numbers may only grow.
     let is_helper = memchr::memmem::find(record.key, b":rwlock_timeout:").is_some()
@@ -120,7 +127,7 @@ fn may_be_lock_at(record: &Record<'_>, place: LockPlace) -> bool {
 }
 
 fn hash_may_be_lock(record: &Record<'_>, raw: RawValue<'_>, place: LockPlace) -> bool {
-    let is_settings = place.is_bare_last && place.is_property;
+    let is_settings = place.position == LockPosition::SureLast && place.has(Hints::PROPERTY);
     if is_settings || record.length.is_some_and(|length| length > MOST_FIELDS) {
         return false;
     }
@@ -130,19 +137,21 @@ fn hash_may_be_lock(record: &Record<'_>, raw: RawValue<'_>, place: LockPlace) ->
         let ValuePart::Pair(field, value) = part else { return };
         pairs += 1;
         let counts = is_number(value)
-            && match (place.is_part, place.needs_proof) {
-                (true, _) => is_redisson_holder(field),
-                (false, true) => has_random(examined(field)),
-                (false, false) => is_holder(field, record.key),
+            && match place.position {
+                LockPosition::Part => is_redisson_holder(field),
+                LockPosition::Last => has_random(examined(field)),
+                LockPosition::Prefix | LockPosition::Inner | LockPosition::Exclusion | LockPosition::SureLast => {
+                    is_holder(field, record.key)
+                }
             };
         counted += usize::from(counts);
         has_mode |= field == b"mode";
-        let holds = counts || !place.needs_proof && says_holder(field, value, record.key);
+        let holds = counts || !place.needs_proof() && says_holder(field, value, record.key);
         names_holder |= holds;
         suits &= holds || is_of_lock(field);
     });
     // Only the readers of a lock are several.
-    pairs == 0 && !place.needs_proof || suits && names_holder && (counted <= 1 || has_mode)
+    pairs == 0 && !place.needs_proof() || suits && names_holder && (counted <= 1 || has_mode)
 }
 
 /// Returns whether a field and its value say who holds a lock: `owner`, `lockedByClientId`. A part of the name of the key is no holder, nor
@@ -193,63 +202,103 @@ fn string_may_be_lock(record: &Record<'_>, raw: RawValue<'_>, place: LockPlace) 
     if record.length.is_some_and(|length| length > LONGEST as u64) {
         return false;
     }
-    let Some(value) = raw.short_string(LONGEST) else { return !place.needs_proof };
+    let Some(value) = raw.short_string(LONGEST) else { return !place.needs_proof() };
     let scalar = unwrapped(&value);
-    let value = scalar.trim_ascii();
-    if place.needs_proof && (place.of_thing || !is_proof(value)) {
+    let value = LockText::of(scalar.trim_ascii(), record);
+    if place.needs_proof() && (place.has(Hints::THING) || !is_proof(value.text)) {
         return false;
     }
-    match value {
+    match value.text {
         [b'{', members @ .., b'}'] if members.contains(&b':') => return names_holder(members),
-        [b'[', .., b']'] => return has_random(examined(value)),
+        [b'[', .., b']'] => return has_random(examined(value.text)),
         _ => {}
     }
-    let expires = record.expires_at.is_some();
-    // A long id without an expiry is that of whoever has the place, not a token.
-    if place.of_place && !expires && is_long_id(value) {
+    // A long id without an expiry is that of the person who has the place, `seat:lock:7` = `20261101001`, and no token.
+    if place.has(Hints::PLACE) && !value.expires && is_long_id(value.text) {
         return false;
     }
-    if has_random(examined(value)) {
-        return true;
+    has_random(examined(value.text))
+        || !(looks_like_data(value.text)
+            || is_beside_locks(&value, record.key, place)
+            || is_state(&value, record.key, place))
+}
+
+/// Text of a string that may be a lock.
+struct LockText<'v> {
+    text: &'v [u8],
+    /// True if the key expires.
+    expires: bool,
+    /// True if the text is a word for no, such as `0` or `open`.
+    says_no: bool,
+    /// True if it is a word for yes or no.
+    is_flag: bool,
+    /// True if it is a whole number that is too short for a time.
+    is_small: bool,
+}
+
+impl<'v> LockText<'v> {
+    fn of(text: &'v [u8], record: &Record<'_>) -> Self {
+        let says_no = is_one_of(text, &NO);
+        LockText {
+            text,
+            expires: record.expires_at.is_some(),
+            says_no,
+            is_flag: says_no || is_one_of(text, &YES),
+            is_small: is_number(text) && text.len() < TIME_DIGITS,
+        }
     }
-    if is_decimal(value)
-        || is_version(value)
-        || are_numbers(value)
-        || are_ids(value)
-        || memchr::memmem::find(value, b"://").is_some()
-    {
+}
+
+/// Returns whether a text is data that no holder leaves, whatever the name of the key is.
+fn looks_like_data(text: &[u8]) -> bool {
+    is_decimal(text)
+        || is_version(text)
+        || are_numbers(text)
+        || are_ids(text)
+        || memchr::memmem::find(text, b"://").is_some()
+}
+
+/// Returns whether a value is kept beside locks: a property, an amount, a setting or a counter.
+fn is_beside_locks(value: &LockText<'_>, name: &[u8], place: LockPlace) -> bool {
+    let &LockText { text, expires, is_flag, .. } = value;
+    let is_property = place.has(Hints::PROPERTY) && !(is_flag && expires);
+    let is_switch_or_counter = || is_flag || text.is_empty() || is_number(text) && !is_time(text);
+    is_property
+        || place.has(Hints::SUBJECT) && is_figure(text)
+        || is_kept_beside(text, name, expires)
+        || place.position == LockPosition::SureLast && is_switch_or_counter()
+        || place.position == LockPosition::Prefix && !expires && names_attribute(name)
+}
+
+/// Returns whether a value is the state of what stands before the word: reserved, closed, counted, blocked.
+fn is_state(value: &LockText<'_>, name: &[u8], place: LockPlace) -> bool {
+    if !matches!(place.position, LockPosition::Inner | LockPosition::SureLast) {
         return false;
     }
-    let (is_small, says_no) = (is_number(value) && value.len() < TIME_DIGITS, is_one_of(value, &NO));
-    let is_flag = says_no || is_one_of(value, &YES);
-    let is_property = place.is_property && !(is_flag && expires);
-    if is_property || place.has_subject && is_figure(value) || is_kept_beside(value, record.key, expires) {
-        return false;
-    }
-    // A switch or a counter of the locks.
-    if place.is_bare_last && (is_flag || value.is_empty() || is_number(value) && !is_time(value)) {
-        return false;
-    }
-    if !place.is_inner {
-        // A lock that is a thing, such as one of a bicycle.
-        return expires || !names_attribute(record.key);
-    }
-    let is_amount = place.of_funds && !expires && is_number(value) && value != b"1" && !is_time(value);
-    if is_amount || place.of_address && (is_flag || is_number(value) || is_setting(value)) {
-        return false;
-    }
-    let is_count = is_small && !is_flag && (place.of_stock || place.of_counted && !expires);
-    let can_be_locked = place.of_lockable || place.of_person || place.of_thing && !expires;
-    let is_booking = place.of_bookable && (is_small && !is_flag || is_one_of(value, &STATES))
-        || place.of_reserved && is_flag && !expires
-        || place.of_place && is_person(value);
-    // A flag without an expiry is the state of whoever is blocked.
-    let may_last = is_flag || is_one_of(value, &BUSY);
-    let is_lasting =
-        || place.has_subject && is_one_of(value, &SHUT) || may_last && (can_be_locked || may_be_blocked(record.key));
-    let is_state = says_no || (is_small || is_flag) && can_be_locked || is_booking || !expires && is_lasting();
-    let is_setting = !is_flag && !expires && is_setting(value);
-    !(is_count || is_state || is_setting || is_prose(value))
+    let &LockText { text, expires, says_no, is_flag, is_small } = value;
+    let is_figure = is_small && !is_flag;
+    let names_none = || is_setting(text);
+    is_prose(text)
+        || says_no
+        || place.has(Hints::LOCKABLE | Hints::PERSON) && (is_small || is_flag)
+        || place.has(Hints::STOCK) && is_figure
+        || place.has(Hints::ADDRESS) && (is_flag || is_number(text) || names_none())
+        || place.has(Hints::BOOKABLE) && (is_figure || is_one_of(text, &STATES))
+        || place.has(Hints::PLACE) && is_person(text)
+        || !expires && (is_lasting_state(value, name, place) || !is_flag && names_none())
+}
+
+/// Returns whether a value without an expiry is a state that lasts until somebody changes it.
+fn is_lasting_state(value: &LockText<'_>, name: &[u8], place: LockPlace) -> bool {
+    let &LockText { text, is_flag, is_small, .. } = value;
+    let may_last = is_flag || is_one_of(text, &BUSY);
+    let can_be_locked = || place.has(Hints::LOCKABLE | Hints::PERSON | Hints::THING);
+    place.has(Hints::THING) && (is_small || is_flag)
+        || place.has(Hints::COUNTED) && is_small && !is_flag
+        || place.has(Hints::FUNDS) && is_number(text) && text != b"1" && !is_time(text)
+        || place.has(Hints::RESERVED) && is_flag
+        || place.has(Hints::SUBJECT) && is_one_of(text, &SHUT)
+        || may_last && (can_be_locked() || may_be_blocked(name))
 }
 
 /// Returns whether a value is what the words behind `lock` say that is kept beside a lock: a number of it, whether something is on, a
@@ -261,7 +310,7 @@ fn is_kept_beside(value: &[u8], name: &[u8], expires: bool) -> bool {
     let is_measure = is_number || is_date(value);
     let says_something = is_measure || says_no || !expires && (is_one_of(value, &SHUT) || is_setting(value));
     if !says_something && (expires || !is_flag) {
-        return false; // common case: who holds the lock
+        return false; // common case: any holder of the lock
     }
     let beside = Beside::of(name);
     beside.measure && is_measure

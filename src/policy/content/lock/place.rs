@@ -6,47 +6,82 @@ use super::subjects::{
 };
 use super::words::{EXCLUSIONS, NAMES, SURE_NAMES};
 use std::net::Ipv4Addr;
+use std::ops::BitOr;
 use std::str::FromStr;
 
 use crate::policy::content::{is_one_of, words_of};
 use crate::policy::environments::is_environment;
 
-/// Place of the word `lock` in a name.
+/// Position of the word among the segments of a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LockPosition {
+    /// First segment, a prefix that the standards agree on: `lock:order:7`. Also stands for names of locks other than `lock` between
+    /// segments, and for names without the word.
+    #[default]
+    Prefix,
+    /// Between two segments: `shop:lock:order:7`.
+    Inner,
+    /// Between two segments, and one of the [`EXCLUSIONS`]: `course:mutex:cs101`.
+    Exclusion,
+    /// Last segment: `order:7:lock`.
+    Last,
+    /// Last segment, in a spelling that means nothing but locks: `job:7:distlock`.
+    SureLast,
+    /// Part of a segment: `order_lock:7`.
+    Part,
+}
+
+/// Hints of the other segments at what the key may be if it is no lock: a set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Hints(u16);
+
+impl Hints {
+    /// The subject of the lock stands before the word, rather than only an environment and the name of a system.
+    pub const SUBJECT: Hints = Hints(1);
+    /// The segment before or after the word names something that can be locked: `login`, `device`.
+    pub const LOCKABLE: Hints = Hints(1 << 1);
+    /// The segment before the word names a person: `user`.
+    pub const PERSON: Hints = Hints(1 << 2);
+    /// The segment before the word names something that people reserve, sign or close: `seat`, `contract`.
+    pub const BOOKABLE: Hints = Hints(1 << 3);
+    /// The segment before the word is [bookable](Hints::BOOKABLE), or one of the other [`PLACES`] before an id: `table:lock:7`.
+    pub const PLACE: Hints = Hints(1 << 4);
+    /// The segment before the word names a [place](Hints::PLACE) that is hardly traded: a flag without an expiry says that it is taken.
+    pub const RESERVED: Hints = Hints(1 << 5);
+    /// The address of somebody who may be locked out follows, perhaps behind a word such as `hit`.
+    pub const ADDRESS: Hints = Hints(1 << 6);
+    /// The segment before the word names money that may be locked in an account: `wallet`.
+    pub const FUNDS: Hints = Hints(1 << 7);
+    /// Any segment names something that is counted: `stock`.
+    pub const COUNTED: Hints = Hints(1 << 8);
+    /// The segment before or after the word names something that is counted.
+    pub const STOCK: Hints = Hints(1 << 9);
+    /// The segment after the word names a property, and only ids or people follow (`lock:status:7`), or a property is the only name behind
+    /// it (`lock:8812:firmware`).
+    pub const PROPERTY: Hints = Hints(1 << 10);
+    /// The segment before the word names a thing that has a lock, such as `room`; if the position is last or part, any segment does.
+    pub const THING: Hints = Hints(1 << 11);
+
+    /// Returns the hints if a condition holds, otherwise none.
+    fn when(self, holds: bool) -> Hints {
+        if holds { self } else { Hints::default() }
+    }
+}
+
+impl BitOr for Hints {
+    type Output = Hints;
+
+    fn bitor(self, other: Hints) -> Hints {
+        Hints(self.0 | other.0)
+    }
+}
+
+/// Position of the word `lock` in a name, with the hints of the other segments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LockPlace {
-    /// True if a segment stands before it. As the first segment it is a prefix that the standards agree on.
-    pub is_inner: bool,
-    /// True if what it is the lock of stands before it, rather than only an environment and the name of a system.
-    pub has_subject: bool,
-    /// True if the segment before or after it names something that can be locked.
-    pub of_lockable: bool,
-    /// True if the segment before it names a person.
-    pub of_person: bool,
-    /// True if the segment before it names something that people reserve, sign or close.
-    pub of_bookable: bool,
-    /// True if that is so, or if the segment before it is one of the other [PLACES] and an id follows.
-    pub of_place: bool,
-    /// True if a flag without an expiry says that what stands before it is reserved.
-    pub of_reserved: bool,
-    /// True if the address of somebody who may be locked out follows, perhaps behind a word such as `hit`.
-    pub of_address: bool,
-    /// True if the segment before it names money that may be locked in an account.
-    pub of_funds: bool,
-    /// True if a segment names something that is counted.
-    pub of_counted: bool,
-    /// True if that is the segment before or after it.
-    pub of_stock: bool,
-    /// True if the segment after it names a property, and only ids or people follow, or if one names it behind nothing but ids
-    /// (`lock:8812:firmware`).
-    pub is_property: bool,
-    /// True if only a value that nothing but a lock holds makes the key one: no segment stands after the word, or it is a part of one.
-    pub needs_proof: bool,
-    /// True if the word is a part of a segment.
-    pub is_part: bool,
-    /// True if no segment stands after it, and it means nothing but locks.
-    pub is_bare_last: bool,
-    /// True if the segment before it, or if it needs proof any segment, names a thing that has a lock.
-    pub of_thing: bool,
+    /// Position of the word.
+    pub position: LockPosition,
+    hints: Hints,
 }
 
 /// Values other than locks that the segments behind the word `lock` announce.
@@ -54,7 +89,8 @@ pub struct LockPlace {
 pub struct Beside {
     /// True if one names a measure of locks, such as `fencing` or `ttl`.
     pub measure: bool,
-    /// True if that is so, or if one names a setting, and none names work that a lock may be about.
+    /// True if one names a measure or a setting, and none names work that a lock may be about: `lock:switch:order`, not
+    /// `lock:config:refresh`.
     pub detail: bool,
     /// True if the word is the first segment, and the one after it is about logging in.
     pub login: bool,
@@ -85,8 +121,17 @@ impl Beside {
 }
 
 impl LockPlace {
-    /// Finds the word in a name. All is false if it is absent, the first segment, or behind another name of locks. Behind
-    /// one of the [EXCLUSIONS], only `has_subject` and `is_property` are set.
+    /// Returns whether the other segments give one of these hints.
+    pub fn has(self, hints: Hints) -> bool {
+        self.hints.0 & hints.0 != 0
+    }
+
+    /// Returns whether only a value that nothing but a holder writes makes the key a lock.
+    pub fn needs_proof(self) -> bool {
+        matches!(self.position, LockPosition::Last | LockPosition::Part)
+    }
+
+    /// Finds the word in a name.
     pub fn of(name: &[u8]) -> LockPlace {
         let segments = || segments_of(name);
         let (mut before, mut earlier): (Option<&[u8]>, Option<&[u8]>) = (None, None);
@@ -97,30 +142,19 @@ impl LockPlace {
                 && let Some(after) = rest.next()
             {
                 let Some(before) = before else { return LockPlace::default() };
-                let of_bookable = is_one_of(before, &BOOKABLE);
-                let of_place = of_bookable || is_one_of(before, &PLACES) && is_id(after);
-                let follows = rest.clone().next().filter(|_| is_word_of(after, LOCKED_OUT));
-                return LockPlace {
-                    is_inner: true,
-                    of_lockable: is_one_of(before, &LOCKABLE)
-                        || is_one_of(after, &LOCKABLE)
-                        || is_word_of(before, GUARDED),
-                    of_reserved: of_place && !is_one_of(before, &TRADED),
-                    of_address: is_address(after) || follows.is_some_and(is_address),
-                    of_funds: is_word_of(before, FUNDS) && is_id(after),
-                    of_person: is_one_of(before, &PEOPLE),
-                    of_thing: is_one_of(before, &THINGS),
-                    of_bookable,
-                    of_place,
-                    of_counted: segments().any(|segment| is_one_of(segment, &COUNTED)),
-                    of_stock: is_one_of(before, &COUNTED) || is_one_of(after, &COUNTED),
-                    ..LockPlace::between(names, before, after, rest)
-                };
+                let is_counted = |segment: &[u8]| is_one_of(segment, &COUNTED);
+                let hints = Hints::COUNTED.when(segments().any(is_counted))
+                    | Hints::STOCK.when(is_counted(before) || is_counted(after))
+                    | hints_before(before, after)
+                    | hints_after(after, rest.clone().next())
+                    | hints_between(names, before, after, rest);
+                return LockPlace { position: LockPosition::Inner, hints };
             }
             if is_one_of(segment, &EXCLUSIONS)
                 && let (Some(before), Some(after)) = (before, rest.clone().next())
             {
-                return LockPlace::between(names, before, after, rest.skip(1));
+                let hints = hints_between(names, before, after, rest.skip(1));
+                return LockPlace { position: LockPosition::Exclusion, hints };
             }
             if is_lock_name(segment) && rest.clone().next().is_some() {
                 return LockPlace::default();
@@ -129,15 +163,13 @@ impl LockPlace {
             (earlier, before) = (before, Some(segment));
         }
         match before {
-            Some(last) if is_one_of(last, &SURE_NAMES) => LockPlace {
-                is_inner: true,
-                is_bare_last: true,
-                is_property: earlier.is_some_and(|before| is_one_of(before, &SETTINGS)),
-                ..LockPlace::default()
-            },
+            Some(last) if is_one_of(last, &SURE_NAMES) => {
+                let is_setting = earlier.is_some_and(|before| is_one_of(before, &SETTINGS));
+                LockPlace { position: LockPosition::SureLast, hints: Hints::PROPERTY.when(is_setting) }
+            }
             Some(last) if is_lock_name(last) => {
                 let of_thing = |segment: &[u8]| is_one_of(segment, &LOCKABLE) || is_one_of(segment, &THINGS);
-                LockPlace { needs_proof: true, of_thing: segments().any(of_thing), ..LockPlace::default() }
+                LockPlace { position: LockPosition::Last, hints: Hints::THING.when(segments().any(of_thing)) }
             }
             _ => LockPlace::default(),
         }
@@ -148,29 +180,44 @@ impl LockPlace {
         let names_thing =
             |word: &[u8]| is_one_of(word, &LOCKABLE) || is_one_of(word, &THINGS) || is_word_of(word, DEVICES);
         let of_thing = segments_of(name).any(|segment| names_thing(segment) || words_of(segment).any(names_thing));
-        LockPlace { needs_proof: true, is_part: true, of_thing, ..LockPlace::default() }
+        LockPlace { position: LockPosition::Part, hints: Hints::THING.when(of_thing) }
     }
+}
 
-    /// Returns what the segments around the word say, given the number of names before it and the segments behind `after`.
-    fn between<'n>(
-        names: usize,
-        before: &[u8],
-        after: &[u8],
-        mut rest: impl Iterator<Item = &'n [u8]> + Clone,
-    ) -> LockPlace {
-        let is_property = |segment: &[u8]| is_one_of(segment, &PROPERTIES);
-        let follows = |segment: &[u8]| is_id(segment) || is_one_of(segment, &PEOPLE);
-        LockPlace {
-            has_subject: names > 1 || is_id(after) && rest.clone().all(is_id),
-            is_property: is_one_of(before, &SETTINGS)
-                || is_one_of(after, &COMPOUNDS)
-                || is_property(after) && rest.clone().all(follows)
-                || is_id(after)
-                    && rest.find(|segment| !is_id(segment)).is_some_and(is_property)
-                    && rest.next().is_none(),
-            ..LockPlace::default()
-        }
-    }
+/// Returns the hints of the segment before the word, given the one behind it.
+fn hints_before(before: &[u8], after: &[u8]) -> Hints {
+    let is_bookable = is_one_of(before, &BOOKABLE);
+    let is_place = is_bookable || is_one_of(before, &PLACES) && is_id(after);
+    Hints::LOCKABLE.when(is_one_of(before, &LOCKABLE) || is_word_of(before, GUARDED))
+        | Hints::PERSON.when(is_one_of(before, &PEOPLE))
+        | Hints::THING.when(is_one_of(before, &THINGS))
+        | Hints::BOOKABLE.when(is_bookable)
+        | Hints::PLACE.when(is_place)
+        | Hints::RESERVED.when(is_place && !is_one_of(before, &TRADED))
+        | Hints::FUNDS.when(is_word_of(before, FUNDS) && is_id(after))
+}
+
+/// Returns the hints of the segment behind the word, given the next one.
+fn hints_after(after: &[u8], next: Option<&[u8]>) -> Hints {
+    let is_behind_word = is_word_of(after, LOCKED_OUT) && next.is_some_and(is_address);
+    Hints::LOCKABLE.when(is_one_of(after, &LOCKABLE)) | Hints::ADDRESS.when(is_address(after) || is_behind_word)
+}
+
+/// Returns the hints of the segments around the word together, given the number of names before it and the segments behind `after`.
+fn hints_between<'n>(
+    names: usize,
+    before: &[u8],
+    after: &[u8],
+    mut rest: impl Iterator<Item = &'n [u8]> + Clone,
+) -> Hints {
+    let is_property = |segment: &[u8]| is_one_of(segment, &PROPERTIES);
+    let follows = |segment: &[u8]| is_id(segment) || is_one_of(segment, &PEOPLE);
+    let has_subject = names > 1 || is_id(after) && rest.clone().all(is_id);
+    let is_of_property = is_one_of(before, &SETTINGS)
+        || is_one_of(after, &COMPOUNDS)
+        || is_property(after) && rest.clone().all(follows)
+        || is_id(after) && rest.find(|segment| !is_id(segment)).is_some_and(is_property) && rest.next().is_none();
+    Hints::SUBJECT.when(has_subject) | Hints::PROPERTY.when(is_of_property)
 }
 
 /// Returns the segments of a name, without braces around them.
@@ -199,11 +246,7 @@ pub fn may_be_blocked(name: &[u8]) -> bool {
 /// Returns whether a name is about the state of something, so that a value may say since when it is locked or from where.
 pub fn names_state(name: &[u8]) -> bool {
     let (place, beside) = (LockPlace::of(name), Beside::of(name));
-    place.of_lockable
-        || place.of_person
-        || place.of_thing
-        || place.of_place
-        || place.of_address
+    place.has(Hints::LOCKABLE | Hints::PERSON | Hints::THING | Hints::PLACE | Hints::ADDRESS)
         || beside.login
         || beside.measure
         || may_be_blocked(name)
