@@ -295,7 +295,7 @@ fn is_lasting_state(value: &LockText<'_>, name: &[u8], place: LockPlace) -> bool
     let can_be_locked = || place.has(Hints::LOCKABLE | Hints::PERSON | Hints::THING);
     place.has(Hints::THING) && (is_small || is_flag)
         || place.has(Hints::COUNTED) && is_small && !is_flag
-        || place.has(Hints::FUNDS) && is_number(text) && text != b"1" && !is_time(text)
+        || place.has(Hints::FUNDS) && is_amount(text)
         || place.has(Hints::RESERVED) && is_flag
         || place.has(Hints::SUBJECT) && is_one_of(text, &SHUT)
         || may_last && (can_be_locked() || may_be_blocked(name))
@@ -342,6 +342,11 @@ fn is_version(value: &[u8]) -> bool {
 fn is_figure(value: &[u8]) -> bool {
     let digits = value.strip_prefix(b"-").unwrap_or(value);
     is_number(digits) && digits.len() <= FIGURE_DIGITS && value != b"1"
+}
+
+/// Returns whether a value may be an amount of money: a whole number that is neither the 1 of a plain lock nor a time.
+fn is_amount(value: &[u8]) -> bool {
+    is_number(value) && value.len() < MILLIS_DIGITS && value != b"1" && !is_time(value)
 }
 
 /// Returns whether a value consists of numbers with commas between them, such as coordinates.

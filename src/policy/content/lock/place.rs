@@ -188,7 +188,7 @@ impl LockPlace {
 fn hints_before(before: &[u8], after: &[u8]) -> Hints {
     let is_bookable = is_one_of(before, &BOOKABLE);
     let is_place = is_bookable || is_one_of(before, &PLACES) && is_id(after);
-    Hints::LOCKABLE.when(is_one_of(before, &LOCKABLE) || is_word_of(before, GUARDED))
+    Hints::LOCKABLE.when(is_one_of(before, &LOCKABLE) || is_word_of(before, GUARDED) && is_id(after))
         | Hints::PERSON.when(is_one_of(before, &PEOPLE))
         | Hints::THING.when(is_one_of(before, &THINGS))
         | Hints::BOOKABLE.when(is_bookable)

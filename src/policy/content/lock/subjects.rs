@@ -181,16 +181,16 @@ pub const STATES: [&[u8]; 35] = [
 /// Segments before `lock` that are also words for what is traded or kept in databases, so that a flag behind them may be any lock.
 pub const TRADED: [&[u8]; 1] = [b"spot"];
 
-/// Segments before `lock` of attempts that are counted and guarded, after too many of which somebody is locked out.
-pub const GUARDED: &str = "mfa 2fa totp passcode attempt attempts cooldown penalty lockout ban banned bruteforce brute-force brute_force \
+/// Segments before `lock` and an id of what is guarded against too many attempts, after which somebody is locked out.
+pub const GUARDED: &str = "mfa 2fa totp passcode attempts cooldown penalty lockout ban banned bruteforce brute-force brute_force \
     ratelimit rate-limit rate_limit ratelimiter throttle 限流 封禁 风控";
 
 /// Words between `lock` and the address of whoever is locked out: `fcb:lock:hit:10.0.0.3`.
-pub const LOCKED_OUT: &str = "ip ips hit hits fail fails failed failure attempt attempts login signin ban banned block blocked user users email mail \
-    account acct client visitor reset-password reset_password";
+pub const LOCKED_OUT: &str =
+    "ip ips hit hits fail fails failed failure attempt attempts login signin ban banned block blocked";
 
 /// Segments of money that is locked in an account, before `lock`: without an expiry, any number there is an amount.
-pub const FUNDS: &str = "wallet wallets staking stake escrow deposit deposits margin collateral pledge vesting savings vault treasury asset assets \
+pub const FUNDS: &str = "wallet wallets staking stake escrow deposit deposits margin collateral pledge vesting savings \
     钱包 质押 保证金 押金 存款 资金 余额";
 
 /// Segments behind `lock` and an id of attributes of a lock that is a thing: `lock:7:battery`.
@@ -329,7 +329,7 @@ pub const GAME_THINGS: &str = "item equip equipment gear weapon armor armour pet
 /// Segments behind `lock` of measures that are kept beside locks: a fencing token may never expire.
 pub const MEASURES: &str = "fencing fence fencing_token fencing-token fencingToken version ver ttl timeout expire expires expiry expiration deadline until duration interval time at \
     timestamp switch enable enabled enabling count counter counters cnt num total retry retries attempt attempts fail fails failed failure \
-    latch countdownlatch count_down_latch count-down-latch semaphore permits failures limit threshold rate ratio status state states stats stat metrics epoch seq sequence revision generation waiters waiting \
+    latch countdownlatch count_down_latch count-down-latch failures limit threshold rate ratio status state states stats stat metrics epoch seq sequence revision generation waiters waiting \
     版本 版本号 过期时间 超时 超时时间 开关 次数 重试 重试次数 计数 总数 上限 阈值 状态 统计";
 
 /// Segments behind `lock` of settings, which may also be what a lock is about: `lock:config:refresh`.

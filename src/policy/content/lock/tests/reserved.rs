@@ -20,6 +20,9 @@ fn whoever_is_locked_out_is_no_lock() {
     }
     for (name, value) in [
         ("rate:lock:usd", "1"),
+        ("exam:attempt:lock:7", "1"),
+        ("api:ratelimit:lock:refill:7", "1"),
+        ("api:lock:user:ann@corp.example.com", "1"),
         ("svc:lock:node:10.0.0.9", "1"),
         ("gw:lock:10.0.0.9", "processing"),
         ("gw:lock:10.0.0.9", "host-7"),
@@ -88,8 +91,9 @@ fn money_and_latches_are_no_locks() {
             "{name}"
         );
     }
+    assert!(string("lock:semaphore:create:7", "42", true) && string("wallet:lock:8", "20261128030000", false));
     assert!(string("wallet:lock:order:8", "15000000", false) && string("shop:order:lock:8", "15000000", false));
-    for name in ["sample:lock:countdownlatch:g1", "lock:latch:7", "job:lock:semaphore:7"] {
+    for name in ["sample:lock:countdownlatch:g1", "lock:latch:7", "job:lock:count_down_latch:7"] {
         assert!(!string(name, "3", false) && !string(name, "3", true), "{name}");
     }
 }
