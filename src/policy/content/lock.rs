@@ -44,7 +44,7 @@ mod times;
 mod words;
 
 pub use constant::is_constant;
-pub use parts::{has_lock_part, may_have_lock_word};
+pub use parts::{has_lock_part, may_have_lock_part, may_have_lock_word};
 pub use place::is_lock_name;
 pub use predictable::is_predictable;
 pub use times::is_stamp;

@@ -33,7 +33,7 @@ const BEHIND: [&[u8]; 17] = [
 
 /// Returns whether a name may have a word for a lock in it, whatever stands around it.
 #[inline]
-fn may_have_lock_part(name: &[u8]) -> bool {
+pub fn may_have_lock_part(name: &[u8]) -> bool {
     let ends = memchr::memchr3_iter(b'k', b'K', LAST_OF_CHINESE, name);
     ends.map(|last| name.get(..=last).unwrap_or_default()).any(|text| {
         text.last_chunk::<4>().is_some_and(|word| word.eq_ignore_ascii_case(b"lock"))
