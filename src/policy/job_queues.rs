@@ -27,8 +27,12 @@ pub enum QueueName {
 impl QueueName {
     /// Finds the name of a queue that means something else in other names; `None` without one.
     pub fn of(name: &KeyName<'_>) -> Option<QueueName> {
-        let mut segments = name.segments().map(|(segment, _)| segment).skip_while(|segment| is_environment(segment));
-        let first = segments.next()?;
+        let mut segments = name.segments().map(|(segment, _)| segment);
+        let mut first = segments.next()?;
+        while !may_be_library(first) {
+            // Hardly any name begins with an environment.
+            first = segments.next().filter(|_| is_environment(first))?;
+        }
         let (place, queue) = match () {
             () if is_one_of(first, &LIBRARIES) => (QueueName::Library, segments.next()?),
             () if first.eq_ignore_ascii_case(QUEUES) => (QueueName::Queues, segments.next()?),
@@ -42,6 +46,11 @@ impl QueueName {
         let is_compound = || text.to_ascii_lowercase().contains("cache") || text.contains("缓存");
         (is_usual_prefix(text) || may_have_lock_part(queue) || is_compound()).then_some(place)
     }
+}
+
+/// Returns false only if a segment is none of the first segments of libraries, by its first letter: many names are tested.
+fn may_be_library(segment: &[u8]) -> bool {
+    segment.first().is_some_and(|first| matches!(first | 0x20, b'a' | b'b' | b'q' | b'r'))
 }
 
 #[cfg(test)]

@@ -5,12 +5,16 @@
 //! the set of keys alone: a page among the earliest of all is among those of each worker, ever since its first key. Later
 //! keys, and those beyond [`MOST_PLACES`], are not counted.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::units::Millis;
 
 /// Seconds of a page.
 const PAGE: u32 = 1024;
+/// Seconds of a block: at least as many as the longest window that is searched for.
+const BLOCK: u32 = 64;
 /// Maximum number of pages: 48 days in which keys expire, 16 MiB.
 const MOST_PAGES: usize = 4096;
 /// Maximum number of pages, used or not, from the reference time on: eight years.
@@ -86,11 +90,51 @@ impl SecondCounts {
 
     /// Returns the seconds in which keys expire, ascending, with their number.
     pub fn counts(&self) -> impl Iterator<Item = (u32, u32)> {
-        let pages = (self.first..).zip(&self.pages).filter_map(|(number, page)| Some((number, page.as_deref()?)));
-        pages.flat_map(|(number, page)| {
+        self.counts_within(0..u32::MAX)
+    }
+
+    /// Returns the seconds of a span in which keys expire, ascending, with their number.
+    pub fn counts_within(&self, span: Range<u32>) -> impl Iterator<Item = (u32, u32)> {
+        let place = |second: u32| (second / PAGE).saturating_sub(self.first) as usize;
+        let skipped = place(span.start).min(self.pages.len());
+        let pages = self.pages.iter().enumerate().skip(skipped).take_while({
+            let last = place(span.end);
+            move |(at, _)| *at <= last
+        });
+        let first = self.first;
+        pages.filter_map(|(at, page)| Some((at, page.as_deref()?))).flat_map(move |(at, page)| {
+            let number = first.saturating_add(u32::try_from(at).unwrap_or(u32::MAX));
             let seconds = (0..PAGE).map(move |second| number.saturating_mul(PAGE).saturating_add(second));
-            seconds.zip(page.iter().copied()).filter(|(_, keys)| *keys > 0)
+            let span = span.clone();
+            seconds.zip(page.iter().copied()).filter(move |(second, keys)| *keys > 0 && span.contains(second))
         })
+    }
+
+    /// Returns the spans of time around all windows of up to [`BLOCK`] seconds with at least this many keys, and `margin` seconds before
+    /// and after these; ascending and apart. Most snapshots have few such windows, so that few seconds need a closer look.
+    pub fn busy_spans(&self, least: u64, margin: u32) -> Vec<Range<u32>> {
+        let mut spans: Vec<Range<u32>> = Vec::new();
+        // Start and keys of the block before.
+        let mut before = (0, 0);
+        let pages = (self.first..).zip(&self.pages).filter_map(|(number, page)| Some((number, page.as_deref()?)));
+        for (number, page) in pages {
+            for (place, block) in (0u32..).zip(page.as_chunks::<{ BLOCK as usize }>().0) {
+                let start = number.saturating_mul(PAGE).saturating_add(place * BLOCK);
+                let keys = block.iter().fold(0, |sum: u64, &keys| sum + u64::from(keys));
+                let joined = if start.checked_sub(BLOCK) == Some(before.0) { before.1 } else { 0 };
+                let first = if joined > 0 { before.0 } else { start };
+                before = (start, keys);
+                if keys + joined < least {
+                    continue;
+                }
+                let span = first.saturating_sub(margin)..start.saturating_add(BLOCK).saturating_add(margin);
+                match spans.last_mut().filter(|last| last.end >= span.start) {
+                    Some(last) => last.end = span.end,
+                    None => spans.push(span),
+                }
+            }
+        }
+        spans
     }
 
     /// Returns the first second whose keys may not have been counted.
@@ -110,20 +154,27 @@ pub(super) fn second(at: Millis) -> u32 {
 struct Stored {
     first: u32,
     end: usize,
-    counts: Vec<(u32, u32)>,
+    /// Offset of each page from the first one, and its counts: most take one byte.
+    pages: Vec<(usize, Vec<u32>)>,
 }
 
 impl Serialize for SecondCounts {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Stored { first: self.first, end: self.end, counts: self.counts().collect() }.serialize(serializer)
+        let pages = self.pages.iter().enumerate().filter_map(|(place, page)| Some((place, page.as_ref()?.to_vec())));
+        Stored { first: self.first, end: self.end, pages: pages.collect() }.serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for SecondCounts {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Stored { first, end, counts } = Stored::deserialize(deserializer)?;
+        let Stored { first, end, pages } = Stored::deserialize(deserializer)?;
         let mut table = SecondCounts { first, pages: Vec::new(), used: 0, end: end.min(MOST_PLACES) };
-        counts.into_iter().for_each(|(second, keys)| table.add_keys(second, keys));
+        for (place, counts) in pages {
+            let place = u32::try_from(place).unwrap_or(u32::MAX);
+            let start = first.saturating_add(place).saturating_mul(PAGE);
+            let counts = (start..).zip(counts).take(PAGE as usize).filter(|(_, keys)| *keys > 0);
+            counts.for_each(|(second, keys)| table.add_keys(second, keys));
+        }
         Ok(table)
     }
 }
@@ -174,6 +225,25 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn busy_spans_hold_all_full_windows(
+            seconds in prop::collection::vec(prop_oneof![5u32..400, 900u32..2_100, 50_000u32..50_100], 0..60), length in 1u32..=BLOCK,
+            least in 1u64..12, margin in 0u32..100,
+        ) {
+            let table = table(&seconds);
+            let spans = table.busy_spans(least, margin);
+            prop_assert!(spans.iter().zip(spans.iter().skip(1)).all(|(one, next)| one.end < next.start));
+            for start in 0..2_200u32 {
+                let inside = seconds.iter().filter(|second| (start..start + length).contains(second)).count() as u64;
+                let around = start.saturating_sub(margin)..start + length + margin;
+                let is_in = |span: &Range<u32>| {
+                    let keys: Vec<_> = seconds.iter().filter(|second| around.contains(second)).collect();
+                    keys.into_iter().all(|second| span.contains(second))
+                };
+                prop_assert!(inside < least || spans.iter().any(is_in), "{start}");
+            }
+        }
+
         #[test]
         fn splitting_and_order_do_not_matter(seconds in prop::collection::vec(5u32..9_000, 0..60), cut in 0usize..60) {
             let (left, right) = seconds.split_at(cut.min(seconds.len()));

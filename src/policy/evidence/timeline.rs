@@ -53,6 +53,15 @@ pub struct TimeWindow {
     pub around: KeyEstimate,
 }
 
+/// Windows that deserve a closer look.
+#[derive(Debug, Clone, Copy)]
+pub struct BusyWindows {
+    /// Least number of keys that expire in one.
+    pub least: u64,
+    /// Seconds before and after it that it is compared with.
+    pub margin: u32,
+}
+
 /// Expiries of one or more patterns, summed up by second.
 #[derive(Debug, Clone, Default)]
 pub struct Timeline {
@@ -76,17 +85,25 @@ impl Timeline {
         Timeline::sum_up(entries.into_iter().map(|(second, number)| (second, weight(number))))
     }
 
-    /// Sums up the expiries of the patterns that `known` ones leave of all: exact, since these are [known](Expiries::is_sampled) completely.
-    /// Beyond the end of the counts, the expiries are those in the samples of the patterns that are left.
+    /// Sums up the expiries of the patterns that `known` ones leave of all, around `busy` windows: exact, since these are
+    /// [known](Expiries::is_sampled) completely. Beyond the end of the counts, the expiries are those in the samples of the patterns
+    /// that are left.
     pub fn of_rest<'e>(
         all: &SecondCounts,
+        busy: BusyWindows,
         known: impl IntoIterator<Item = &'e Expiries>,
         rest: impl IntoIterator<Item = &'e Expiries>,
     ) -> Timeline {
-        let mut others: Vec<u32> = known.into_iter().flat_map(Expiries::known_seconds).collect();
+        let spans = all.busy_spans(busy.least, busy.margin);
+        let is_busy = |second: u32| {
+            let before = spans.partition_point(|span| span.start <= second);
+            before.checked_sub(1).and_then(|at| spans.get(at)).is_some_and(|span| second < span.end)
+        };
+        let known = known.into_iter().filter(|_| !spans.is_empty());
+        let mut others: Vec<u32> = known.flat_map(Expiries::known_seconds).filter(|second| is_busy(*second)).collect();
         others.sort_unstable();
         let mut others = others.as_slice();
-        let left = all.counts().filter_map(|(second, keys)| {
+        let left = spans.iter().flat_map(|span| all.counts_within(span.clone())).filter_map(|(second, keys)| {
             let later = others.partition_point(|other| *other < second);
             others = others.get(later..).unwrap_or_default();
             let of_second = others.partition_point(|other| *other == second);
@@ -130,7 +147,9 @@ impl Timeline {
     /// it, whichever is higher.
     pub fn stands_out(&self, length: u32, spread: u32, least: f64) -> bool {
         let even = f64::from(length) / f64::from(spread.max(1));
-        self.windows(length, spread, 0).any(|TimeWindow { inside, before, around, .. }| {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of keys")]
+        let fewest = least as u64;
+        self.windows(length, spread, fewest).any(|TimeWindow { inside, before, around, .. }| {
             let after = around.keys - inside.keys - before.keys;
             inside.keys - before.keys.max(after) * even >= least
         })
@@ -205,16 +224,17 @@ mod tests {
 
     #[test]
     fn the_rest_is_all_but_what_is_known() {
+        const ALL: BusyWindows = BusyWindows { least: 0, margin: 0 };
         let mut all = SecondCounts::new(Millis(0));
         [3, 7, 7, 9, 9, 9].into_iter().for_each(|second| all.add(Millis(second * 1000)));
         let shown =
             |line: Timeline| line.windows(1, 0, 0).map(|it| (it.start, it.inside.rounded())).collect::<Vec<_>>();
-        assert_eq!(shown(Timeline::of_rest(&all, [], [])), [(3, 1), (7, 2), (9, 3)]);
+        assert_eq!(shown(Timeline::of_rest(&all, ALL, [], [])), [(3, 1), (7, 2), (9, 3)]);
         let (one, other) = (pattern("a", 9, &[3, 9]), pattern("b", 9, &[9, 7]));
-        assert_eq!(shown(Timeline::of_rest(&all, [&one, &other], [])), [(7, 1), (9, 1)]);
+        assert_eq!(shown(Timeline::of_rest(&all, ALL, [&one, &other], [])), [(7, 1), (9, 1)]);
         // What expires beyond the end of the counts is known from samples only.
         let late = pattern("c", 2, &[4_000_000_000; 6]);
-        let rest = Timeline::of_rest(&all, [&one, &other], [&late]);
+        let rest = Timeline::of_rest(&all, ALL, [&one, &other], [&late]);
         assert_eq!(rest.clone().keys_from(10), 6.0);
         assert_eq!(shown(rest), [(7, 1), (9, 1), (4_000_000_000, 6)]);
     }

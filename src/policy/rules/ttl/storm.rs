@@ -30,7 +30,7 @@
 use std::cmp::{Ordering, Reverse};
 
 use crate::policy::Context;
-use crate::policy::evidence::timeline::{KeyEstimate, TimeWindow, Timeline, within};
+use crate::policy::evidence::timeline::{BusyWindows, KeyEstimate, TimeWindow, Timeline, within};
 use crate::policy::evidence::{Expiries, SecondCounts};
 use crate::policy::forest::{Forest, PatternNode};
 use crate::policy::params::{ParamDefault, ParamSpec, Params};
@@ -208,10 +208,10 @@ fn expiring<'f>(forest: &'f Forest<'_>) -> impl Iterator<Item = PatternExpiries<
 }
 
 /// Returns what expires of the only sampled pattern: all that the others, which are known completely, leave. `None` if several are sampled.
-fn only_sampled(forest: &Forest<'_>, all: &SecondCounts) -> Option<Timeline> {
+fn only_sampled(forest: &Forest<'_>, all: &SecondCounts, busy: BusyWindows) -> Option<Timeline> {
     let expiries = || expiring(forest).map(|(_, expiries)| expiries);
     let (sampled, known): (Vec<_>, Vec<_>) = expiries().partition(|expiries| expiries.is_sampled());
-    (sampled.len() == 1).then(|| Timeline::of_rest(all, known, sampled))
+    (sampled.len() == 1).then(|| Timeline::of_rest(all, busy, known, sampled))
 }
 
 impl PatternRule for StormRule {
@@ -220,7 +220,8 @@ impl PatternRule for StormRule {
         let Some(now) = context.reference.report else { return Vec::new() };
         let now = u64::try_from(now.0 / 1000).unwrap_or(0);
         let all = forest.seconds;
-        let mut exact = all.and_then(|all| only_sampled(forest, all));
+        let busy = self.busy(self.keys.max(1));
+        let mut exact = all.and_then(|all| only_sampled(forest, all, busy));
         let (mut breaches, mut others, mut own) = (Vec::new(), Vec::new(), Vec::new());
         for (node, expiries) in expiring(forest) {
             let exact = exact.take_if(|_| expiries.is_sampled());
@@ -233,7 +234,7 @@ impl PatternRule for StormRule {
             }
         }
         let all = all.filter(|_| own.iter().all(|expiries| !expiries.is_sampled()));
-        let rest = all.map(|all| Timeline::of_rest(all, own, others.iter().map(|(_, expiries)| *expiries)));
+        let rest = all.map(|all| Timeline::of_rest(all, busy, own, others.iter().map(|(_, expiries)| *expiries)));
         breaches.extend(self.of_instance(&others, rest, now));
         breaches
     }
@@ -247,7 +248,8 @@ impl PatternRule for StormRule {
         // In a storm of one pattern, three fifths of its keys or more exceed the rate around it.
         let least = self.keys.max(1) as f64 / 2.0;
         let stands_out = || {
-            let rest = Timeline::of_rest(all, known.iter().copied(), sampled.iter().copied());
+            let busy = self.busy(self.keys.max(1) / 2);
+            let rest = Timeline::of_rest(all, busy, known.iter().copied(), sampled.iter().copied());
             self.windows.iter().any(|window| rest.stands_out(window.seconds, self.spread, least))
         };
         let may_be_missed = !sampled.is_empty() && (is_late() || sampled.len() > 1 && stands_out());
@@ -264,6 +266,11 @@ impl PatternRule for StormRule {
 }
 
 impl StormRule {
+    /// Returns the windows in which so many keys expire that they may be a storm.
+    fn busy(&self, least: u64) -> BusyWindows {
+        BusyWindows { least, margin: self.spread }
+    }
+
     /// Judges a pattern, by its exact numbers if these are known, otherwise by its sample.
     fn of_pattern(&self, pattern: &str, expiries: &Expiries, exact: Option<Timeline>, now: u64) -> Option<Breach> {
         let all = expiries.all();
