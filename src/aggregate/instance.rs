@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::runs::{ByRun, KeyRun, SHARED_FROM};
 use super::slot_counts::{SLOTTED_DATABASES, SlotCounts};
 use crate::memory::{DatabaseShape, InstanceShape};
+use crate::report::Weight;
 use crate::units::Bytes;
 
 /// Counts of one server.
@@ -25,6 +26,10 @@ pub struct FileInstance {
     pub memory: Bytes,
     /// Bytes that the allocator hands out for all keys.
     pub allocated: Bytes,
+    /// Keys without an expiry.
+    pub without_ttl: Weight,
+    /// Hashes among them whose fields all have one.
+    pub fields_expire: Weight,
 }
 
 impl FileInstance {
@@ -33,6 +38,8 @@ impl FileInstance {
         for (db, row) in databases {
             server.memory += row.memory;
             server.allocated += row.allocated;
+            server.without_ttl.merge(row.without_ttl);
+            server.fields_expire.merge(row.fields_expire);
             let (name_bytes, slots, first_slot) = (row.name_bytes.0, row.slots.in_use(), row.slots.first());
             let InstanceRow { keys, expiring, with_expiring_fields, .. } = row;
             let shape = DatabaseShape { db, keys, expiring, with_expiring_fields, name_bytes, slots, first_slot };
@@ -56,6 +63,8 @@ struct InstanceRow {
     name_bytes: Bytes,
     memory: Bytes,
     allocated: Bytes,
+    without_ttl: Weight,
+    fields_expire: Weight,
     slots: SlotCounts,
 }
 
@@ -67,6 +76,8 @@ impl InstanceRow {
         self.name_bytes += other.name_bytes;
         self.memory += other.memory;
         self.allocated += other.allocated;
+        self.without_ttl.merge(other.without_ttl);
+        self.fields_expire.merge(other.fields_expire);
         self.slots.merge(other.slots);
     }
 }
@@ -100,6 +111,8 @@ impl ByRun for InstanceStats {
             name_bytes: run.name_bytes,
             memory: all.memory,
             allocated: run.allocated,
+            without_ttl: run.left.without_ttl(),
+            fields_expire: run.fields_expire,
             slots: mem::take(&mut run.slots),
         };
         self.rows.entry((run.file, run.db)).or_default().merge(row);

@@ -129,6 +129,11 @@ impl<A: ByRun> Runs<A> {
         }
     }
 
+    /// Returns the position of the file of the current run.
+    pub fn file(&self) -> usize {
+        self.run.file
+    }
+
     /// Returns whether a key belongs to the current run.
     #[inline]
     pub fn continues_run(&self, record: &Record<'_>) -> bool {

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::parts::ColdKeys;
+use crate::policy::rules::ttl::missing;
 use crate::policy::{Checks, Judged, Severity};
 use crate::record::Record;
 use crate::report::{Unknown, Weight};
@@ -47,6 +48,8 @@ pub struct Violations {
     pub budgets_unknown: Vec<Unknown>,
     /// Exempted violations, by exemption and bit.
     pub excused: BTreeMap<(u16, u8), Weight>,
+    /// Keys that break `ttl.missing`, by position of the file.
+    pub without_ttl: BTreeMap<usize, Weight>,
     #[serde(skip)]
     masks: RuleMasks,
 }
@@ -56,6 +59,7 @@ pub struct Violations {
 struct RuleMasks {
     naming: u64,
     severities: [u64; Severity::ALL.len()],
+    missing_ttl: u64,
     dictionary: bool,
 }
 
@@ -67,6 +71,7 @@ impl Violations {
         for (bit, check) in checks.keys.iter().enumerate() {
             let places = Severity::ALL.iter().zip(&mut masks.severities);
             places.filter(|(severity, _)| **severity == check.severity).for_each(|(_, mask)| *mask |= 1 << bit);
+            masks.missing_ttl |= u64::from(check.meta.id == missing::ID) << bit;
         }
         Violations {
             naming: Weight::default(),
@@ -83,6 +88,7 @@ impl Violations {
             budgets: vec![Weight::default(); checks.budgets.len()],
             budgets_unknown: vec![Unknown::default(); checks.budgets.len()],
             excused: BTreeMap::new(),
+            without_ttl: BTreeMap::new(),
             masks,
         }
     }
@@ -127,8 +133,8 @@ impl Violations {
         }
     }
 
-    /// Adds keys that break these rules, none of which is exempt or saves memory.
-    pub fn add_usual(&mut self, broken: u64, keys: Weight) {
+    /// Adds keys of a file that break these rules, none of which is exempt or saves memory.
+    pub fn add_usual(&mut self, file: usize, broken: u64, keys: Weight) {
         if keys.keys == 0 {
             return;
         }
@@ -138,6 +144,9 @@ impl Violations {
         if let Some(place) = self.masks.severities.iter().position(|mask| broken & mask != 0) {
             self.severities[place].merge(keys);
         }
+        if broken & self.masks.missing_ttl != 0 {
+            self.without_ttl.entry(file).or_default().merge(keys);
+        }
         for bit in bits(broken) {
             if let Some(rule) = self.rules.get_mut(usize::from(bit)) {
                 rule.merge(keys);
@@ -146,7 +155,7 @@ impl Violations {
     }
 
     fn observe_broken(&mut self, record: &Record<'_>, judged: &Judged) {
-        self.add_usual(judged.broken, Weight { keys: 1, memory: record.memory });
+        self.add_usual(record.file, judged.broken, Weight { keys: 1, memory: record.memory });
         for bit in bits(judged.broken) {
             if let Some(savings) = self.savings.get_mut(usize::from(bit)) {
                 *savings += judged.savings[usize::from(bit)];
@@ -189,6 +198,7 @@ impl Violations {
         other.by_entry.into_iter().for_each(|(key, tally)| self.by_entry.entry(key).or_default().merge(tally));
         other.entry_any.into_iter().for_each(|(key, tally)| self.entry_any.entry(key).or_default().merge(tally));
         other.excused.into_iter().for_each(|(key, tally)| self.excused.entry(key).or_default().merge(tally));
+        other.without_ttl.into_iter().for_each(|(file, tally)| self.without_ttl.entry(file).or_default().merge(tally));
     }
 }
 
@@ -260,6 +270,19 @@ mod tests {
         assert_eq!(found.severities[0].keys, 3);
         assert_eq!((found.entries[0].keys, found.unregistered.keys), (1, 5));
         assert_eq!(found.excused.values().map(|tally| tally.keys).max(), Some(1));
+    }
+
+    #[test]
+    fn keys_without_expiry_are_counted_by_file() {
+        let mut violations = JudgedViolations::new();
+        for (file, key, expires) in [(0, "user:1", false), (2, "user:2", true), (2, "user:3", false), (0, "b:4", false)]
+        {
+            let mut record = OwnedRecord::string(key, 1, 10);
+            (record.rest.file, record.rest.expires_at) = (file, expires.then_some(crate::units::Millis(1)));
+            violations.observe(&record.record());
+        }
+        let of = |file| violations.0.without_ttl.get(&file).map(|found| found.keys);
+        assert_eq!((of(0), of(1), of(2)), (Some(1), None, Some(1)), "`b:4` is exempt");
     }
 
     proptest::proptest! {

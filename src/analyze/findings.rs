@@ -13,7 +13,7 @@ use crate::policy::checks::RuleCheck;
 use crate::policy::dictionary::Exemption;
 use crate::policy::forest::Forest;
 use crate::policy::rule::{Breach, PatternRule};
-use crate::policy::{Checks, Severity};
+use crate::policy::{Checks, Context, Severity};
 use crate::report::{
     BudgetRow, ColdDivision, ColdPart, DictionaryFit, EntryRow, Exempted, Finding, FindingPattern, Findings, Naming,
     NamingRule, NotEvaluated, OwnerFindings, PatternFindings, PatternWeight, Report, RuleWeight, SeverityRow, Unknown,
@@ -101,12 +101,23 @@ pub fn pattern_breaches<'c>(
     checks.patterns.iter().map(judge).collect()
 }
 
+/// Facts about the files that rules need and the report does not hold.
+#[derive(Debug, Default)]
+pub struct FileFacts {
+    /// True if a file has long texts whose compressed size it does not tell.
+    pub sizes_hidden: bool,
+    /// See [`Context::without_ttl`].
+    pub without_ttl: BTreeMap<usize, Weight>,
+}
+
 /// Adds violations of rules about the snapshot, which examine the other sections of the report, and names owners.
-pub fn judge_report(checks: &Checks, classifier: &Classifier, report: &mut Report, sizes_hidden: bool, top: usize) {
+pub fn judge_report(checks: &Checks, classifier: &Classifier, report: &mut Report, facts: FileFacts, top: usize) {
+    let FileFacts { sizes_hidden, without_ttl } = facts;
+    let context = Context { without_ttl, ..checks.context.clone() };
     let mut judging = BreachCollector::new(checks, classifier, top);
     let partial = !report.complete || !report.options.selection.is_empty();
     for check in checks.snapshots.iter().filter(|check| !(partial && check.rule.is_about_shares())) {
-        let breaches = check.rule.judge(report, &checks.context);
+        let breaches = check.rule.judge(report, &context);
         report.findings.list.extend(judging.finding(check, breaches));
     }
     report.findings.exempted.extend(judging.exempted());

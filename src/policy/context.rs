@@ -3,10 +3,12 @@
 use super::capacity::UpgradeEstimate;
 use super::dictionary::{DictionaryEntry, ExpectedTypes, TtlClass};
 use super::earlier::EarlierPatterns;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::memory::{Model, ServerConfig};
 use crate::pattern::segment::Separators;
+use crate::report::Weight;
 use crate::units::{Bytes, Millis, ReferenceTimes};
 
 /// Facts about the run, the server and the policy: the same for all keys.
@@ -38,4 +40,7 @@ pub struct Context {
     pub earlier_has_other_shards: bool,
     /// Memory of the same keys on other servers, as far as computed.
     pub upgrades: Vec<UpgradeEstimate>,
+    /// Keys that lack an expiry by position of the file, for rules about the finished report: those that break `ttl.missing` and hashes whose
+    /// fields expire, or without that rule all keys without expiry.
+    pub without_ttl: BTreeMap<usize, Weight>,
 }

@@ -43,6 +43,11 @@ impl<'r> ServerFiles<'r> {
         self.files().filter_map(|file| file.used_mem).max()
     }
 
+    /// Returns whether the memory of some keys is unknown.
+    pub fn has_unknown(&self) -> bool {
+        self.files().any(|file| !file.unknown.is_none())
+    }
+
     /// Returns the number and memory of the keys.
     pub fn weight(&self) -> Weight {
         self.files().map(|file| Weight { keys: file.keys, memory: file.memory }).sum()
@@ -56,6 +61,16 @@ impl Report {
         let mut servers: BTreeMap<usize, ServerFiles<'_>> = BTreeMap::new();
         for (file, first) in files.iter().zip(first_files(files.iter().map(|file| file.name.as_str()))) {
             servers.entry(first).or_default().0.push(file);
+        }
+        servers.into_values().collect()
+    }
+
+    /// Adds up keys, given by the position of their file, by server.
+    pub(crate) fn by_server(&self, of_files: &BTreeMap<usize, Weight>) -> Vec<Weight> {
+        let firsts = first_files(self.source.files.iter().map(|file| file.name.as_str()));
+        let mut servers: BTreeMap<usize, Weight> = BTreeMap::new();
+        for (at, first) in firsts.into_iter().enumerate() {
+            servers.entry(first).or_default().merge(of_files.get(&at).copied().unwrap_or_default());
         }
         servers.into_values().collect()
     }

@@ -6,6 +6,7 @@
 mod list;
 mod stored;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -34,7 +35,7 @@ use crate::policy::content::text;
 use crate::policy::evidence::ids::KnownId;
 use crate::policy::{Checks, Judged};
 use crate::record::{Kind, Record, ValueFacts};
-use crate::report::{self, Report};
+use crate::report::{self, Report, Weight};
 use crate::units::Bytes;
 
 /// All aggregates of a report.
@@ -75,6 +76,8 @@ pub struct AggregateResults {
     pub patterns_strict: bool,
     /// True if a file has long texts whose compressed size it does not tell.
     pub sizes_hidden: bool,
+    /// Keys that break `ttl.missing`, by position of the file.
+    pub without_ttl: BTreeMap<usize, Weight>,
     /// Tree that the sections on patterns were computed from.
     pub patterns: PatternStats,
 }
@@ -149,13 +152,14 @@ impl Aggregates {
     /// Hands the sums of usual keys over to the aggregates. Must precede reading these, and the end of the keys' run.
     fn hand_over_usual(&mut self) {
         let Aggregates { usual, sums, breakdown, violations, what_if, .. } = self;
+        let file = sums.file();
         usual.hand_over(
             |keys| {
                 sums.add_usual(&keys);
                 breakdown.add_usual(&keys);
                 what_if.add_usual(&keys);
             },
-            |rules, keys| violations.add_usual(rules, keys),
+            |rules, keys| violations.add_usual(file, rules, keys),
         );
     }
 
@@ -200,6 +204,7 @@ impl Aggregates {
             what_if_patterns: what_if,
             patterns_strict: strict,
             sizes_hidden: self.strings.hide_sizes(),
+            without_ttl: self.violations.without_ttl,
             patterns: self.patterns,
         }
     }
@@ -265,7 +270,9 @@ impl Aggregate for Aggregates {
             // Last, since it counts the key if it returns true.
             && self.patterns.observe_usual(record, leaf, id, &judged)
         {
-            self.usual.add(record, place, judged.broken, |rules, keys| self.violations.add_usual(rules, keys));
+            self.usual.add(record, place, judged.broken, |rules, keys| {
+                self.violations.add_usual(record.file, rules, keys);
+            });
             self.breakdown.count(record);
             self.what_if.observe_others(record);
             self.every_key.observe(record);

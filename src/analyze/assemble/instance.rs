@@ -8,7 +8,9 @@ use crate::analyze::outcome::FileOutcome;
 use crate::analyze::plan::Plan;
 use crate::analyze::read::file::InputFile;
 use crate::memory::TableBytes;
-use crate::report::{Instance, InstanceDatabase, Tables, Unknown};
+use crate::policy::Checks;
+use crate::policy::rules::ttl::missing;
+use crate::report::{Instance, InstanceDatabase, Tables, Unknown, Weight};
 use crate::units::Bytes;
 
 /// Returns the section, or `None` if only some of the keys count or there are none. `unknown` are keys without figures.
@@ -49,6 +51,21 @@ pub(super) fn totals(
         Some((server.file, server.allocated + templates(outcomes, server, 0) + tables))
     };
     counted.iter().filter_map(total).collect()
+}
+
+/// Returns the keys of each file that [lack an expiry](crate::policy::Context::without_ttl), by its position. `broken` are those that
+/// break `ttl.missing`.
+pub(super) fn without_ttl(
+    checks: &Checks,
+    counted: &[FileInstance],
+    broken: &BTreeMap<usize, Weight>,
+) -> BTreeMap<usize, Weight> {
+    if !checks.policy.settings.iter().any(|setting| setting.rule.meta.id == missing::ID) {
+        return counted.iter().map(|server| (server.file, server.without_ttl)).collect();
+    }
+    let mut files = broken.clone();
+    counted.iter().for_each(|server| files.entry(server.file).or_default().merge(server.fields_expire));
+    files
 }
 
 /// Memory of a server besides its keys, for `--what-if`.

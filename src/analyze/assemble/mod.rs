@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::aggregates::Aggregates;
-use super::findings;
+use super::findings::{self, FileFacts};
 use super::outcome::FileOutcome;
 use super::plan::{InputCheck, Plan, PolicySource, SlotCounts};
 use super::questions::Questions;
@@ -82,6 +82,7 @@ pub(super) fn report(
             outcomes.get_mut(place).iter_mut().for_each(|file| file.row.total = Some(total));
         }
     }
+    let without_ttl = instance::without_ttl(&questions.checks, &rest.instances, &rest.without_ttl);
     report.warnings = warnings(&report, whole.as_ref(), &outcomes, rest.patterns_strict);
     report.hash_templates = templates::section(&outcomes, plan.top);
     if templates::overflowed(&outcomes) {
@@ -102,7 +103,8 @@ pub(super) fn report(
     report.server = whole.map_or_else(report::Server::default, |whole| server(whole, &outcomes, used_mem, cluster));
     report.source.bytes = outcomes.iter().map(|file| file.row.bytes).sum();
     report.source.files = outcomes.into_iter().map(|file| file.row).collect();
-    findings::judge_report(&questions.checks, &questions.classifier, &mut report, rest.sizes_hidden, plan.top);
+    let facts = FileFacts { sizes_hidden: rest.sizes_hidden, without_ttl };
+    findings::judge_report(&questions.checks, &questions.classifier, &mut report, facts, plan.top);
     compare_with_earlier(plan, &mut report);
     if let Some(secret) = mask {
         mask_names(&mut report, &Masker::new(secret, &questions.classifier, &questions.separators, &rest.patterns));

@@ -10,6 +10,7 @@ use rdblens::internals::units::Millis;
 use rdblens::report::{DetailValue, Finding, FindingPattern, NamedReport, Report};
 use serde_json::Value as Json;
 
+use crate::common::dump::Dump;
 use crate::common::program::{rdblens, run, testdata, text};
 
 fn shop() -> PathBuf {
@@ -196,6 +197,41 @@ fn keys_without_ttl_count_only_under_a_volatile_policy() {
     assert_eq!(parts[0].name, report.no_ttl.patterns[0].pattern);
     for other in ["allkeys-lru", "noeviction"] {
         assert_eq!(found(&under(other), "memory.volatile-policy"), [], "{other}");
+    }
+}
+
+#[test]
+fn each_file_is_measured_on_its_own_under_a_volatile_policy() {
+    let folder = tempfile::tempdir().unwrap();
+    let written = |name: &str, keys: u32, expire: bool| {
+        let (path, mut dump) = (folder.path().join(name), Dump::new());
+        for key in 0..keys {
+            if expire {
+                dump.expires_at(4_000_000_000_000);
+            }
+            dump.string(&format!("court:case:{key}"), "open");
+        }
+        fs::write(&path, dump.bytes()).unwrap();
+        path
+    };
+    let (full, expiring) = (written("full.rdb", 9, false), written("expiring.rdb", 900, true));
+    for rules in ["[rules]\n\"memory.volatile-policy\" = \"must\"\n", "extends = \"platform\"\n"] {
+        let under = |inputs: &[&PathBuf]| {
+            let mut plan = plan(rules);
+            plan.read.config.set("maxmemory-policy", "volatile-lru").unwrap();
+            judged(&plan, &inputs.iter().copied().cloned().collect::<Vec<_>>())
+        };
+        assert_eq!(found(&under(&[&expiring]), "memory.volatile-policy"), [], "{rules}");
+        let (alone, all) = (under(&[&full]), under(&[&expiring, &full, &expiring]));
+        let row = |report: &Report| {
+            let FindingPattern { pattern, keys, memory, measured, .. } =
+                finding(report, "memory.volatile-policy").unwrap().patterns[0].clone();
+            (pattern, keys, memory, measured)
+        };
+        let (_, keys, memory, measured) = row(&alone);
+        assert_eq!((keys, measured), (9, Some(1000)), "{rules}");
+        assert_eq!(row(&all), (full.to_str().map(str::to_owned), keys, memory, measured), "{rules}");
+        assert_eq!(found(&all, "memory.volatile-policy")[0].1.len(), 1);
     }
 }
 

@@ -3,7 +3,8 @@
 //! Measured: memory of keys without expiry in thousandths of all memory, rounded up. Checked only if `--maxmemory-policy`
 //! states that the server evicts only keys with an expiry. Where `ttl.missing` is in force, only keys that it counts are measured: the
 //! standards demand an expiry of cached data, and let configuration and counters live forever. Hashes whose fields expire count as well,
-//! which satisfy `ttl.missing`: servers evict none that has no expiry of its own.
+//! which satisfy `ttl.missing`: servers evict none that has no expiry of its own. Several inputs are shards on separate servers, which evict
+//! only what they have themselves, so each is measured on its own.
 
 use std::cmp::Reverse;
 
@@ -15,7 +16,8 @@ use crate::policy::rule::{
 };
 use crate::policy::rules::ttl::missing;
 use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
-use crate::report::{DetailPart, Report, Weight};
+use crate::report::servers::ServerFiles;
+use crate::report::{Detail, DetailPart, Report, Weight, Word};
 use crate::sorting::CompactSort;
 
 /// Maximum number of patterns in a finding.
@@ -78,27 +80,29 @@ pub struct VolatilePolicy {
 
 const POLICY: DetailField = DetailField::new("policy", "policy", "策略");
 const PATTERNS: DetailField = DetailField::new("patterns", "patterns", "模式");
+const PATTERNS_OF_ALL: DetailField = DetailField::new("patterns", "patterns of all files", "所有文件的模式");
 
 impl SnapshotRule for VolatilePolicy {
     fn judge(&self, report: &Report, context: &Context) -> Vec<Breach> {
         let Some(policy) = context.maxmemory_policy.as_deref().filter(|policy| policy.starts_with("volatile-")) else {
             return Vec::new();
         };
-        let (Lasting { weight: forever, patterns }, all) = (Lasting::of(report), report.totals.memory);
-        // Shares of known memory are not those of all memory.
-        if !report.totals.unknown.is_none() || !exceeds(forever.memory.0, all.0, self.max) {
-            return Vec::new();
-        }
-        vec![Breach {
-            keys: forever.keys,
-            memory: forever.memory,
-            measured: Some(permille_above(forever.memory.0, all.0, self.max)),
-            allowed: Some(self.max),
-            details: [POLICY.with(DetailValue::Text(policy.to_owned())), PATTERNS.with(DetailValue::Parts(patterns))]
-                .into(),
-            ..Breach::default()
-        }]
+        let judge = |Unevictable { file, weight, forever, patterns }: Unevictable| {
+            let (part, whole) = (forever.memory.0, weight.memory.0);
+            exceeds(part, whole, self.max).then(|| Breach {
+                pattern: file,
+                is_label: true,
+                keys: forever.keys,
+                memory: forever.memory,
+                measured: Some(permille_above(part, whole, self.max)),
+                allowed: Some(self.max),
+                details: [POLICY.with(DetailValue::Text(policy.to_owned())), patterns].into(),
+                ..Breach::default()
+            })
+        };
+        Unevictable::of(report, context).into_iter().filter_map(judge).collect()
     }
+
     fn needs(&self, known: &Known<'_>) -> Option<Need> {
         match known.context.maxmemory_policy.as_deref() {
             None => Some(Need::MaxmemoryPolicy),
@@ -109,6 +113,41 @@ impl SnapshotRule for VolatilePolicy {
 
     fn is_about_shares(&self) -> bool {
         true
+    }
+}
+
+/// Keys of one server that it never evicts.
+struct Unevictable {
+    /// File that they come from, if there are several.
+    file: Option<String>,
+    /// All keys of the server.
+    weight: Weight,
+    /// Those that lack an expiry.
+    forever: Weight,
+    /// Their heaviest patterns; those of all servers if there are several.
+    patterns: (Word, Detail),
+}
+
+impl Unevictable {
+    /// Returns the keys of each server, without servers that have keys of unknown memory: shares of known memory are not those of all
+    /// memory.
+    fn of(report: &Report, context: &Context) -> Vec<Unevictable> {
+        let (Lasting { weight: forever, patterns }, servers) = (Lasting::of(report), report.servers());
+        let patterns = DetailValue::Parts(patterns);
+        if servers.len() <= 1 {
+            let weight = Weight { keys: report.totals.keys, memory: report.totals.memory };
+            let known = report.totals.unknown.is_none();
+            let one = Unevictable { file: None, weight, forever, patterns: PATTERNS.with(patterns) };
+            return known.then_some(one).into_iter().collect();
+        }
+        let of_server = |(server, forever): (&ServerFiles<'_>, Weight)| Unevictable {
+            file: Some(server.name().to_owned()),
+            weight: server.weight(),
+            forever,
+            patterns: PATTERNS_OF_ALL.with(patterns.clone()),
+        };
+        let without_ttl = report.by_server(&context.without_ttl);
+        servers.iter().zip(without_ttl).filter(|(server, _)| !server.has_unknown()).map(of_server).collect()
     }
 }
 
@@ -154,8 +193,8 @@ impl Lasting {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analyze::examples::empty_report;
-    use crate::report::Finding;
+    use crate::analyze::examples::{empty_report, source_file};
+    use crate::report::{Finding, SourceFile};
     use crate::units::Bytes;
     use crate::wording::Wording;
 
@@ -172,6 +211,26 @@ mod tests {
         let volatile = ["volatile-lru", "volatile-lfu", "volatile-random", "volatile-ttl"];
         assert!(volatile.into_iter().all(|policy| under(Some(policy)) == 1));
         assert!([None, Some("allkeys-lfu"), Some("noeviction")].into_iter().all(|policy| under(policy) == 0));
+    }
+
+    #[test]
+    fn each_server_is_measured_on_its_own() {
+        let mut report = empty_report();
+        for (place, memory) in [9_000, 10, 500].into_iter().enumerate() {
+            report.source.files.push(SourceFile { memory: Bytes(memory), keys: 5, ..source_file(place) });
+        }
+        report.totals.memory = Bytes(9_510);
+        let weight = |memory| Weight { keys: 1, memory: Bytes(memory) };
+        let maxmemory_policy = Some("volatile-lru".to_owned());
+        let context =
+            Context { maxmemory_policy, without_ttl: [(0, weight(900)), (1, weight(10))].into(), ..Context::default() };
+        let named = |report: &Report| -> Vec<_> {
+            let found = VolatilePolicy { max: 100 }.judge(report, &context);
+            found.into_iter().map(|breach| (breach.pattern, breach.memory, breach.measured)).collect()
+        };
+        assert_eq!(named(&report), [(Some("sample-1.rdb".to_owned()), Bytes(10), Some(1000))]);
+        report.source.files[1].unknown.keys = 1;
+        assert_eq!(named(&report), []);
     }
 
     #[test]
