@@ -142,9 +142,11 @@ fn add_undecided(undecided: Vec<NotEvaluated>, findings: &Findings, list: &mut V
     list.compact_sort_by_key(|row| row.rule.clone());
 }
 
-/// Lists the rules that were not evaluated, which do not count as checked.
+/// Lists the rules that were not evaluated, which do not count as checked unless they found something in another file.
 fn leave_out(not_evaluated: Vec<NotEvaluated>, findings: &mut Findings) {
-    findings.checked.retain(|rule| not_evaluated.iter().all(|other| other.rule != *rule));
+    let Findings { checked, list, .. } = findings;
+    let is_open = |rule: &Word| not_evaluated.iter().any(|other| other.rule == *rule);
+    checked.retain(|rule| !is_open(rule) || list.iter().any(|finding| finding.rule == *rule));
     findings.not_evaluated = not_evaluated;
 }
 

@@ -158,8 +158,8 @@ impl Checks {
 
     /// Returns the limits that lack something to be evaluated, given the finished report and the rules that found something.
     ///
-    /// A rule that found something was evaluated: what it found is true. Of a file that could not be read completely nothing
-    /// else is known, except to rules about the files themselves.
+    /// A rule that found something was evaluated, unless [one file](Need::is_of_file) of several lacks what it needs. Of a file that
+    /// could not be read completely nothing else is known, except to rules about the files themselves.
     pub fn not_evaluated(&self, report: &Report, sizes_hidden: bool) -> Vec<NotEvaluated> {
         let known = Known { context: &self.context, report: Some(report), sizes_hidden };
         let unread = (!report.complete).then_some(Need::WholeFiles);
@@ -172,9 +172,11 @@ impl Checks {
         });
         let lacking = keys.chain(patterns).chain(snapshots);
         let found = |rule: &str| report.findings.list.iter().any(|finding| finding.rule == rule);
-        let lacking = lacking.filter(|(rule, ..)| !found(rule));
+        let lacking = lacking.filter_map(|(rule, severity, need)| Some((rule, severity, need?)));
+        let is_partial = |need: Need| need.is_of_file() && report.source.files.len() > 1;
+        let lacking = lacking.filter(|(rule, _, need)| is_partial(*need) || !found(rule));
         let mut list = self.disabled.clone();
-        list.extend(lacking.filter_map(|(rule, severity, need)| Some(need?.of(rule, severity))));
+        list.extend(lacking.map(|(rule, severity, need)| need.of(rule, severity)));
         list.compact_sort_by(|one, other| {
             (&one.rule, Reverse(one.severity)).cmp(&(&other.rule, Reverse(other.severity)))
         });

@@ -287,6 +287,20 @@ impl Need {
             rule: rule.into(),
             severity,
             reason: self.reason().into(),
+    /// Returns true if one of several files may lack it and the others not, so that a rule both finds something and is not evaluated.
+    pub const fn is_of_file(self) -> bool {
+        matches!(
+            self,
+            Need::SnapshotTime
+                | Need::LaterNow
+                | Need::Checksum
+                | Need::StoredChecksum
+                | Need::IdleTimes
+                | Need::IdleTimesOrCounters
+                | Need::CompressedSizes
+        )
+    }
+
             remedy: self.remedy().into(),
             flag: self.flag().map(Into::into),
             applies: self.applies(),

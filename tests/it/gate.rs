@@ -186,6 +186,30 @@ fn sizes_of_texts_are_unknown_if_no_string_is_compressed() {
 }
 
 #[test]
+#[test]
+fn a_finding_in_one_file_does_not_hide_that_another_was_not_evaluated() {
+    let folder = TempDir::new().unwrap();
+    let judged = |dumps: &[&Dump], rule: &str| {
+        let mut args = vec!["analyze".to_owned()];
+        for (number, dump) in dumps.iter().enumerate() {
+            let path = folder.path().join(format!("{number}.rdb"));
+            fs::write(&path, dump.bytes()).unwrap();
+            args.push(path.to_str().unwrap().to_owned());
+        }
+        let rest = ["--policy", "platform", "--format", "json"];
+        let output = run_args(&args.iter().map(String::as_str).chain(rest).collect::<Vec<_>>());
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        ["list", "checked", "not_evaluated"].map(|list| ids(&report["findings"][list]).contains(rule))
+    };
+    let text = "a text that says the same thing again and again. ".repeat(100);
+    let (mut compressed, mut plain) = (Dump::new(), Dump::new());
+    compressed.stored("cache:page:2:html", &text);
+    plain.string("cache:page:1:html", &text);
+    assert_eq!(judged(&[&compressed], "value.compressible"), [true, true, false]);
+    assert_eq!(judged(&[&plain], "value.compressible"), [false, false, true]);
+    assert_eq!(judged(&[&compressed, &plain], "value.compressible"), [true, true, true]);
+}
+
 fn of_a_cut_file_nothing_is_kept_but_what_is_about_files() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("cut.rdb");

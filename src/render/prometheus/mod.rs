@@ -15,7 +15,7 @@ use std::io::{self, Write};
 use super::Renderer;
 use super::extent::SectionName;
 use crate::report::diff::baseline::BaselineChange;
-use crate::report::{BudgetRow, Checksum, Finding, Instance, PatternRow, Report, Tables, TypeRow, Word};
+use crate::report::{BudgetRow, Checksum, Finding, Instance, PatternRow, Report, Severity, Tables, TypeRow, Word};
 use crate::units::Millis;
 pub use capacity::write_capacity;
 pub use comparison::write_comparison;
@@ -269,6 +269,10 @@ fn findings(report: &Report, to: &mut Exposition) {
     let findings = &report.findings;
     let rows = findings.severities.iter().map(|row| (row.severity.name(), row.findings.into()));
     to.each("rdblens_findings", "Findings by severity; a rule with several limits may have several.", "severity", rows);
+    let open =
+        |of: Severity| findings.not_evaluated.iter().filter(|row| row.applies && row.severity == of).count() as u64;
+    let rows = Severity::ALL.into_iter().map(|severity| (severity.name(), open(severity).into()));
+    to.each("rdblens_rules_not_evaluated", "Rules that were not evaluated, by severity.", "severity", rows);
     let is_broken = |id: &Word| findings.list.iter().any(|finding| finding.rule == *id);
     let rows = findings.checked.iter().map(|id| (id, is_broken(id).into()));
     to.each("rdblens_rule_broken", "Whether the policy's rule is violated.", "rule", rows);

@@ -190,9 +190,12 @@ pub fn warnings(earlier: &NamedReport, report: &Report) -> Vec<Warning> {
 
 /// Compares the findings of a report with those of an earlier one.
 pub fn against(earlier: &NamedReport, report: &Report) -> Baseline {
-    let Findings { list: old, not_evaluated, .. } = &earlier.report.findings;
+    let Findings { list: old, not_evaluated, checked, .. } = &earlier.report.findings;
     let now = &report.findings;
-    let not_evaluated: BTreeSet<&str> = not_evaluated.iter().map(|other| &*other.rule).collect();
+    // A rule in both lists was evaluated for some of the files.
+    let checked: HashSet<&str> = checked.iter().map(|rule| &**rule).collect();
+    let not_evaluated = not_evaluated.iter().map(|other| &*other.rule).filter(|rule| !checked.contains(rule));
+    let not_evaluated: BTreeSet<&str> = not_evaluated.collect();
     let old_by_rule = by_rule(old);
     let matching = RowMatching::of(&earlier.report, report);
     let mut baseline = Baseline { report: earlier.name.clone(), ..Baseline::default() };
@@ -371,7 +374,8 @@ fn grew(now: &FindingPattern, before: &FindingPattern) -> bool {
 /// Returns earlier rows that are gone, of rules that are still checked and whose list was not cut now.
 fn fixed(old: &[Finding], now: &Findings, matching: &RowMatching) -> Vec<BaselineRow> {
     let cut: HashSet<&str> = now.list.iter().filter(|finding| is_cut(finding)).map(|finding| &*finding.rule).collect();
-    let checked: HashSet<&str> = now.checked.iter().map(|rule| &**rule).collect();
+    let open = now.not_evaluated.iter().map(|other| &*other.rule).collect::<HashSet<&str>>();
+    let checked: HashSet<&str> = now.checked.iter().map(|rule| &**rule).filter(|rule| !open.contains(rule)).collect();
     let judged = |finding: &&Finding| checked.contains(&*finding.rule) && !cut.contains(&*finding.rule);
     let rows = old.iter().filter(judged).flat_map(|finding| finding.patterns.iter().map(move |row| (finding, row)));
     let rows: Vec<(&Finding, &FindingPattern)> = rows.collect();

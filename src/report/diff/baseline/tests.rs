@@ -160,7 +160,14 @@ fn findings_of_a_rule_that_was_not_evaluated_are_neither_new_nor_fixed() {
     let new = against(&earlier(vec![], vec![open("key.levels")]), &now);
     assert_eq!((new.first_evaluated.len(), new.new.len()), (0, 1));
     let unknown = report(Findings { not_evaluated: vec![open("key.length")], ..Findings::default() });
-    assert_eq!(against(&earlier(vec![broken], vec![]), &unknown).fixed, []);
+    assert_eq!(against(&earlier(vec![broken.clone()], vec![]), &unknown).fixed, []);
+    // Evaluated for some of the files, then and now.
+    let mut partly = earlier(vec![broken.clone()], vec![open("key.length")]);
+    partly.report.findings.checked = vec!["key.length".into()];
+    let same = against(&partly, &now);
+    assert_eq!((same.first_evaluated.len(), same.new.len(), same.fixed.len()), (0, 0, 0));
+    let partly_now = report(Findings { not_evaluated: vec![open("key.length")], ..findings(vec![]) });
+    assert_eq!(against(&earlier(vec![broken], vec![]), &partly_now).fixed, []);
 }
 
 fn compared_sets(old: &[Row], now: &[Row]) -> (Vec<String>, Vec<String>, Vec<String>) {
