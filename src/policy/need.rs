@@ -93,12 +93,18 @@ impl Need {
         match self {
             Need::Maxmemory => entry(
                 ["the memory limit of the server is unknown", "服务器的内存上限未知"],
-                ["give --maxmemory, such as 4GB", "用 --maxmemory 指定，例如 4GB"],
+                [
+                    "give --maxmemory, such as 4GB, or 0 if the server sets none",
+                    "用 --maxmemory 指定，例如 4GB；服务器未设置时为 0",
+                ],
             )
             .with_flag("--maxmemory"),
             Need::MaxmemoryPolicy => entry(
                 ["the eviction policy of the server is unknown", "服务器的淘汰策略未知"],
-                ["give --maxmemory-policy, such as volatile-lru", "用 --maxmemory-policy 指定，例如 volatile-lru"],
+                [
+                    "give --maxmemory-policy, such as volatile-lru, or noeviction if the server sets none",
+                    "用 --maxmemory-policy 指定，例如 volatile-lru；服务器未设置时为 noeviction",
+                ],
             )
             .with_flag("--maxmemory-policy"),
             Need::Now => entry(["the current time was not given", "未指定当前时间"], ["give --now", "用 --now 指定"])
@@ -281,12 +287,6 @@ impl Need {
         !matches!(self, Need::Budget | Need::Shards)
     }
 
-    /// Returns the entry of a report for a rule that lacks it.
-    pub fn of(self, rule: &'static str, severity: Severity) -> NotEvaluated {
-        NotEvaluated {
-            rule: rule.into(),
-            severity,
-            reason: self.reason().into(),
     /// Returns true if one of several files may lack it and the others not, so that a rule both finds something and is not evaluated.
     pub const fn is_of_file(self) -> bool {
         matches!(
@@ -301,6 +301,12 @@ impl Need {
         )
     }
 
+    /// Returns the entry of a report for a rule that lacks it.
+    pub fn of(self, rule: &'static str, severity: Severity) -> NotEvaluated {
+        NotEvaluated {
+            rule: rule.into(),
+            severity,
+            reason: self.reason().into(),
             remedy: self.remedy().into(),
             flag: self.flag().map(Into::into),
             applies: self.applies(),

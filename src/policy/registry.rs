@@ -34,6 +34,7 @@ pub static RULES: &[Rule] = &[
     memory::budget::RULE,
     memory::growth::RULE,
     memory::headroom::RULE,
+    memory::limit::RULE,
     memory::upgrade::RULE,
     memory::volatile_policy::RULE,
     slot::skew::RULE,

@@ -42,6 +42,7 @@ fn what_a_run_lacks_is_listed_and_never_kept() {
         ("key.registered", None),
         ("memory.growth", Some("--baseline")),
         ("memory.headroom", Some("--maxmemory")),
+        ("memory.limit", Some("--maxmemory")),
         ("memory.volatile-policy", Some("--maxmemory-policy")),
         ("value.sensitive", Some("--inspect-values")),
     ] {
@@ -186,7 +187,6 @@ fn sizes_of_texts_are_unknown_if_no_string_is_compressed() {
 }
 
 #[test]
-#[test]
 fn a_finding_in_one_file_does_not_hide_that_another_was_not_evaluated() {
     let folder = TempDir::new().unwrap();
     let judged = |dumps: &[&Dump], rule: &str| {
@@ -210,6 +210,7 @@ fn a_finding_in_one_file_does_not_hide_that_another_was_not_evaluated() {
     assert_eq!(judged(&[&compressed, &plain], "value.compressible"), [true, true, true]);
 }
 
+#[test]
 fn of_a_cut_file_nothing_is_kept_but_what_is_about_files() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("cut.rdb");
@@ -255,7 +256,8 @@ fn no_limit_and_no_checksum_are_told_as_such() {
     };
     assert_eq!(entry("not_evaluated", "backup.integrity")["reason"], "a file has no checksum");
     // The standard demands a limit.
-    let headroom = entry("list", "memory.headroom");
-    assert_eq!(headroom["severity"], "must");
-    assert_eq!(headroom["patterns"][0]["details"]["limit"]["value"], "none (maxmemory 0)");
+    let limit = entry("list", "memory.limit");
+    assert_eq!((&limit["severity"], &limit["keys"]), (&"must".into(), &1.into()));
+    assert!(limit["source"]["quote"].as_str().unwrap().starts_with("必须配置 maxmemory 参数"));
+    assert_eq!(entry("not_evaluated", "memory.headroom")["reason"], "the server has no memory limit");
 }

@@ -1,7 +1,7 @@
 //! `memory.headroom`: a share of `maxmemory` stays free.
 //!
 //! Measured: memory in thousandths of `maxmemory`, rounded up: the estimate, or the `used-mem` of the file if that is more, as it
-//! includes what the server itself needs. Without `--maxmemory` nothing is checked. Several inputs are shards on separate servers
+//! includes what the server itself needs. Without `--maxmemory`, or with 0, nothing is checked; `memory.limit` demands a limit. Several inputs are shards on separate servers
 //! with that limit each, so each is checked on its own.
 
 use crate::policy::Context;
@@ -33,21 +33,11 @@ static META: RuleMeta = RuleMeta {
         en: "add memory or shards, shorten expiries, or reduce the heaviest data",
         zh: "扩容或增加分片，缩短过期时间，或优化占用最多的数据",
     },
-    params: &[
-        ParamSpec {
-            name: "max",
-            what: Text { en: "maximum share of maxmemory in use", zh: "允许使用的 maxmemory 比例" },
-            default: ParamDefault::Share(800),
-        },
-        ParamSpec {
-            name: "required",
-            what: Text {
-                en: "whether a server with `maxmemory 0`, which is no limit, violates the rule",
-                zh: "maxmemory 为 0（无上限）的服务器是否算违规",
-            },
-            default: ParamDefault::Flag(false),
-        },
-    ],
+    params: &[ParamSpec {
+        name: "max",
+        what: Text { en: "maximum share of maxmemory in use", zh: "允许使用的 maxmemory 比例" },
+        default: ParamDefault::Share(800),
+    }],
     unit: Some(Unit::Permille),
     passes: RuleSample::of(&[SampleKey::of("rank:daily:{i}", Kind::Zset, 90_000, 8 << 20)]).with(TEN_MIB),
     fails: RuleSample::of(&[SampleKey::of("rank:daily:{i}", Kind::Zset, 90_000, (8 << 20) + 1)]).with(TEN_MIB),
@@ -57,7 +47,7 @@ static META: RuleMeta = RuleMeta {
 pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(params: &Params) -> Result<BuiltRule, String> {
-    Ok(BuiltRule::Snapshot(Box::new(HeadroomRule { max: params.number("max"), required: params.flag("required") })))
+    Ok(BuiltRule::Snapshot(Box::new(HeadroomRule { max: params.number("max") })))
 }
 
 /// Limits the share of `maxmemory` in use.
@@ -65,13 +55,9 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
 pub struct HeadroomRule {
     /// Maximum share in use, in thousandths.
     pub max: u64,
-    /// True if a server without a limit violates the rule.
-    pub required: bool,
 }
 
 const MAXMEMORY: DetailField = DetailField::new("maxmemory", "maxmemory", "maxmemory");
-const LIMIT: DetailField = DetailField::new("limit", "limit", "上限");
-const NO_LIMIT: Text = Text { en: "none (maxmemory 0)", zh: "无（maxmemory 0）" };
 const USED_MEM: DetailField = DetailField::new("used_mem", "used-mem", "used-mem");
 
 /// Memory of one server.
@@ -105,18 +91,9 @@ impl Load {
     }
 }
 
-/// Returns the violation of a server whose memory has no limit.
-fn without_limit(Load { file, weight: Weight { keys, memory }, .. }: Load) -> Breach {
-    let details = [LIMIT.with(NO_LIMIT.into())].into();
-    Breach { pattern: file, is_label: true, keys, memory, details, ..Breach::default() }
-}
-
 impl SnapshotRule for HeadroomRule {
     fn judge(&self, report: &Report, context: &Context) -> Vec<Breach> {
-        let Some(limit) = context.maxmemory else { return Vec::new() };
-        if limit.0 == 0 {
-            return if self.required { Load::of(report).into_iter().map(without_limit).collect() } else { Vec::new() };
-        }
+        let Some(limit) = context.maxmemory.filter(|limit| limit.0 > 0) else { return Vec::new() };
         let judge = |Load { file, weight: Weight { keys, memory }, estimated, used }: Load| {
             let used = used.filter(|used| *used > estimated);
             let needed = used.unwrap_or(estimated);
@@ -144,7 +121,6 @@ impl SnapshotRule for HeadroomRule {
                     !report.totals.unknown.is_none() && loads.iter().any(|load| load.used.is_none())
                 })
             }),
-            Some(Bytes(0)) if self.required => None,
             Some(Bytes(0)) => Some(Need::MemoryLimit),
             None => Some(Need::Maxmemory),
         }
@@ -165,15 +141,12 @@ mod tests {
         }
         report.totals.memory = Bytes(151);
         let context = |limit| Context { maxmemory: Some(Bytes(limit)), ..Context::default() };
-        let [breach] = &HeadroomRule { max: 800, required: false }.judge(&report, &context(100))[..] else { panic!() };
+        let [breach] = &HeadroomRule { max: 800 }.judge(&report, &context(100))[..] else { panic!() };
         assert_eq!((breach.pattern.as_deref(), breach.measured), (Some("sample-1.rdb"), Some(810)));
-        assert!(HeadroomRule { max: 800, required: false }.judge(&report, &context(0)).is_empty(), "0 is no limit");
-        let without_limit = HeadroomRule { max: 800, required: true }.judge(&report, &context(0));
-        let servers: Vec<_> = without_limit.iter().map(|breach| (breach.pattern.as_deref(), breach.memory)).collect();
-        assert_eq!(servers, [(Some("sample-0.rdb"), Bytes(70)), (Some("sample-1.rdb"), Bytes(81))]);
+        assert!(HeadroomRule { max: 800 }.judge(&report, &context(0)).is_empty(), "0 is no limit");
         // Tables count for several files as for one.
         report.source.files[0].total = Some(Bytes(90));
-        let breaches = HeadroomRule { max: 800, required: false }.judge(&report, &context(100));
+        let breaches = HeadroomRule { max: 800 }.judge(&report, &context(100));
         let measured: Vec<_> = breaches.iter().map(|breach| (breach.memory, breach.measured)).collect();
         assert_eq!(measured, [(Bytes(70), Some(900)), (Bytes(81), Some(810))]);
     }
@@ -186,7 +159,7 @@ mod tests {
             report.source.files = vec![SourceFile { used_mem: used.map(Bytes), ..source_file(0) }];
             report.instance = (!selected).then(|| Instance { total: Bytes(75), ..Instance::default() });
             let context = Context { maxmemory: Some(Bytes(100)), ..Context::default() };
-            let breaches = HeadroomRule { max: 740, required: false }.judge(&report, &context);
+            let breaches = HeadroomRule { max: 740 }.judge(&report, &context);
             breaches.into_iter().map(|breach| (breach.measured, breach.details.len())).collect::<Vec<_>>()
         };
         assert_eq!(judge(None, false), [(Some(750), 1)]);
@@ -203,8 +176,7 @@ mod tests {
             report.source.files = vec![SourceFile { used_mem: used.map(Bytes), ..source_file(0) }];
             report.instance = Some(Instance::default());
             let context = Context { maxmemory: Some(Bytes(100)), ..Context::default() };
-            HeadroomRule { max: 740, required: false }
-                .needs(&Known { report: Some(&report), ..Known::before(&context) })
+            HeadroomRule { max: 740 }.needs(&Known { report: Some(&report), ..Known::before(&context) })
         };
         assert!(needs(None).is_some() && needs(Some(50)).is_none());
     }

@@ -3,5 +3,6 @@
 pub mod budget;
 pub mod growth;
 pub mod headroom;
+pub mod limit;
 pub mod upgrade;
 pub mod volatile_policy;
