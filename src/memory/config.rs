@@ -217,12 +217,18 @@ impl ServerConfig {
                 continue;
             }
             let words = words::split(line.as_bytes()).map_err(|error| at_line(&unbalanced(error)))?;
-            let [name, value] = words.as_slice() else { continue };
+            let Some((name, values)) = words.split_first() else { continue };
             // Names and values of settings that count are ASCII: replaced bytes are in none of them.
-            let [name, value] = [name, value].map(|word| String::from_utf8_lossy(word));
-            if ServerConfig::knows(&name) {
-                self.set(&name, &value).map_err(|error| at_line(&error))?;
+            let name = String::from_utf8_lossy(name);
+            if !ServerConfig::knows(&name) {
+                continue;
             }
+            let set = match values {
+                [value] => self.set(&name, &String::from_utf8_lossy(value)),
+                // Servers refuse it, too.
+                _ => Err(Error::usage(format!("{name} takes one value; a comment needs a line of its own"))),
+            };
+            set.map_err(|error| at_line(&error))?;
         }
         Ok(())
     }
@@ -429,6 +435,9 @@ mod tests {
         let error = config.read_conf("port 1\nzset-max-ziplist-value x\n").unwrap_err();
         assert!(error.to_string().starts_with("line 2: "), "{error}");
         assert!(config.read_conf("a \"b").is_err());
+        let error = config.read_conf("maxmemory 1mb # note\n").unwrap_err();
+        assert_eq!(error.message(), "line 1: maxmemory takes one value; a comment needs a line of its own");
+        assert!(config.read_conf("maxmemory\n").is_err() && config.read_conf("save 900 1\nport\n").is_ok());
     }
 
     #[test]
