@@ -8,6 +8,9 @@ use super::key_view::KeyView;
 use super::rule::{KeyRule, Violation};
 use crate::pattern::PatternBuf;
 use crate::pattern::classify::Classifier;
+use crate::rdb::peek::RawValue;
+use crate::rdb::template::Templates;
+use crate::rdb::value_type::ValueType;
 use crate::record::{Encoding, Kind, Record, ValueFacts};
 use crate::units::Bytes;
 
@@ -42,6 +45,28 @@ pub fn record(name: &[u8]) -> Record<'_> {
 /// Returns a reference to facts about a value that lives as long as the tests.
 pub fn facts(value: ValueFacts) -> &'static ValueFacts {
     Box::leak(Box::new(value))
+}
+
+/// Returns a string of up to 16 KiB as a dump stores it.
+pub fn string_value(text: &[u8]) -> RawValue<'static> {
+    raw(ValueType::String, stored(text))
+}
+
+/// Returns a hash of such strings.
+pub fn hash_value(pairs: &[(&[u8], &[u8])]) -> RawValue<'static> {
+    let mut bytes = vec![u8::try_from(pairs.len()).unwrap()];
+    pairs.iter().for_each(|(field, value)| bytes.extend([stored(field), stored(value)].concat()));
+    raw(ValueType::Hash, bytes)
+}
+
+fn raw(value_type: ValueType, bytes: Vec<u8>) -> RawValue<'static> {
+    RawValue { value_type, bytes: bytes.leak(), templates: Templates::NONE }
+}
+
+/// Returns a string behind its length of 14 bits.
+fn stored(text: &[u8]) -> Vec<u8> {
+    let length = u16::try_from(text.len()).unwrap().to_be_bytes();
+    [&[0x40 | length[0], length[1]], text].concat()
 }
 
 /// Calls `see` with the view of a short string with this name.

@@ -6,7 +6,7 @@
 //! connection  passwords in URLs and settings of servers
 //! amount    names of sizes and serial numbers               called     names of phone numbers and identity cards
 //! named     keys named like a password                      labelled  passwords behind a label in running text
-//! described values that say something about a password
+//! described values that say something about a password       locked     locks whose name says password
 //! fullwidth digits as input methods type them
 //! verdict   chance matches told apart                       mask       what evidence shows
 //! ```
@@ -23,6 +23,7 @@ mod email;
 mod fullwidth;
 mod kinds;
 mod labelled;
+mod locked;
 mod mask;
 mod named;
 mod password;
@@ -48,6 +49,7 @@ pub use kinds::{SensitiveKind, SensitiveKinds};
 pub use named::NAMES;
 use named::PasswordName;
 pub use password::FIELDS;
+use password::login::{self, LoginNames};
 pub use verdict::ValueVerdict;
 use verdict::{MatchTally, TextGroup};
 
@@ -147,10 +149,36 @@ struct KeyWords<'k> {
 impl KeyWords<'_> {
     /// Returns whether the secret that this word names is a code that is given to everybody.
     fn gives_out(&self, word: &str, secret: &[u8]) -> bool {
-        word == named::CODE && named::gives_out(self.name)
+        named::is_code_word(word) && named::gives_out(self.name)
             || password::is_hashable(word)
                 && !named::is_chosen(secret)
                 && named::is_of_share(self.name, self.separators)
+    }
+}
+
+/// Fields of a hash that together make `pass` a password.
+#[derive(Debug, Default)]
+struct HashLogin<'w> {
+    names: LoginNames,
+    /// Word and group of the field, and its value.
+    pass: Option<(&'w str, TextGroup, Vec<u8>)>,
+}
+
+impl<'w> HashLogin<'w> {
+    fn add(&mut self, field: &[u8], value: &[u8], words: &'w [String]) {
+        self.names.add(field);
+        let value = unwrapped(value);
+        if let Some(word) = login::pass(field, value.trim_ascii(), words) {
+            self.pass = Some((word, TextGroup::Values(hash(field)), value.into_owned()));
+        }
+    }
+
+    fn finish(self, tally: &mut MatchTally) {
+        if let Some((word, group, value)) = self.pass.filter(|(.., value)| self.names.make_password(value.trim_ascii()))
+        {
+            tally.add(MatchStrength::Found, SensitiveKind::Password, group, &value, word);
+            tally.end_text(group);
+        }
     }
 }
 
@@ -173,9 +201,17 @@ impl Inspection {
         if let Some(value) = record.raw {
             let wants_passwords = self.kinds.has(SensitiveKind::Password);
             let password = if wants_passwords { named::find(name, &self.names, &self.separators) } else { None };
+            let password = password.filter(|_| !locked::is_lock(record, &self.separators));
             let (of_amount, of_serial) = (amount::is_amount(name), amount::is_serial(name));
             let key = KeyWords { name, password, of_amount, of_serial, separators: &self.separators };
-            value.peek(room, |part| self.part(part, record.kind, &key, &mut tally));
+            let mut login = HashLogin::default();
+            value.peek(room, |part| {
+                if let (true, ValuePart::Pair(field, value)) = (wants_passwords, &part) {
+                    login.add(&unwrapped(field), value, &self.fields);
+                }
+                self.part(part, record.kind, &key, &mut tally);
+            });
+            login.finish(&mut tally);
         }
         tally.finish()
     }

@@ -12,10 +12,69 @@ use crate::policy::content::is_one_of;
 use crate::policy::content::serialized::unwrapped;
 
 /// Default words. A bare `token` or `key` is none of them.
-pub const NAMES: &[&str] = &["password", "passwd", "pwd", "psw", "pswd", "passphrase", "secret", "密码", "密碼", CODE];
+pub const NAMES: &[&str] =
+    &["password", "passwd", "pwd", "psw", "pswd", "passphrase", "secret", "密码", "密碼", "口令", "mima", "kouling"];
 
-/// Word for passwords that is also one for codes which are given to everybody.
-pub(super) const CODE: &str = "口令";
+/// Words for passwords that are also ones for codes which are given to everybody.
+const CODES: [&str; 2] = ["口令", "kouling"];
+
+/// Words that may be written in one with the word for a password: `loginpwd`, `zhifumima`. Others would make it the end of another word.
+const FUSED: [&[u8]; 44] = [
+    b"login",
+    b"signin",
+    b"user",
+    b"usr",
+    b"pay",
+    b"init",
+    b"initial",
+    b"default",
+    b"root",
+    b"admin",
+    b"db",
+    b"app",
+    b"client",
+    b"sys",
+    b"system",
+    b"mysql",
+    b"redis",
+    b"mongo",
+    b"oracle",
+    b"ftp",
+    b"smtp",
+    b"mail",
+    b"email",
+    b"wifi",
+    b"trade",
+    b"withdraw",
+    b"fund",
+    b"account",
+    b"acct",
+    b"member",
+    b"merchant",
+    b"customer",
+    b"card",
+    b"bank",
+    b"auth",
+    b"old",
+    b"new",
+    b"denglu",
+    b"yonghu",
+    b"zhifu",
+    b"jiaoyi",
+    b"guanli",
+    b"chushi",
+    b"tixian",
+];
+
+/// Words right before that for a password which make digits a code for one login: `one_time_password`, `动态密码`.
+const ONE_TIME: [&str; 10] = ["onetime", "otp", "totp", "hotp", "dynamic", "sms", "mfa", "2fa", "动态", "一次性"];
+const CHINESE_SMS: &str = "短信";
+
+/// Digits of such a code.
+const CODE_DIGITS: std::ops::RangeInclusive<usize> = 4..=8;
+
+/// Words right before `secret` that make a UUID the id of a task, as [CHANGES] and [PROCEDURES] do.
+const TASKS: [&str; 8] = ["rotate", "rotation", "renew", "regenerate", "generate", "create", "sync", "revoke"];
 
 /// Lengths of what is taken for a password, in bytes.
 const SHORTEST: usize = 4;
@@ -57,8 +116,8 @@ const GIVEN: [&str; 12] = [
     "邀请",
 ];
 
-/// Another word for what is opened by a code, looked for only in names that end with [CODE].
-const GIVEN_TAOBAO: &str = "淘";
+/// Another word for what is opened by a code, looked for only in names that end with one of [CODES].
+const GIVEN_TAOBAO: [&str; 2] = ["淘", "taokouling"];
 
 /// Actions on a password: behind these words, the value is a code or a mark of the procedure rather than the password.
 const CHANGES: [&str; 13] = [
@@ -68,7 +127,12 @@ const CHANGES: [&str; 13] = [
 
 /// Words that make a value a code of a procedure only directly before the word for a password. Elsewhere they mean something else:
 /// `code:repo:password`.
-const PROCEDURES: [&str; 38] = [
+const PROCEDURES: [&str; 43] = [
+    "lost",
+    "renew",
+    "rotate",
+    "request",
+    "resend",
     "changed",
     "modified",
     "update",
@@ -206,6 +270,10 @@ pub(super) struct PasswordName<'w> {
     pub is_last: bool,
     /// True if the words before it make the value a code of a procedure (`reset_pwd`), or one that is given to everybody (`share:pwd`).
     pub is_of_code: bool,
+    /// True if they make digits a code for one login (`sms_pwd`).
+    is_one_time: bool,
+    /// True if they make a UUID the id of a task (`rotate_secret`).
+    is_of_task: bool,
 }
 
 /// Returns the last word of a name that says password.
@@ -223,16 +291,40 @@ pub(super) fn find<'w>(name: &[u8], words: &'w [String], separators: &Separators
     let (word, at, is_last) = found?;
     let lower = name.to_ascii_lowercase();
     let is_forbidden = FORBIDDEN.iter().any(|word| memchr::memmem::find(&lower, word).is_some());
-    if is_forbidden || word == CODE && gives_out(name) {
+    if is_forbidden || is_code_word(word) && gives_out(name) {
         return None;
     }
-    let is_of_code = password::is_hashable(word) && {
-        let before = at.checked_sub(1).and_then(|before| segments().nth(before)).unwrap_or_default();
-        let two = words_before(before, segments().nth(at).unwrap_or_default(), word);
-        let is_change = |word: &[u8]| is_among(word, &CHANGES);
-        is_among(two[0], &PROCEDURES) || is_given(two) || segments().take(at + 1).flat_map(words_of).any(is_change)
-    };
-    Some(PasswordName { word, is_last, is_of_code })
+    let before = at.checked_sub(1).and_then(|before| segments().nth(before)).unwrap_or_default();
+    let two = words_before(before, segments().nth(at).unwrap_or_default(), word);
+    let changes = || segments().take(at + 1).flat_map(words_of).any(|word| is_among(word, &CHANGES));
+    let is_of_procedure = is_among(two[0], &PROCEDURES) || changes();
+    let is_hashable = password::is_hashable(word);
+    Some(PasswordName {
+        word,
+        is_last,
+        is_of_code: is_hashable && (is_of_procedure || is_given(two)),
+        is_one_time: is_hashable && is_of_one_login(two),
+        is_of_task: !is_hashable && (is_of_procedure || is_among(two[0], &TASKS)),
+    })
+}
+
+/// Returns whether a word for a password is also one for codes which are given to everybody.
+pub(super) fn is_code_word(word: &str) -> bool {
+    CODES.contains(&word)
+}
+
+/// Returns whether a field of this name holds a code for one login: `oneTimePassword` is 482913.
+pub(super) fn is_one_time(field: &[u8], password: &str, value: &[u8]) -> bool {
+    is_login_code(value) && is_of_one_login(words_before(b"", field, password))
+}
+
+/// Returns whether a word, perhaps with the one before it, makes digits behind it a code for one login.
+fn is_of_one_login([word, before]: [&[u8]; 2]) -> bool {
+    is_among(word, &ONE_TIME) || is_among(&[before, word].concat(), &ONE_TIME) || word.ends_with(CHINESE_SMS.as_bytes())
+}
+
+fn is_login_code(value: &[u8]) -> bool {
+    CODE_DIGITS.contains(&value.len()) && value.iter().all(u8::is_ascii_digit)
 }
 
 /// Returns a segment without blanks around it, and without the braces of a hash tag.
@@ -287,7 +379,7 @@ fn is_among(word: &[u8], list: &[&str]) -> bool {
 /// Returns whether a name says that its codes are given to everybody.
 pub(super) fn gives_out(name: &[u8]) -> bool {
     let lower = name.to_ascii_lowercase();
-    GIVEN.iter().chain([&GIVEN_TAOBAO]).any(|word| memchr::memmem::find(&lower, word.as_bytes()).is_some())
+    GIVEN.iter().chain(&GIVEN_TAOBAO).any(|word| memchr::memmem::find(&lower, word.as_bytes()).is_some())
 }
 
 /// Returns whether the name of a field is that of a code which is given to everybody: `sharePwd`, `红包密码`.
@@ -320,10 +412,16 @@ fn word_of<'w>(segment: &[u8], words: &'w [String]) -> Option<&'w str> {
     let last = pieces.into_iter().find(|piece| !piece.iter().all(u8::is_ascii_digit))?;
     let (_, last) = split_hump(last);
     let is = |word: &&String| match word.is_ascii() {
-        true => last.eq_ignore_ascii_case(word.as_bytes()),
+        true => last.eq_ignore_ascii_case(word.as_bytes()) || is_fused(last, word.as_bytes()),
         false => last.ends_with(word.as_bytes()),
     };
     words.iter().find(is).map(String::as_str)
+}
+
+/// Returns whether a text is a word for a password with another one before it, both in small or both in capital letters.
+fn is_fused(text: &[u8], word: &[u8]) -> bool {
+    let (before, end) = text.split_at(text.len().saturating_sub(word.len()));
+    !before.is_empty() && end.eq_ignore_ascii_case(word) && is_one_of(before, &FUSED)
 }
 
 impl PasswordName<'_> {
@@ -338,7 +436,8 @@ impl PasswordName<'_> {
         let scalar = unwrapped(value);
         let bare = password::without_scheme(&scalar);
         let sure = can_be_password(bare) && !password::is_harmless(self.word, bare);
-        sure && if self.is_of_code { is_chosen(bare) } else { self.is_last || looks_like_password(bare) }
+        let is_code = self.is_one_time && is_login_code(bare) || self.is_of_task && password::is_uuid(bare);
+        sure && !is_code && if self.is_of_code { is_chosen(bare) } else { self.is_last || looks_like_password(bare) }
     }
 }
 

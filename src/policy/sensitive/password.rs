@@ -2,18 +2,20 @@
 //! as a string of JSON, once or twice, and in arrays and objects that PHP serialized.
 //!
 //! A field matches a word if its name, in lower case and without `_`, `-`, `.` and blanks, ends with it, also with `confirm` or one or two
-//! digits behind it. Empty and masked values (`null`, `-`, `****`), single characters, and what describes a field (`VARCHAR(64)`,
+//! digits behind it; [`login`] says when `pass` does. Empty and masked values (`null`, `-`, `****`), single characters, and what describes a field (`VARCHAR(64)`,
 //! `required`, the working directory of a process) do not count, nor do
 //! hashed and encrypted passwords, as the standards demand them: digests and ciphertexts in hexadecimal, base64 or raw bytes, and formats
 //! such as `$2a$…`. A number in JSON counts if it is as long as a password: shorter ones are flags, counts and times, longer ones ids.
 
 mod hashed;
+pub(super) mod login;
 mod pairs;
 
 use std::ops::Range;
 
 use super::{described, named};
 use crate::policy::content::is_one_of;
+use crate::policy::content::random;
 pub(super) use hashed::without_scheme;
 use hashed::{is_digest, is_raw_digest, says_hashed};
 use pairs::SettingPairs;
@@ -36,6 +38,8 @@ pub const FIELDS: &[&str] = &[
     "密码",
     "密碼",
     "口令",
+    "mima",
+    "kouling",
 ];
 
 /// Words before `pass` that make it a password. Others make it an exam, a ticket or a flag: `isPass`, `boarding_pass`.
@@ -51,6 +55,8 @@ const SUFFIXES: [&str; 6] = ["confirm", "confirmation", "plain", "plaintext", "�
 /// Most digits behind the word in the name of a field: `password2`.
 const MOST_DIGITS: usize = 2;
 
+/// Characters of a UUID.
+const UUID: usize = 36;
 /// Longest field name that is considered.
 const LONGEST_FIELD: usize = 64;
 /// Lengths of a password in running text and in lines of configuration files.
@@ -65,8 +71,8 @@ pub(super) const VARIABLES: [(&str, &str); 3] = [("${", "}"), ("#{", "}"), ("{{"
 /// Most backslashes before a quote: two encodings.
 const DEEPEST: usize = 3;
 
-/// Returns the word that the field of a pair matches, if its value is a plain-text secret.
-pub(super) fn word<'w>(field: &[u8], value: &[u8], words: &'w [String]) -> Option<&'w str> {
+/// Returns the word that the name of a field matches.
+fn named_word<'w>(field: &[u8], words: &'w [String]) -> Option<&'w str> {
     if field.is_empty() || field.len() > LONGEST_FIELD {
         return None;
     }
@@ -83,7 +89,12 @@ pub(super) fn word<'w>(field: &[u8], value: &[u8], words: &'w [String]) -> Optio
         }
         rest = behind;
     }
-    let word = word_of(&name[..len], words)?;
+    word_of(&name[..len], words)
+}
+
+/// Returns the word that the field of a pair matches, if its value is a plain-text secret.
+pub(super) fn word<'w>(field: &[u8], value: &[u8], words: &'w [String]) -> Option<&'w str> {
+    let word = named_word(field, words)?;
     let value = default_of(value).unwrap_or(value);
     let trimmed = value.trim_ascii();
     let is_none = is_harmless(word, trimmed)
@@ -91,7 +102,8 @@ pub(super) fn word<'w>(field: &[u8], value: &[u8], words: &'w [String]) -> Optio
         || is_small_number(word, trimmed)
         || is_hashable(word) && is_raw_digest(value)
         || word == PASS && !(is_mixed(trimmed) && trimmed.iter().all(u8::is_ascii_graphic))
-        || word == named::CODE && named::gives_out(field)
+        || named::is_code_word(word) && named::gives_out(field)
+        || is_hashable(word) && named::is_one_time(field, word, trimmed)
         || is_hashable(word) && named::is_shared(field, word) && !named::is_chosen(trimmed)
         || is_directory(field, trimmed);
     (!is_none).then_some(word)
@@ -131,7 +143,7 @@ fn escaped_letter(text: &[u8]) -> Option<(char, &[u8])> {
 }
 
 /// Returns whether a value under this word is no plain-text secret: empty, a flag, masked, hashed or encrypted. Keys and tokens
-/// are secrets even if they look like digests, unless the value says that it is one.
+/// are secrets even if they look like digests, unless the value says that it is one. Nobody chooses a UUID for a password.
 pub(super) fn is_harmless(word: &str, value: &[u8]) -> bool {
     let value = value.trim_ascii();
     is_nothing(value)
@@ -140,12 +152,31 @@ pub(super) fn is_harmless(word: &str, value: &[u8]) -> bool {
         || !word.is_empty() && described::is_state(word, value)
         || is_placeholder(value)
         || says_hashed(value)
-        || is_hashable(word) && is_digest(value)
+        || is_hashable(word) && (is_digest(value) || is_uuid(value))
+}
+
+/// Returns whether a value is a UUID in its usual form.
+pub(super) fn is_uuid(value: &[u8]) -> bool {
+    value.len() == UUID && random::is_uuid(value)
 }
 
 /// Returns whether what a word names is compared only, so that it should be stored as a digest.
 pub(super) fn is_hashable(word: &str) -> bool {
-    matches!(word, "password" | "passwd" | "pwd" | "psw" | "pswd" | "passphrase" | PASS | "密码" | "密碼" | "口令")
+    matches!(
+        word,
+        "password"
+            | "passwd"
+            | "pwd"
+            | "psw"
+            | "pswd"
+            | "passphrase"
+            | PASS
+            | "密码"
+            | "密碼"
+            | "口令"
+            | "mima"
+            | "kouling"
+    )
 }
 
 /// Returns whether a value counts something rather than being a password: how often one was wrong or a page was opened, how long a
@@ -229,7 +260,11 @@ pub(super) fn scan<'w>(text: &[u8], words: &'w [String], mut see: impl FnMut(&'w
         {
             from = if is_number { range.end } else { range.end + escape + 1 };
             see(word, range);
-        } else if !is_number && let Some(word) = pairs.take(text, field, &range, escape, words) {
+        } else if !is_number
+            && let Some(word) = pairs
+                .take(text, field, &range, escape, words)
+                .or_else(|| login::beside_login(text, field, open, &range, words))
+        {
             see(word, range);
         }
         // The string of another field may hold an encoded object: it is searched, too.

@@ -2,10 +2,11 @@ use proptest::prelude::*;
 
 use super::testing::{everything, found, verdict};
 use super::*;
-use crate::policy::testing::record;
+use crate::policy::testing::{hash_value, record, string_value};
 use crate::rdb::peek::RawValue;
 use crate::rdb::template::Templates;
 use crate::rdb::value_type::ValueType;
+use crate::units::Millis;
 
 #[test]
 fn ordinary_values_do_not_match() {
@@ -286,4 +287,35 @@ proptest! {
         verdict(text.as_bytes());
         everything().masked_name(text.as_bytes());
     }
+}
+
+#[test]
+fn a_hash_with_a_user_or_server_makes_pass_a_password() {
+    let finds = |pairs: &[(&[u8], &[u8])]| {
+        let record = Record { kind: Kind::Hash, raw: Some(hash_value(pairs)), ..record(b"app:smtp:1") };
+        !everything().inspect(&record, SensitiveKinds::ALL, &mut PeekBuffers::default()).found.is_empty()
+    };
+    assert!(finds(&[(b"pass", b"abcdefghijklmnop"), (b"user", b"shop")]));
+    assert!(finds(&[(b"smtp_host", b"smtp.example"), (b"smtp_pass", b"12345678")]));
+    assert!(!finds(&[(b"pass", b"abcdefghijklmnop"), (b"name", b"shop")]));
+    assert!(
+        !finds(&[(b"pass", b"failed"), (b"user", b"ann")]) && !finds(&[(b"exam_pass", b"abcdefgh"), (b"user", b"ann")])
+    );
+}
+
+#[test]
+fn tokens_of_locks_are_no_passwords() {
+    let finds = |name: &str, value: &str| {
+        let record = Record {
+            raw: Some(string_value(value.as_bytes())),
+            expires_at: Some(Millis(1)),
+            ..record(name.as_bytes())
+        };
+        !everything().inspect(&record, SensitiveKinds::ALL, &mut PeekBuffers::default()).found.is_empty()
+    };
+    let uuid = "8d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f";
+    assert!(!finds("lock:account-change-secret:7", uuid) && !finds("lock:app-secret:7", uuid));
+    assert!(
+        finds("app:client-secret:7", uuid) && finds("iot:lock:pwd:7", "482913") && finds("lock:password:7", "Abc12345")
+    );
 }

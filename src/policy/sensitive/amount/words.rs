@@ -1,7 +1,7 @@
 //! Words of amounts: sizes, money, what players and audiences have or do, times, and counters of machines.
 
 /// Words of amounts.
-pub(super) const AMOUNTS: [&[u8]; 119] = [
+pub(super) const AMOUNTS: [&[u8]; 126] = [
     b"size",
     b"bytes",
     b"byte",
@@ -119,6 +119,13 @@ pub(super) const AMOUNTS: [&[u8]; 119] = [
     b"mileage",
     b"steps",
     b"weight",
+    b"grams",
+    b"gram",
+    b"counter",
+    b"counters",
+    b"rx",
+    b"tx",
+    b"jiffies",
     b"checksum",
     b"crc",
 ];

@@ -97,6 +97,57 @@ fn codes_and_marks_of_a_procedure_are_none() {
 }
 
 #[test]
+fn words_in_one_count_behind_a_few_others() {
+    for name in
+        ["user:loginpwd:7", "user:PAYPWD:7", "user:dbpassword", "app:clientsecret:7", "user:zhifumima:7", "用户:mima:1"]
+    {
+        assert!(found(name).is_some_and(|(_, is_last)| is_last), "{name}");
+        assert!(is_secret(name, "Xy7!abcd"), "{name}");
+    }
+    assert!(is_secret("user:paypwd:7", "882211") && is_secret("library:reader:mima:3", "882211"));
+    assert!(!is_secret("coin:user:change:paypwd:7", "882211") && !is_secret("live:redpacket:kouling:7", "x7k2p9"));
+    for name in ["user:resetpwd:7", "user:oldsecretary:7", "xmima:1", "user:pwd_type:7"] {
+        assert_eq!(found(name), None, "{name}");
+    }
+}
+
+#[test]
+fn codes_for_one_login_are_none() {
+    for name in [
+        "auth:one_time_password:7",
+        "auth:oneTimePwd:7",
+        "auth:dynamic:password:7",
+        "sms:pwd:13812345678",
+        "auth:动态密码:7",
+        "auth:短信密码:7",
+    ] {
+        assert!(!is_secret(name, "482913") && !is_secret(name, "4829"), "{name}");
+        assert!(is_secret(name, "Abc12345") && is_secret(name, "482913482913"), "{name}");
+    }
+    assert!(is_secret("auth:time:password:7", "482913") && is_secret("user:email:password:7", "482913"));
+}
+
+#[test]
+fn nobody_chooses_a_uuid() {
+    let uuid = "8d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f";
+    for name in [
+        "auth:lost_password:7",
+        "auth:setup-password:8",
+        "user:password:7",
+        "用户:密码:7",
+        "celery:change_secret:7",
+        "task:rotate-secret:7",
+    ] {
+        assert!(!is_secret(name, uuid), "{name}");
+    }
+    assert!(
+        is_secret("app:secret:7", uuid)
+            && is_secret("app:client:secret:7", uuid)
+            && is_secret("task:rotate-secret:7", "JBSWY3DPEHPK3PXP")
+    );
+}
+
+#[test]
 fn codes_that_are_given_to_everybody_are_none() {
     for name in [
         "live:redpacket:password:7",

@@ -59,7 +59,9 @@ pub(super) fn says_hashed(value: &[u8]) -> bool {
         || value.starts_with(b"ENC[") && value.ends_with(b"]")
         || value.starts_with(b"vault:v")
         // Salted by OpenSSL, in base64.
-        || value.starts_with(b"U2FsdGVkX1");
+        || value.starts_with(b"U2FsdGVkX1")
+        || is_fernet(value)
+        || has_iv(value);
     let named =
         [&b"pbkdf2"[..], b"argon2", b"scrypt", b"bcrypt", b"sha1$", b"sha256", b"sha512", b"md5$", b"SCRAM-SHA-"];
     tagged
@@ -68,6 +70,45 @@ pub(super) fn says_hashed(value: &[u8]) -> bool {
         || is_crypt(value)
         || is_unusable(value)
         || named.iter().any(|name| value.starts_with(name))
+}
+
+/// Returns whether a value is a token of Fernet, whose first byte is its version, before a time.
+fn is_fernet(value: &[u8]) -> bool {
+    let in_base64 = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'=');
+    value.starts_with(b"gAAAAA") && value.len() >= 100 && value.len().is_multiple_of(4) && value.iter().all(in_base64)
+}
+
+/// Returns whether a value is a ciphertext of AES behind its initialization vector, with colons between: `iv:text` of whole blocks in
+/// hexadecimal, or `iv:tag:text` and `iv:text:tag` in hexadecimal or base64. No issuer writes tokens so.
+fn has_iv(value: &[u8]) -> bool {
+    let mut parts = value.split(|byte| *byte == b':');
+    let (Some(iv), Some(second), third, None) = (parts.next(), parts.next(), parts.next(), parts.next()) else {
+        return false;
+    };
+    let Some(third) = third else {
+        return hex_bytes(iv) == Some(16)
+            && hex_bytes(second).is_some_and(|bytes| bytes > 0 && bytes.is_multiple_of(16));
+    };
+    let authenticates = |bytes: fn(&[u8]) -> Option<usize>| {
+        let (second, third) = (bytes(second).unwrap_or(0), bytes(third).unwrap_or(0));
+        matches!(bytes(iv), Some(12 | 16)) && second > 0 && third > 0 && (second == 16 || third == 16)
+    };
+    authenticates(hex_bytes) || authenticates(base64_bytes)
+}
+
+/// Returns the number of bytes that a text is in hexadecimal.
+fn hex_bytes(text: &[u8]) -> Option<usize> {
+    let is_hex = text.len().is_multiple_of(2) && text.iter().all(u8::is_ascii_hexdigit);
+    is_hex.then_some(text.len() / 2)
+}
+
+/// Returns the number of bytes that a text is in base64 with its padding.
+fn base64_bytes(text: &[u8]) -> Option<usize> {
+    let padding = text.iter().rev().take_while(|byte| **byte == b'=').count();
+    let (digits, _) = text.split_at(text.len() - padding);
+    let in_base64 = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_');
+    let is_base64 = padding <= 2 && text.len().is_multiple_of(4) && digits.iter().all(in_base64);
+    is_base64.then(|| digits.len() * 3 / 4)
 }
 
 /// Returns whether a value has the form of `crypt`: `$2a$10$…`, or that of phpass (`$P$…`), which has no third `$`.

@@ -331,3 +331,43 @@ fn encoded_flags_hashes_and_placeholders_are_none() {
     }
     assert_eq!(ranges(r#"{"data":"{\"name\":\"password\",\"x\":\"y\",\"password\":true}"}"#), [""; 0]);
 }
+
+#[test]
+fn ciphertexts_of_aes_are_none_under_any_word() {
+    let hex = |digits: usize| "0123456789abcdef".repeat(digits / 16 + 1)[..digits].to_owned();
+    let base64 = |value: &str, times: usize| value.repeat(times);
+    for value in [
+        format!("{}:{}", hex(32), hex(256)),
+        format!("{}:{}", hex(32), hex(32)),
+        format!("{}:{}:{}", hex(24), hex(32), hex(50)),
+        format!("{}:{}:{}", hex(32), hex(66), hex(32)),
+        format!("{}:{}:{}", base64("QUJD", 4), "QUJDREVGR0hJSktMTU5PUA==", base64("eHl6", 9)),
+        format!("gAAAAABl{}", base64("QUJD", 23)),
+    ] {
+        for field in ["accessToken", "apiKey", "clientSecret", "password"] {
+            assert_eq!(given(field, &value), None, "{field}: {value}");
+        }
+    }
+    for value in [
+        format!("{}:{}", hex(32), hex(30)),
+        format!("{}:{}", hex(30), hex(64)),
+        format!("{}:{}:{}", hex(24), hex(30), hex(50)),
+        hex(64),
+        "app7:Xk29dkQ0pa81Lq".to_owned(),
+        "gAAAAABlQUJD".to_owned(),
+    ] {
+        assert!(given("accessToken", &value).is_some(), "{value}");
+    }
+}
+
+#[test]
+fn pinyin_and_codes_for_one_login_are_told_apart() {
+    for field in ["mima", "yonghumima", "denglu_mima", "kouling"] {
+        assert!(given(field, "abc12345").is_some() && given(field, "882211").is_some(), "{field}");
+    }
+    assert_eq!((given("share_mima", "x7k2"), given("taokouling", "x7k2p9")), (None, None));
+    for field in ["oneTimePassword", "otp_password", "动态密码", "smsPwd"] {
+        assert!(given(field, "482913").is_none() && given(field, "Abc12345").is_some(), "{field}");
+    }
+    assert_eq!(given("password", "8d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f"), None);
+}
