@@ -127,7 +127,7 @@ ID_NAME = re.compile(
     rb"|[umptgcosr]id|[ug]uid|(user|open|union|order|room|device|tenant|member|product|goods|item|shop|account|session)id",
     re.ASCII,
 )
-CACHES = (b"cache", b"caches", b"cached", "缓存".encode())
+CACHES = (b"cache", b"caches", b"cached", "缓存".encode(), b"huancun")
 
 
 def unfilled(name: bytes) -> bool:
@@ -317,6 +317,7 @@ PERSISTENT_WORDS = (
 PERSISTENT = (
     *(spelt for word in PERSISTENT_WORDS for spelt in (word, word.upper(), word.capitalize())),
     *(b"feature_flag", b"feature_flags", b"featureFlag", b"featureFlags"),
+    *(b"jishuqi", b"peizhi"),
     *(word.encode() for word in ("配置", "配置项", "浏览量", "访问量", "日活", "周活", "月活", "字典", "参数", "开关")),
     *(word.encode() for word in ("系统参数", "系统配置", "枚举", "常量", "序列")),
 )
@@ -374,10 +375,22 @@ def cache_words(part: bytes) -> list[bytes]:
     return [word.lower() for word in re.split(rb"[_.-]", re.sub(rb"([a-z])(?=[A-Z])", rb"\1_", part))]
 
 
+# A version or number behind the word for a cache, and words that may be written in one with it.
+VERSION = re.compile(rb"[_.\-]?[vV]?\d+$")
+FUSED = (
+    b"page html view user member goods product item order shop data db sql query result api http web local remote redis l1 l2 hot list "
+    b"detail info object entity file image img token session search my"
+).split()
+
+
 def is_compound(part: bytes) -> bool:
-    """Returns whether a segment ends with a word for a cache, behind what is cached: `goods_cache`, `goodsCache`."""
-    ends = b"(.*)" + "缓存".encode() + rb"|(.*[_.\-\x80-\xff])cache|(.+)Cache|(.*[^A-Z])CACHE"
-    found = re.fullmatch(ends, part, re.DOTALL)
+    """Returns whether a segment ends with a word for a cache, behind what is cached or before a version: `goods_cache`, `cache_v2`."""
+    bare = VERSION.sub(b"", part)
+    if bare != part and bare.lower() in CACHES:
+        return True
+    fused = rb"|((?:.*[_.\-])?(?i:" + b"|".join(FUSED) + rb"))cache"
+    ends = b"(.*)" + "缓存".encode() + rb"|(.*[_.\-\x80-\xff])cache|(.+)Cache|(.*[^A-Z])CACHE" + fused
+    found = re.fullmatch(ends, bare, re.DOTALL)
     before = next((group for group in found.groups() if group is not None), b"") if found else b""
     is_about = any(word in CACHE_ACTIONS for word in cache_words(before)) or re.search(CACHE_ACTIONS_CHINESE, before)
     return re.search(rb"[A-Za-z\x80-\xff]", before) is not None and not is_about
@@ -483,13 +496,25 @@ def platform_class(key: Key) -> str | None:
     return None
 
 
+def is_queue(key: Key) -> bool:
+    """Returns whether a key named like a cache is a queue, by its type and a word behind the one for a cache."""
+    names = rb"(.*[_.\-a-z])?[Qq]ueues?|.*[_.\-]mq|mq|.*" + "队列".encode()
+    if key.type == "stream":
+        names += rb"|(.*[_.\-])?(streams?|events?|log|messages)"
+    parts = iter(key.name.split(b":"))
+    behind = itertools.dropwhile(lambda part: part.lower() not in CACHES and not is_compound(part), parts)
+    queues = any(re.fullmatch(names, part.strip(b"{}"), re.DOTALL | re.IGNORECASE) for part in itertools.islice(behind, 1, None))
+    return key.type in ("list", "zset", "stream") and queues
+
+
 def classed_missing(key: Key) -> bool:
-    # Locks are those of ttl.lock-missing.
-    return not key.ends and platform_class(key) == "cache"
+    # Locks are those of ttl.lock-missing. Rows hold no values, by which Bloom filters and maps of Redisson are known.
+    return not key.ends and platform_class(key) == "cache" and not is_queue(key)
 
 
 def unclassed_missing(key: Key) -> bool:
-    return not key.ends and platform_class(key) is None
+    is_of_none = platform_class(key) is None or platform_class(key) == "cache" and is_queue(key)
+    return not key.ends and is_of_none
 
 
 RANKINGS = (

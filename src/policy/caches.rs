@@ -1,8 +1,10 @@
 //! Names of caches whose data is of another kind: `shop:config:cache:7` is a cache of configuration.
 
 mod compound;
+mod kept;
 
 pub use compound::{is_compound, may_be_compound};
+pub use kept::must_stay;
 
 use super::content::{is_one_of, words_of};
 use crate::pattern::PartKind;
@@ -15,7 +17,7 @@ pub const CACHE: &str = "cache";
 pub const PERSISTENT: &str = "persistent";
 
 /// Segments that name a cache.
-const WORDS: [&[u8]; 4] = [b"cache", b"caches", b"cached", "缓存".as_bytes()];
+const WORDS: [&[u8]; 5] = [b"cache", b"caches", b"cached", "缓存".as_bytes(), b"huancun"];
 
 /// Returns whether a segment is a word for a cache.
 pub fn is_word(segment: &[u8]) -> bool {

@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use super::caches::{CACHE, must_stay};
 use super::context::Context;
 use super::dictionary::{DictionaryEntry, ExpectedTypes, Matched, TtlClass};
 use crate::pattern::slot::untagged;
@@ -49,7 +50,7 @@ impl<'a> KeyView<'a> {
     }
 
     /// Returns the TTL class of the key: that of its dictionary entry, or the class whose patterns it matches; `None` if the
-    /// class does not take its type, or takes locks only and this is none.
+    /// class does not take its type, takes locks only and this is none, or is that of caches and this has to stay.
     pub fn class(&self) -> Option<&'a TtlClass> {
         self.context.classes.get(usize::from(self.class_index()?))
     }
@@ -60,10 +61,19 @@ impl<'a> KeyView<'a> {
             let class = self.context.classes.get(usize::from(*index));
             class.is_some_and(|class| {
                 let suits = class.kinds.is_empty() || class.kinds.contains(&self.record.kind);
-                suits && (!class.locks || self.may_be_lock())
+                suits && (!class.locks || self.may_be_lock()) && !(self.lasts() && self.must_stay(class))
             })
         };
         self.matched.lock_class.filter(takes).or_else(|| self.matched.class.filter(takes))
+    }
+
+    fn lasts(&self) -> bool {
+        self.record.expires_at.is_none()
+    }
+
+    /// Returns whether a key without an expiry in the class of caches holds something that has to stay, such as a queue.
+    fn must_stay(&self, class: &TtlClass) -> bool {
+        class.required && class.name == CACHE && must_stay(self.record, &self.context.separators)
     }
 
     /// Returns whether the key, whose name is that of a lock, may be one.

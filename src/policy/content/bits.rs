@@ -63,6 +63,15 @@ pub fn holds_bits(record: &Record<'_>) -> bool {
         .unwrap_or(false)
 }
 
+/// Returns whether a string of any length may be a bitmap by its beginning. Short ones may be numbers in binary form.
+pub fn may_be_bits(record: &Record<'_>) -> bool {
+    beginning(record, EXAMINED, |bytes, whole| {
+        let examined = bytes.get(..EXAMINED).unwrap_or(bytes);
+        is_bitmap(examined, whole && examined.len() == bytes.len())
+    })
+    .unwrap_or(false)
+}
+
 fn is_hyperloglog(bytes: &[u8]) -> bool {
     matches!(bytes.strip_prefix(HYPERLOGLOG), Some([0 | 1, ..]))
 }

@@ -135,9 +135,9 @@ const OWNER_LIST: DetailField = DetailField::new("owners", "owners", "负责人"
 const SEGMENT_LIST: DetailField = DetailField::new("segments", "businesses", "业务");
 
 /// First segments that say what a key is for, not whose it is: those of 常用前缀约定, with their plurals and in Chinese.
-pub const INFRASTRUCTURE: [&str; 20] = [
-    "cache", "caches", "cached", "缓存", "session", "sessions", "会话", "lock", "locks", "mutex", "锁", "queue",
-    "queues", "队列", "counter", "counters", "计数", "rate", "tmp", "temp",
+pub const INFRASTRUCTURE: [&str; 21] = [
+    "cache", "caches", "cached", "缓存", "huancun", "session", "sessions", "会话", "lock", "locks", "mutex", "锁",
+    "queue", "queues", "队列", "counter", "counters", "计数", "rate", "tmp", "temp",
 ];
 
 /// First segments under which libraries keep the sessions, jobs and caches of any business: they are none, nor is what follows.

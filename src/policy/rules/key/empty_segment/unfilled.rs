@@ -41,7 +41,7 @@ const VERBS: &[u8] = b"vdiuxXofFegscpqTtr";
 const SIZES: &[u8] = b"hlLjzt";
 
 /// Segments before `null` that say that it is what is cached.
-const CACHES: [&[u8]; 4] = [b"cache", b"caches", b"cached", "缓存".as_bytes()];
+const CACHES: [&[u8]; 5] = [b"cache", b"caches", b"cached", "缓存".as_bytes(), b"huancun"];
 
 /// Returns the number of segments of a name, without the braces of its tag, that stand for an id that was never filled in.
 pub fn unfilled(name: &[u8], separators: &Separators) -> u64 {
