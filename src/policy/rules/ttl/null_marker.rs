@@ -1,22 +1,23 @@
 //! `ttl.null-marker`: a cached "not found" expires soon.
 //!
-//! A marker is a string whose whole value is one of `markers`, byte by byte: blanks around it make it another value, but for the
-//! newline that Go's encoder of JSON writes behind it. Numbers and flags such as `0` or `false` are none. Collections, which are never
-//! empty, are markers if they are caches and their only element, or the field of their only pair, is a marker or a word such as
-//! `__empty__`. The object by which Spring caches null (`NullValue`) is a marker however it is serialized. What cannot be written
-//! in a policy always counts: that object, `null`, and the lists, sets and maps of no elements as Java writes them, a marker that Java,
-//! pickle, msgpack or igbinary wrote as a string, the `None`, `[]` and `{}` that Python pickles, the `nil` of Ruby, and the null and the
-//! empty collections of igbinary and msgpack. Words that may as well be data (`EMPTY`, `NOT_FOUND`, 空, 不存在) count in keys of the class `cache`.
+//! Markers of an empty result, whatever serializer wrote them (JSON, Java, PHP, pickle, igbinary, msgpack, Ruby):
 //!
-//! The standards speak of cached results, so keys do not count whose TTL class holds something else: classes of `except`, and those
-//! that may live forever, such as counters and configuration. Keys without a class count, since not every cache is named so,
-//! unless a segment of their name is a word of `except`: a policy need not have a class for each of them, and the key of one who is
-//! blocked or present, of a timer or of something done once says all by being there. Words that also name results that are cached, such
-//! as `used` (`coupon:used:7` is a list), are none of these: of such keys only the empty string does not count (`order:notified:7`), and
-//! of what users fill themselves, such as a cart, no empty collection either, nor of what may have no members, such as a list, a history or
-//! rules: no row of a database is missing there. Segments in the plural, but for the first one, say so of lists (`user:tags:7` is `[]`),
-//! not of objects, since tables have such names, too (`shop:users:7` is `{}`). Nor do the empty strings by which Spring Session is told that a session
-//! expires: their names have a form of their own in any namespace.
+//! - one of the strings in `markers`, byte by byte: blanks around it make it another value, except for the newline that Go's JSON encoder
+//!   appends. Numbers and flags such as `0` or `false` are not markers;
+//! - null, and the `NullValue` object of Spring;
+//! - lists, sets and maps without elements;
+//! - only in keys of the class `cache`: words such as `EMPTY_VALUE`, `not-found` or 空对象 ([`words::is_missing`]), and collections whose only
+//!   element or field is a marker or a placeholder such as `__empty__`.
+//!
+//! A marker counts if the key holds a result of a query:
+//!
+//! - The TTL class of the key must require an expiry and must not be listed in `except`.
+//! - In a key without a class, no segment may be one of the words in `except`, such as `blacklist`, `online` or `timer`.
+//! - An empty string does not count under words that say everything by the key being there (`order:notified:7`).
+//! - Empty strings and collections do not count in what users fill themselves, such as a cart.
+//! - Empty collections do not count in what may have no members, such as a history or rules. Empty lists do not count if a segment
+//!   other than the first one is a plural (`user:tags:7`); empty objects do, since tables have such names, too (`shop:users:7`).
+//! - The empty strings by which Spring Session learns that a session expires do not count.
 //!
 //! Measured: remaining milliseconds at the reference time. The snapshot does not contain the original TTL, which was at least
 //! that long. A marker without expiry breaks the rule, too, and measures nothing.
@@ -26,7 +27,7 @@ mod words;
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
-use words::{CACHED_WORDS, FILLED, LISTED, MARKERS, NO_PLURALS, PLACEHOLDERS, PRESENT};
+use words::{FILLED, LISTED, MARKERS, NO_PLURALS, PLACEHOLDERS, PRESENT, STATES, is_missing};
 
 use crate::policy::KeyView;
 use crate::policy::caches::CACHE;
@@ -212,14 +213,14 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
         return Err(format!("\"markers\" must hold one or more values of at most {LONGEST} bytes"));
     }
     let mut doubtful = DoubtfulTexts::default();
-    let words = || markers.iter().map(AsRef::as_ref).chain(CACHED_WORDS.iter().map(|word| word.as_bytes()));
+    let words = || markers.iter().map(AsRef::as_ref);
     for marker in words().chain(BINARY_NULLS).chain(BINARY_COLLECTIONS.map(|(value, _)| value)) {
         doubtful.add(marker.len(), marker.get(..1).unwrap_or_default());
         if marker.len() <= LONGEST_WORD {
             doubtful.add(marker.len() + JAVA_HEAD, &JAVA_NULL[..1]);
         }
     }
-    for marker in words().filter(|marker: &&[u8]| marker.len() <= LONGEST_WRAPPED) {
+    for marker in words().filter(|marker| marker.len() <= LONGEST_WRAPPED) {
         if let Some(start) = marker.get(..1) {
             doubtful.add(marker.len() + 1, start);
         }
@@ -230,7 +231,8 @@ fn build(params: &Params) -> Result<BuiltRule, String> {
     JAVA_COLLECTIONS.iter().for_each(|(_, length)| doubtful.add_longer(*length, JAVA_OBJECT[0]));
     PICKLED.0.for_each(|length| doubtful.add(length, PICKLED.1));
     let except = params.segments("except")?.to_vec();
-    Ok(BuiltRule::Key(Box::new(NullMarker { max: params.number("max"), markers, doubtful, except })))
+    let worded = words::doubtful();
+    Ok(BuiltRule::Key(Box::new(NullMarker { max: params.number("max"), markers, doubtful, worded, except })))
 }
 
 /// Limits the time to live of markers for empty results.
@@ -241,6 +243,8 @@ pub struct NullMarker {
     markers: Vec<Box<[u8]>>,
     /// What the markers have in common, in any form in which they are stored.
     doubtful: DoubtfulTexts,
+    /// What words for a missing result have in common, which are markers in caches only.
+    worded: DoubtfulTexts,
     /// TTL classes whose keys do not count, and segments of other keys that do not.
     except: Vec<String>,
 }
@@ -251,6 +255,8 @@ impl KeyRule for NullMarker {
         match key.record.kind {
             // Fast path: hardly any value has the length and the beginning of a marker.
             Kind::String if self.doubtful.may_include(key.record) => self.check_short(key),
+            // Caches have a class, by a pattern of the policy.
+            Kind::String if key.matched.class.is_some() && self.worded.may_include(key.record) => self.check_short(key),
             Kind::String => None,
             _ if key.record.length == Some(1) => self.check_collection(key),
             _ => None,
@@ -317,7 +323,10 @@ impl NullMarker {
 
     fn is_cached(&self, key: &KeyView<'_>, marker: Marker) -> bool {
         match key.class() {
-            Some(class) => self.is_of_results(class) && (marker != Marker::Word || class.name == CACHE),
+            Some(class) if marker == Marker::Word => {
+                self.is_of_results(class) && class.name == CACHE && !is_of_state(key)
+            }
+            Some(class) => self.is_of_results(class),
             None => {
                 let name = key.untagged();
                 let mut segments = key.context.separators.split(&name).enumerate();
@@ -374,7 +383,7 @@ impl NullMarker {
         let line = text.strip_suffix(b"\n").filter(|line| (1..=LONGEST_WRAPPED).contains(&line.len()));
         let is_text = |text: &[u8]| self.markers.iter().any(|marker| **marker == *text);
         let found = [Some(&*text), line].into_iter().flatten().find(|text| is_text(text));
-        let word = || CACHED_WORDS.iter().any(|word| word.as_bytes() == &*text).then_some(Marker::Word);
+        let word = || is_missing(&text).then_some(Marker::Word);
         found.map(Marker::of).or_else(word)
     }
 }
@@ -405,6 +414,12 @@ impl Marker {
             _ => Marker::Null,
         }
     }
+}
+
+/// Returns whether a key says that its value is a state, which may be `empty`: `cache:room:status:7`.
+fn is_of_state(key: &KeyView<'_>) -> bool {
+    let name = key.untagged();
+    key.context.separators.split(&name).any(|segment| ends_with_one(segment, &STATES))
 }
 
 fn is_among<W: AsRef<str>>(segment: &[u8], words: &[W]) -> bool {

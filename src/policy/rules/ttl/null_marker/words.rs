@@ -1,5 +1,8 @@
 //! Words of the rule: markers, and segments of keys whose empty values are none.
 
+use crate::policy::content::serialized::JAVA_HEAD;
+use crate::policy::harmless::DoubtfulTexts;
+
 /// Spring's marker as one of its serializers of JSON writes it.
 const SPRING_NULL: &str = "{\"@class\":\"org.springframework.cache.support.NullValue\"}";
 
@@ -60,21 +63,85 @@ pub(super) const MARKERS: [&str; 52] = [
     "[\"org.springframework.cache.support.NullValue\",{}]",
 ];
 
-/// Markers that count in keys of the class of caches: elsewhere, they may be the state of something.
-pub(super) const CACHED_WORDS: [&str; 12] = [
-    "EMPTY",
-    "NOT_FOUND",
-    "空",
-    "空值",
-    "不存在",
-    "@@NULL@@",
-    "__NULL__",
-    "__EMPTY__",
-    "NULL_VALUE",
-    "NullValue",
-    "nullObject",
-    "EMPTY_CACHE",
+/// Words for nothing, alone or before a word for what is missing: `NULL_OBJECT`, `emptyValue`, `空对象`.
+const NOTHING: [&str; 4] = ["null", "nil", "empty", "空"];
+const THINGS: [&str; 22] = [
+    "",
+    "placeholder",
+    "marker",
+    "object",
+    "obj",
+    "value",
+    "val",
+    "cache",
+    "data",
+    "result",
+    "string",
+    "str",
+    "list",
+    "array",
+    "map",
+    "set",
+    "对象",
+    "数据",
+    "值",
+    "缓存",
+    "结果",
+    "标记",
 ];
+
+/// Other words for a missing result, without marks.
+const MISSING: [&str; 15] = [
+    "notfound",
+    "notexist",
+    "notexists",
+    "nodata",
+    "norecord",
+    "optionalempty",
+    "cachenull",
+    "cacheempty",
+    "orgspringframeworkcachesupportnullvalue",
+    "不存在",
+    "数据不存在",
+    "未找到",
+    "无数据",
+    "没有数据",
+    "暂无数据",
+];
+
+/// Longest text that is looked at, in bytes.
+const LONGEST: usize = 48;
+
+/// First bytes of such texts, besides marks: of the words, and of what serializers write before them.
+const STARTS: [u8; 13] = [b'n', b'N', b'e', b'E', b'o', b'O', 0xE7, 0xE4, 0xE6, 0, 0x80, 0xAC, b' '];
+
+/// Returns what texts that may be [missing results](is_missing) have in common.
+pub(super) fn doubtful() -> DoubtfulTexts {
+    let marks = (b'!'..=b'~').filter(u8::is_ascii_punctuation);
+    // Strings of msgpack begin with their length.
+    let starts: Vec<u8> = STARTS.into_iter().chain(marks).chain(0xA1..=0xBF).collect();
+    let mut texts = DoubtfulTexts::default();
+    (1..=LONGEST + JAVA_HEAD).for_each(|length| texts.add(length, &starts));
+    texts
+}
+
+/// Returns whether a text is words for a missing result, in whatever case and with whatever marks, or only blanks. Elsewhere than in
+/// caches they may be the state of something.
+pub(super) fn is_missing(text: &[u8]) -> bool {
+    // As with other markers, blanks around it make it another value.
+    let has_blanks = [text.first(), text.last()].into_iter().flatten().any(u8::is_ascii_whitespace);
+    if text.len() > LONGEST || has_blanks {
+        return !text.is_empty() && text.len() <= LONGEST && text.iter().all(|byte| *byte == b' ');
+    }
+    let is_mark = |byte: &&u8| byte.is_ascii_punctuation() || byte.is_ascii_whitespace();
+    let letters: Vec<u8> = text.iter().filter(|byte| !is_mark(byte)).map(u8::to_ascii_lowercase).collect();
+    let is_thing = |rest: &[u8]| THINGS.iter().any(|thing| thing.as_bytes() == rest);
+    let mut nothing = NOTHING.iter().filter_map(|word| letters.strip_prefix(word.as_bytes()));
+    nothing.any(is_thing) || MISSING.iter().any(|word| word.as_bytes() == letters)
+}
+
+/// Words at the end of segments of what has a state, which may be `empty`.
+pub(super) const STATES: [&str; 6] = ["status", "state", "states", "stage", "状态", "阶段"];
 
 /// Segments of keys that say all by being there: their empty string is no result, whatever other value is.
 pub(super) const PRESENT: [&str; 72] = [
@@ -242,3 +309,86 @@ pub(super) const NO_PLURALS: [&str; 8] = ["news", "goods", "series", "species", 
 
 /// Elements of collections that stand for none, in whatever case, and perhaps between underscores.
 pub(super) const PLACEHOLDERS: [&str; 6] = ["null", "nil", "empty", "placeholder", "dummy", "占位"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::testing::record;
+    use crate::rdb::peek::RawValue;
+    use crate::rdb::template::Templates;
+    use crate::rdb::value_type::ValueType;
+    use crate::record::Record;
+
+    #[test]
+    fn words_for_a_missing_result_are_known_in_any_spelling() {
+        let texts = doubtful();
+        for text in [
+            "空对象",
+            "空",
+            "空值",
+            "空数据",
+            "NULL_OBJECT",
+            "nullObject",
+            "NULL_CACHE",
+            "__null__",
+            "nullValue",
+            "NullValue",
+            "{null}",
+            "[null]",
+            "[NULL]",
+            "#NULL#",
+            "@@NULL@@",
+            "EMPTY",
+            "Empty",
+            "EMPTY_OBJECT",
+            "EMPTY_VALUE",
+            "empty-list",
+            "NOT_FOUND",
+            "NotFound",
+            "NOT_EXIST",
+            "not exists",
+            "NO_DATA",
+            "不存在",
+            "数据不存在",
+            "无数据",
+            "暂无数据",
+            "Optional.empty",
+            " ",
+            "  ",
+            "<empty>",
+            "\"空对象\"",
+            "org.springframework.cache.support.NullValue",
+        ] {
+            assert!(is_missing(text.as_bytes()), "{text}");
+            let bytes = [&[u8::try_from(text.len()).unwrap()], text.as_bytes()].concat();
+            let raw = RawValue { value_type: ValueType::String, bytes: &bytes, templates: Templates::NONE };
+            assert!(
+                texts.may_include(&Record { length: Some(text.len() as u64), raw: Some(raw), ..record(b"k") }),
+                "{text}"
+            );
+        }
+        for text in [
+            "",
+            "-1",
+            "0",
+            "N/A",
+            "无",
+            "none",
+            "nothing",
+            "emptying",
+            "nullable",
+            "NULL ",
+            " null",
+            "null\n\n",
+            "空调",
+            "空气净化器",
+            "{}",
+            "--",
+            "nil-7",
+            "found",
+            "data",
+        ] {
+            assert!(!is_missing(text.as_bytes()), "{text}");
+        }
+    }
+}
