@@ -115,7 +115,7 @@ def lowercase(key: Key) -> bool:
 
 
 # What stands for an id that was never filled in, and what is cached behind `cache:` under the same word.
-UNFILLED = (b"null", b"undefined", b"nil", b"NaN", b"None", b"(null)", b"<nil>", b"[object Object]")
+UNFILLED = (b"null", b"NULL", b"undefined", b"nil", b"NaN", b"None", b"(null)", b"<nil>", b"[object Object]")
 # Placeholders of printf, Go and Python, and errors of Go; not characters of URLs (`%2d`).
 FORMAT = re.compile(
     rb"%(?!\d[0-9a-fA-F]$)(\(.+\)|[+\-#.*$0-9]*[hlLjzt]{0,2})[vdiuxXofFegscpqTtr]|%![^(]?\(.*\)",

@@ -357,6 +357,7 @@ mod tests {
             "user:%!(EXTRA int=1)",
             "user:%(id)s",
             "%s:user:1",
+            "user:NULL",
             "user:[object Object]",
             "user:{null}:cart",
             "user:${id}",
@@ -380,7 +381,7 @@ mod tests {
         assert_eq!([empty("user:null:nil"), empty("user::null")], [Some(2); 2]);
         for name in [
             "user:nullable",
-            "user:NULL",
+            "user:Null",
             "user:none",
             "user:-",
             "cache:null:user:1",

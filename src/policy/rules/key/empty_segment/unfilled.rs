@@ -5,7 +5,8 @@ use crate::pattern::segment::Separators;
 use crate::policy::content::{is_hump, is_one_of};
 
 /// Segments that stand for an id that was never filled in: missing values as languages write them.
-pub const UNFILLED: [&str; 8] = ["null", "undefined", "nil", "NaN", "None", "(null)", "<nil>", "[object Object]"];
+pub const UNFILLED: [&str; 9] =
+    ["null", "NULL", "undefined", "nil", "NaN", "None", "(null)", "<nil>", "[object Object]"];
 
 /// Names of ids in which nothing marks the word `id`. Other words may just end with these letters: `paid`, `grid`.
 const JOINED_IDS: [&[u8]; 25] = [
