@@ -255,8 +255,7 @@ impl KeyRule for NullMarker {
         match key.record.kind {
             // Fast path: hardly any value has the length and the beginning of a marker.
             Kind::String if self.doubtful.may_include(key.record) => self.check_short(key),
-            // Caches have a class, by a pattern of the policy.
-            Kind::String if key.matched.class.is_some() && self.worded.may_include(key.record) => self.check_short(key),
+            Kind::String if is_named_cache(key) && self.worded.may_include(key.record) => self.check_short(key),
             Kind::String => None,
             _ if key.record.length == Some(1) => self.check_collection(key),
             _ => None,
@@ -388,7 +387,14 @@ impl NullMarker {
     }
 }
 
-/// What a marker shows.
+/// Returns whether the patterns of the policy count a key among caches, whatever it holds.
+#[inline]
+fn is_named_cache(key: &KeyView<'_>) -> bool {
+    let class = key.matched.class.and_then(|class| key.context.classes.get(usize::from(class)));
+    class.is_some_and(|class| class.name == CACHE)
+}
+
+/// Meaning of a marker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Marker {
     /// A null, or a word for it.

@@ -134,7 +134,13 @@ pub(super) fn is_missing(text: &[u8]) -> bool {
         return !text.is_empty() && text.len() <= LONGEST && text.iter().all(|byte| *byte == b' ');
     }
     let is_mark = |byte: &&u8| byte.is_ascii_punctuation() || byte.is_ascii_whitespace();
-    let letters: Vec<u8> = text.iter().filter(|byte| !is_mark(byte)).map(u8::to_ascii_lowercase).collect();
+    // On the stack: the values of many caches come here.
+    let (mut buffer, mut length) = ([0; LONGEST], 0);
+    for (place, letter) in buffer.iter_mut().zip(text.iter().filter(|byte| !is_mark(byte))) {
+        *place = letter.to_ascii_lowercase();
+        length += 1;
+    }
+    let letters = buffer.get(..length).unwrap_or_default();
     let is_thing = |rest: &[u8]| THINGS.iter().any(|thing| thing.as_bytes() == rest);
     let mut nothing = NOTHING.iter().filter_map(|word| letters.strip_prefix(word.as_bytes()));
     nothing.any(is_thing) || MISSING.iter().any(|word| word.as_bytes() == letters)
