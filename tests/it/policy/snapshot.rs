@@ -209,7 +209,7 @@ fn each_file_is_measured_on_its_own_under_a_volatile_policy() {
             if expire {
                 dump.expires_at(4_000_000_000_000);
             }
-            dump.string(&format!("court:case:{key}"), "open");
+            dump.string(format!("court:case:{key}"), "open");
         }
         fs::write(&path, dump.bytes()).unwrap();
         path
