@@ -1,5 +1,7 @@
 //! Tree of all patterns of a snapshot, for rules about patterns.
 
+use std::borrow::Cow;
+
 use super::evidence::{Expiries, IdSample, SecondCounts, Secrets, Tokens};
 use crate::record::Kind;
 use crate::report::{Example, Weight};
@@ -14,7 +16,7 @@ pub struct Forest<'a> {
     pub strict: bool,
     /// Keys of all patterns that expire in each second, if an enabled rule [needs](super::rule::PatternRule::wants_expiries) them. `None`
     /// without a reference time.
-    pub seconds: Option<&'a SecondCounts>,
+    pub seconds: Option<Cow<'a, SecondCounts>>,
 }
 
 /// Pattern or prefix.

@@ -428,7 +428,7 @@ impl PatternStats {
     /// Returns [`PatternStats::forest`], and the place of each of its nodes.
     pub fn forest_with_places(&self) -> (Forest<'_>, Vec<PlaceId>) {
         let (forest, places) = finish::forest(&self.tree);
-        (Forest { seconds: self.seconds.as_ref(), ..forest }, places)
+        (Forest { seconds: self.seconds.as_ref().map(SecondCounts::settled), ..forest }, places)
     }
 
     /// Returns the place of the pattern that a name was counted under.

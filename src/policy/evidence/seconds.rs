@@ -5,6 +5,7 @@
 //! the set of keys alone: a page among the earliest of all is among those of each worker, ever since its first key. Later
 //! keys, and those beyond [`MOST_PLACES`], are not counted.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -15,6 +16,9 @@ use crate::units::Millis;
 const PAGE: u32 = 1024;
 /// Seconds of a block: at least as many as the longest window that is searched for.
 const BLOCK: u32 = 64;
+/// Number of keys that are counted together. Their counts lie anywhere in megabytes: one by one, each would wait for memory, while a loop
+/// over many waits for several at once.
+const PENDING: usize = 4096;
 /// Maximum number of pages: 48 days in which keys expire, 16 MiB.
 const MOST_PAGES: usize = 4096;
 /// Maximum number of pages, used or not, from the reference time on: eight years.
@@ -31,26 +35,55 @@ pub struct SecondCounts {
     used: usize,
     /// Keys were not counted in pages from here on.
     end: usize,
+    /// Seconds in which further keys expire.
+    pending: Vec<u32>,
 }
 
 impl SecondCounts {
     /// Creates an empty table for keys that expire at `reference` or later.
     pub fn new(reference: Millis) -> Self {
-        SecondCounts { first: second(reference) / PAGE, pages: Vec::new(), used: 0, end: MOST_PLACES }
+        SecondCounts::of_page(second(reference) / PAGE, MOST_PLACES)
+    }
+
+    fn of_page(first: u32, end: usize) -> Self {
+        SecondCounts { first, pages: Vec::new(), used: 0, end, pending: Vec::new() }
     }
 
     /// Adds a key that expires at a time.
     #[inline]
     pub fn add(&mut self, at: Millis) {
-        let second = second(at);
-        let place = (second / PAGE).wrapping_sub(self.first) as usize;
-        match self.pages.get_mut(place) {
-            Some(Some(page)) => {
-                let count = &mut page[(second % PAGE) as usize];
-                *count = count.saturating_add(1);
-            }
-            _ => self.add_keys(second, 1),
+        self.pending.push(second(at));
+        if self.pending.len() >= PENDING {
+            self.settle();
         }
+    }
+
+    /// Counts the keys that were added.
+    #[inline(never)]
+    pub fn settle(&mut self) {
+        let mut pending = std::mem::take(&mut self.pending);
+        for &second in &pending {
+            let place = (second / PAGE).wrapping_sub(self.first) as usize;
+            match self.pages.get_mut(place) {
+                Some(Some(page)) => {
+                    let count = &mut page[(second % PAGE) as usize];
+                    *count = count.saturating_add(1);
+                }
+                _ => self.add_keys(second, 1),
+            }
+        }
+        pending.clear();
+        self.pending = pending;
+    }
+
+    /// Returns the table with all keys counted.
+    pub fn settled(&self) -> Cow<'_, Self> {
+        if self.pending.is_empty() {
+            return Cow::Borrowed(self);
+        }
+        let mut all = self.clone();
+        all.settle();
+        Cow::Owned(all)
     }
 
     /// Adds keys that expire in a second, with a page for it if there is none.
@@ -83,12 +116,14 @@ impl SecondCounts {
 
     /// Adds the keys of another table for the same reference time.
     pub fn merge(&mut self, other: &SecondCounts) {
+        self.settle();
+        let other = other.settled();
         self.end = self.end.min(other.end);
         self.drop_latest();
         other.counts().for_each(|(second, keys)| self.add_keys(second, keys));
     }
 
-    /// Returns the seconds in which keys expire, ascending, with their number.
+    /// Returns the seconds in which keys expire, ascending, with their number, of a [settled](SecondCounts::settle) table.
     pub fn counts(&self) -> impl Iterator<Item = (u32, u32)> {
         self.counts_within(0..u32::MAX)
     }
@@ -160,15 +195,16 @@ struct Stored {
 
 impl Serialize for SecondCounts {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let pages = self.pages.iter().enumerate().filter_map(|(place, page)| Some((place, page.as_ref()?.to_vec())));
-        Stored { first: self.first, end: self.end, pages: pages.collect() }.serialize(serializer)
+        let all = self.settled();
+        let pages = all.pages.iter().enumerate().filter_map(|(place, page)| Some((place, page.as_ref()?.to_vec())));
+        Stored { first: all.first, end: all.end, pages: pages.collect() }.serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for SecondCounts {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let Stored { first, end, pages } = Stored::deserialize(deserializer)?;
-        let mut table = SecondCounts { first, pages: Vec::new(), used: 0, end: end.min(MOST_PLACES) };
+        let mut table = SecondCounts::of_page(first, end.min(MOST_PLACES));
         for (place, counts) in pages {
             let place = u32::try_from(place).unwrap_or(u32::MAX);
             let start = first.saturating_add(place).saturating_mul(PAGE);
@@ -188,6 +224,7 @@ mod tests {
     fn table(seconds: &[u32]) -> SecondCounts {
         let mut table = SecondCounts::new(Millis(5_000));
         seconds.iter().for_each(|second| table.add(Millis(i64::from(*second) * 1000 + 999)));
+        table.settle();
         table
     }
 
@@ -205,7 +242,7 @@ mod tests {
         assert_eq!(far.end(), PAGE * (1 << 18));
         let mut table = SecondCounts::new(Millis(i64::MAX));
         [i64::MIN, 0, i64::MAX].into_iter().for_each(|at| table.add(Millis(at)));
-        assert!(table.counts().count() <= 1);
+        assert!(table.settled().counts().count() <= 1);
     }
 
     #[test]

@@ -227,6 +227,7 @@ mod tests {
         const ALL: BusyWindows = BusyWindows { least: 0, margin: 0 };
         let mut all = SecondCounts::new(Millis(0));
         [3, 7, 7, 9, 9, 9].into_iter().for_each(|second| all.add(Millis(second * 1000)));
+        all.settle();
         let shown =
             |line: Timeline| line.windows(1, 0, 0).map(|it| (it.start, it.inside.rounded())).collect::<Vec<_>>();
         assert_eq!(shown(Timeline::of_rest(&all, ALL, [], [])), [(3, 1), (7, 2), (9, 3)]);

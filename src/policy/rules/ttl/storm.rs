@@ -219,7 +219,7 @@ impl PatternRule for StormRule {
         // Without a reference time no expiries are collected.
         let Some(now) = context.reference.report else { return Vec::new() };
         let now = u64::try_from(now.0 / 1000).unwrap_or(0);
-        let all = forest.seconds;
+        let all = forest.seconds.as_deref();
         let busy = self.busy(self.keys.max(1));
         let mut exact = all.and_then(|all| only_sampled(forest, all, busy));
         let (mut breaches, mut others, mut own) = (Vec::new(), Vec::new(), Vec::new());
@@ -240,7 +240,7 @@ impl PatternRule for StormRule {
     }
 
     fn undecided(&self, forest: &Forest<'_>, _: &Context) -> Option<Need> {
-        let all = forest.seconds?;
+        let all = forest.seconds.as_deref()?;
         let expiries = || expiring(forest).map(|(_, expiries)| expiries);
         let (sampled, known): (Vec<_>, Vec<_>) = expiries().partition(|expiries| expiries.is_sampled());
         // Of a single sampled pattern, all is known but what expires late.

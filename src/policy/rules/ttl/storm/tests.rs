@@ -162,6 +162,7 @@ fn sampled(patterns: &[(&str, Vec<u64>)], most: usize) -> (Vec<Breach>, bool) {
     let mut seconds = SecondCounts::new(Millis(i64::try_from(NOW * 1000).unwrap()));
     let all = patterns.iter().flat_map(|(_, left)| left);
     all.for_each(|left| seconds.add(Millis(i64::try_from((NOW + left) * 1000).unwrap())));
+    seconds.settle();
     let sample = |(name, left): &(&str, Vec<u64>)| {
         let mut sample = expiries(name, left.iter().copied());
         sample.keep(most);
@@ -186,7 +187,7 @@ fn judge_samples(names: &[&str], samples: &[Expiries], seconds: Option<&SecondCo
     };
     let nodes = names.iter().zip(samples).map(node).collect();
     let context = Context { reference: Some(Millis(i64::try_from(NOW * 1000).unwrap())).into(), ..Context::default() };
-    let forest = Forest { nodes, seconds, ..Forest::default() };
+    let forest = Forest { nodes, seconds: seconds.map(std::borrow::Cow::Borrowed), ..Forest::default() };
     (storm().judge(&forest, &context), storm().undecided(&forest, &context).is_some())
 }
 
