@@ -157,12 +157,13 @@ impl SecondCounts {
                 let start = number.saturating_mul(PAGE).saturating_add(place * BLOCK);
                 let keys = block.iter().fold(0, |sum: u64, &keys| sum + u64::from(keys));
                 let joined = if start.checked_sub(BLOCK) == Some(before.0) { before.1 } else { 0 };
-                let first = if joined > 0 { before.0 } else { start };
                 before = (start, keys);
                 if keys + joined < least {
                     continue;
                 }
-                let span = first.saturating_sub(margin)..start.saturating_add(BLOCK).saturating_add(margin);
+                // A window may begin in the block before, and end in the next one, even where no key expires in them.
+                let beside = margin.saturating_add(BLOCK);
+                let span = start.saturating_sub(beside)..start.saturating_add(BLOCK).saturating_add(beside);
                 match spans.last_mut().filter(|last| last.end >= span.start) {
                     Some(last) => last.end = span.end,
                     None => spans.push(span),
