@@ -63,13 +63,9 @@ impl SecondCounts {
     pub fn settle(&mut self) {
         let mut pending = std::mem::take(&mut self.pending);
         for &second in &pending {
-            let place = (second / PAGE).wrapping_sub(self.first) as usize;
-            match self.pages.get_mut(place) {
-                Some(Some(page)) => {
-                    let count = &mut page[(second % PAGE) as usize];
-                    *count = count.saturating_add(1);
-                }
-                _ => self.add_keys(second, 1),
+            match self.count_of(second) {
+                Some(count) => *count = count.saturating_add(1),
+                None => self.add_keys(second, 1),
             }
         }
         pending.clear();
@@ -86,20 +82,46 @@ impl SecondCounts {
         Cow::Owned(all)
     }
 
+    /// Returns the place of a second's page.
+    fn place(&self, second: u32) -> usize {
+        (second / PAGE).wrapping_sub(self.first) as usize
+    }
+
+    /// Returns the first second of a page.
+    fn page_start(&self, place: usize) -> u32 {
+        self.first.saturating_add(u32::try_from(place).unwrap_or(u32::MAX)).saturating_mul(PAGE)
+    }
+
+    /// Returns the pages in which keys expire, each with its first second.
+    fn pages_of(&self, places: Range<usize>) -> impl Iterator<Item = (u32, &[u32; PAGE as usize])> {
+        let pages = self.pages.get(places.clone()).unwrap_or_default();
+        places.zip(pages).filter_map(|(place, page)| Some((self.page_start(place), page.as_deref()?)))
+    }
+
+    /// Returns the count of a second whose page is there.
+    fn count_of(&mut self, second: u32) -> Option<&mut u32> {
+        let place = self.place(second);
+        let page = self.pages.get_mut(place)?.as_mut()?;
+        Some(&mut page[(second % PAGE) as usize])
+    }
+
     /// Adds keys that expire in a second, with a page for it if there is none.
     #[cold]
     fn add_keys(&mut self, second: u32, keys: u32) {
-        let place = (second / PAGE).wrapping_sub(self.first) as usize;
+        let place = self.place(second);
         if place >= self.end {
             return;
         }
         if self.pages.len() <= place {
             self.pages.resize(place + 1, None);
         }
-        let Some(page) = self.pages.get_mut(place) else { return };
-        self.used += usize::from(page.is_none());
-        let count = &mut page.get_or_insert_with(|| Box::new([0; PAGE as usize]))[(second % PAGE) as usize];
-        *count = count.saturating_add(keys);
+        if let Some(page @ None) = self.pages.get_mut(place) {
+            *page = Some(Box::new([0; PAGE as usize]));
+            self.used += 1;
+        }
+        if let Some(count) = self.count_of(second) {
+            *count = count.saturating_add(keys);
+        }
         self.drop_latest();
     }
 
@@ -130,16 +152,10 @@ impl SecondCounts {
 
     /// Returns the seconds of a span in which keys expire, ascending, with their number.
     pub fn counts_within(&self, span: Range<u32>) -> impl Iterator<Item = (u32, u32)> {
-        let place = |second: u32| (second / PAGE).saturating_sub(self.first) as usize;
-        let skipped = place(span.start).min(self.pages.len());
-        let pages = self.pages.iter().enumerate().skip(skipped).take_while({
-            let last = place(span.end);
-            move |(at, _)| *at <= last
-        });
-        let first = self.first;
-        pages.filter_map(|(at, page)| Some((at, page.as_deref()?))).flat_map(move |(at, page)| {
-            let number = first.saturating_add(u32::try_from(at).unwrap_or(u32::MAX));
-            let seconds = (0..PAGE).map(move |second| number.saturating_mul(PAGE).saturating_add(second));
+        let place = |second: u32| ((second / PAGE).saturating_sub(self.first) as usize).min(self.pages.len());
+        let places = place(span.start)..place(span.end).saturating_add(1).min(self.pages.len());
+        self.pages_of(places).flat_map(move |(start, page)| {
+            let seconds = (0..PAGE).map(move |second| start.saturating_add(second));
             let span = span.clone();
             seconds.zip(page.iter().copied()).filter(move |(second, keys)| *keys > 0 && span.contains(second))
         })
@@ -151,10 +167,9 @@ impl SecondCounts {
         let mut spans: Vec<Range<u32>> = Vec::new();
         // Start and keys of the block before.
         let mut before = (0, 0);
-        let pages = (self.first..).zip(&self.pages).filter_map(|(number, page)| Some((number, page.as_deref()?)));
-        for (number, page) in pages {
-            for (place, block) in (0u32..).zip(page.as_chunks::<{ BLOCK as usize }>().0) {
-                let start = number.saturating_mul(PAGE).saturating_add(place * BLOCK);
+        for (page_start, page) in self.pages_of(0..self.pages.len()) {
+            for (number, block) in (0u32..).zip(page.as_chunks::<{ BLOCK as usize }>().0) {
+                let start = page_start.saturating_add(number * BLOCK);
                 let keys = block.iter().fold(0, |sum: u64, &keys| sum + u64::from(keys));
                 let joined = if start.checked_sub(BLOCK) == Some(before.0) { before.1 } else { 0 };
                 before = (start, keys);
@@ -175,8 +190,7 @@ impl SecondCounts {
 
     /// Returns the first second whose keys may not have been counted.
     pub fn end(&self) -> u32 {
-        let end = u32::try_from(self.end).unwrap_or(u32::MAX);
-        self.first.saturating_add(end).saturating_mul(PAGE)
+        self.page_start(self.end)
     }
 }
 
@@ -207,10 +221,9 @@ impl<'de> Deserialize<'de> for SecondCounts {
         let Stored { first, end, pages } = Stored::deserialize(deserializer)?;
         let mut table = SecondCounts::of_page(first, end.min(MOST_PLACES));
         for (place, counts) in pages {
-            let place = u32::try_from(place).unwrap_or(u32::MAX);
-            let start = first.saturating_add(place).saturating_mul(PAGE);
-            let counts = (start..).zip(counts).take(PAGE as usize).filter(|(_, keys)| *keys > 0);
-            counts.for_each(|(second, keys)| table.add_keys(second, keys));
+            let start = table.page_start(place);
+            let counts = (0..PAGE).zip(counts).filter(|(_, keys)| *keys > 0);
+            counts.for_each(|(second, keys)| table.add_keys(start.saturating_add(second), keys));
         }
         Ok(table)
     }
@@ -260,6 +273,15 @@ mod tests {
         merged.merge(&table(left));
         assert_eq!(merged.counts().collect::<Vec<_>>(), table(&seconds).counts().collect::<Vec<_>>());
         assert_eq!(merged.end(), pages * PAGE);
+    }
+
+    #[test]
+    fn a_stored_table_of_times_without_meaning_is_read() {
+        for (first, place) in [(u32::MAX, 0), (u32::MAX, usize::MAX), (u32::MAX / PAGE, 0), (7, usize::MAX)] {
+            let stored = Stored { first, end: usize::MAX, pages: vec![(place, vec![1; PAGE as usize])] };
+            let table: SecondCounts = postcard::from_bytes(&postcard::to_stdvec(&stored).unwrap()).unwrap();
+            assert!(table.counts().count() <= PAGE as usize && table.busy_spans(1, u32::MAX).len() <= 1);
+        }
     }
 
     proptest! {

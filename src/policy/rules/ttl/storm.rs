@@ -207,10 +207,14 @@ fn expiring<'f>(forest: &'f Forest<'_>) -> impl Iterator<Item = PatternExpiries<
     forest.nodes.iter().filter_map(|node| Some((node, node.expiries?)))
 }
 
+/// Returns the expiries of the patterns of which only a sample is known, and those of all others.
+fn sampled_and_known<'f>(forest: &'f Forest<'_>) -> (Vec<&'f Expiries>, Vec<&'f Expiries>) {
+    expiring(forest).map(|(_, expiries)| expiries).partition(|expiries| expiries.is_sampled())
+}
+
 /// Returns what expires of the only sampled pattern: all that the others, which are known completely, leave. `None` if several are sampled.
 fn only_sampled(forest: &Forest<'_>, all: &SecondCounts, busy: BusyWindows) -> Option<Timeline> {
-    let expiries = || expiring(forest).map(|(_, expiries)| expiries);
-    let (sampled, known): (Vec<_>, Vec<_>) = expiries().partition(|expiries| expiries.is_sampled());
+    let (sampled, known) = sampled_and_known(forest);
     (sampled.len() == 1).then(|| Timeline::of_rest(all, busy, known, sampled))
 }
 
@@ -241,8 +245,7 @@ impl PatternRule for StormRule {
 
     fn undecided(&self, forest: &Forest<'_>, _: &Context) -> Option<Need> {
         let all = forest.seconds.as_deref()?;
-        let expiries = || expiring(forest).map(|(_, expiries)| expiries);
-        let (sampled, known): (Vec<_>, Vec<_>) = expiries().partition(|expiries| expiries.is_sampled());
+        let (sampled, known) = sampled_and_known(forest);
         // Of a single sampled pattern, all is known but what expires late.
         let is_late = || Timeline::of(sampled.iter().copied()).keys_from(all.end()) >= self.keys.max(1) as f64;
         // In a storm of one pattern, three fifths of its keys or more exceed the rate around it.
@@ -266,7 +269,7 @@ impl PatternRule for StormRule {
 }
 
 impl StormRule {
-    /// Returns the windows in which so many keys expire that they may be a storm.
+    /// Returns the windows to look at: those with at least this many keys.
     fn busy(&self, least: u64) -> BusyWindows {
         BusyWindows { least, margin: self.spread }
     }
