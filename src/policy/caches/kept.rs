@@ -6,7 +6,7 @@
 use super::is_word;
 use crate::pattern::segment::Separators;
 use crate::policy::content::bits::may_be_bits;
-use crate::policy::content::{is_one_of, words_of};
+use crate::policy::content::{is_one_of, without_braces, words_of};
 use crate::rdb::peek::{MAX_TEXT_BYTES, PeekBuffers, RawValue, ValuePart};
 use crate::record::{Kind, Record};
 
@@ -24,7 +24,7 @@ const CHINESE_QUEUE: &str = "队列";
 /// Returns whether a key without an expiry whose name says cache holds something else that has to stay.
 #[cold]
 pub fn must_stay(record: &Record<'_>, separators: &Separators) -> bool {
-    let segments = || separators.split(record.key).map(bare);
+    let segments = || separators.split(record.key).map(without_braces);
     let names_queue = |words: &[&[u8]]| {
         let behind = segments().skip_while(|segment| !is_word(segment) && !super::is_compound(segment)).skip(1);
         behind.into_iter().any(|segment| ends_with_one(segment, words))
@@ -37,12 +37,6 @@ pub fn must_stay(record: &Record<'_>, separators: &Separators) -> bool {
         Kind::Module => names_filter(record.key),
         Kind::Set | Kind::Array => false,
     }
-}
-
-/// Returns a segment without the braces of a hash tag.
-fn bare(segment: &[u8]) -> &[u8] {
-    let segment = segment.strip_prefix(b"{").unwrap_or(segment);
-    segment.strip_suffix(b"}").unwrap_or(segment)
 }
 
 fn ends_with_one(segment: &[u8], words: &[&[u8]]) -> bool {

@@ -23,6 +23,12 @@ pub fn is_one_of(text: &[u8], words: &[&[u8]]) -> bool {
     words.iter().any(|word| word.eq_ignore_ascii_case(text))
 }
 
+/// Returns a segment without the braces of a hash tag at its ends.
+pub fn without_braces(segment: &[u8]) -> &[u8] {
+    let segment = segment.strip_prefix(b"{").unwrap_or(segment);
+    segment.strip_suffix(b"}").unwrap_or(segment)
+}
+
 /// Returns whether a word in camel case ends between two letters.
 pub fn is_hump(one: u8, other: u8) -> bool {
     one.is_ascii_lowercase() && other.is_ascii_uppercase()

@@ -7,7 +7,7 @@ use crate::pattern::segment::Separators;
 use crate::policy::content::lock::{is_constant, is_lock_name, is_predictable};
 use crate::policy::content::random::has_random;
 use crate::policy::content::serialized::unwrapped;
-use crate::policy::content::{is_one_of, words_of};
+use crate::policy::content::{is_one_of, without_braces, words_of};
 use crate::record::{Kind, Record};
 
 /// Longest token, in bytes.
@@ -16,7 +16,9 @@ const LONGEST: usize = 256;
 /// Returns whether a string is that of a lock by its name, and its value what a lock holds.
 pub(super) fn is_lock(record: &Record<'_>, separators: &Separators) -> bool {
     let names_lock = |(_, segment): &(usize, &[u8])| is_lock_name(segment) || ends_with_lock(segment);
-    let Some((place, lock)) = separators.split(record.key).map(bare).enumerate().find(names_lock) else { return false };
+    let Some((place, lock)) = separators.split(record.key).map(without_braces).enumerate().find(names_lock) else {
+        return false;
+    };
     let is_prefix = place == 0 && is_lock_name(lock);
     let value = record.raw.filter(|_| record.kind == Kind::String).and_then(|raw| raw.short_string(LONGEST));
     value.is_some_and(|value| {
@@ -25,12 +27,6 @@ pub(super) fn is_lock(record: &Record<'_>, separators: &Separators) -> bool {
         let is_token = || has_random(value) && (is_prefix || record.expires_at.is_some());
         is_token() || is_constant(value, record.key) || is_predictable(value, record)
     })
-}
-
-/// Returns a segment without the braces of a hash tag.
-fn bare(segment: &[u8]) -> &[u8] {
-    let segment = segment.strip_prefix(b"{").unwrap_or(segment);
-    segment.strip_suffix(b"}").unwrap_or(segment)
 }
 
 fn ends_with_lock(segment: &[u8]) -> bool {

@@ -8,8 +8,8 @@
 
 use super::{password, split_hump};
 use crate::pattern::segment::Separators;
-use crate::policy::content::is_one_of;
 use crate::policy::content::serialized::unwrapped;
+use crate::policy::content::{is_one_of, without_braces};
 
 /// Default words. A bare `token` or `key` is none of them.
 pub const NAMES: &[&str] =
@@ -329,9 +329,7 @@ fn is_login_code(value: &[u8]) -> bool {
 
 /// Returns a segment without blanks around it, and without the braces of a hash tag.
 fn bare(segment: &[u8]) -> &[u8] {
-    let segment = segment.trim_ascii();
-    let segment = segment.strip_prefix(b"{").unwrap_or(segment);
-    segment.strip_suffix(b"}").unwrap_or(segment)
+    without_braces(segment.trim_ascii())
 }
 
 /// Returns whether a segment behind the word for a password says something about it.

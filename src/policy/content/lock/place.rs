@@ -1,15 +1,15 @@
 //! Place of the word `lock` among the segments of a name.
 
+use std::net::Ipv4Addr;
+use std::ops::BitOr;
+use std::str::FromStr;
+
 use super::subjects::{
     ATTRIBUTES, BOOKABLE, CLOSED, COMPOUNDS, COUNTED, DEVICES, FUNDS, GAME_THINGS, GAMES, GUARDED, KEPT, LOCKABLE,
     LOCKED_OUT, LOGINS, MEASURES, PARTIES, PEOPLE, PLACES, PROPERTIES, SETTINGS, THINGS, TRADED, WORK,
 };
 use super::words::{EXCLUSIONS, NAMES, SURE_NAMES};
-use std::net::Ipv4Addr;
-use std::ops::BitOr;
-use std::str::FromStr;
-
-use crate::policy::content::{is_one_of, words_of};
+use crate::policy::content::{is_one_of, without_braces, words_of};
 use crate::policy::environments::is_environment;
 
 /// Position of the word among the segments of a name.
@@ -222,8 +222,7 @@ fn hints_between<'n>(
 
 /// Returns the segments of a name, without braces around them.
 fn segments_of(name: &[u8]) -> impl Iterator<Item = &[u8]> + Clone {
-    let pieces = name.split(|byte| matches!(byte, b':' | b'/' | b'|' | b'#'));
-    pieces.map(|piece| piece.strip_prefix(b"{").unwrap_or(piece)).map(|piece| piece.strip_suffix(b"}").unwrap_or(piece))
+    name.split(|byte| matches!(byte, b':' | b'/' | b'|' | b'#')).map(without_braces)
 }
 
 /// Returns whether a name says before `lock` who or what may be blocked or closed, and behind it only which one: `app:driver:lock:7`,
