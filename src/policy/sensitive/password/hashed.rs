@@ -159,13 +159,9 @@ fn is_hex_digest(text: &[u8]) -> bool {
 /// Returns whether a text is a digest or ciphertext in base64: whole groups of four, and small letters, capitals and digits
 /// mixed, as in all that is random and this long.
 fn is_base64(text: &[u8]) -> bool {
-    let padding = text.iter().rev().take_while(|byte| **byte == b'=').count();
-    let body = text.get(..text.len() - padding).unwrap_or_default();
-    let has = |is: fn(&u8) -> bool| body.iter().any(is);
+    let has = |is: fn(&u8) -> bool| text.iter().any(is);
     text.len() >= SHORTEST_BASE64
-        && text.len().is_multiple_of(4)
-        && padding <= 2
-        && body.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_'))
+        && base64_bytes(text).is_some()
         && has(u8::is_ascii_lowercase)
         && has(u8::is_ascii_uppercase)
         && has(u8::is_ascii_digit)
