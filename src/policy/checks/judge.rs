@@ -96,7 +96,7 @@ impl Checks {
     #[inline]
     fn may_have_lock_part(&self, name: &KeyName<'_>) -> bool {
         match name {
-            KeyName::Plain(plain) => !plain.is_lower() && !self.lock_parts.is_empty() && may_have_lock_word(plain),
+            KeyName::Plain(plain) => !self.lock_parts.is_empty() && may_have_lock_word(plain),
             KeyName::Classified(..) => false,
         }
     }

@@ -41,9 +41,15 @@ pub fn may_have_lock_part(name: &[u8]) -> bool {
     })
 }
 
-/// Like [`may_have_lock_part`], for plain names: a word among others begins with a capital, or a mark or a capital stands beside it.
-#[inline(never)] // most plain names have lower-case letters only, and are not tested
+/// Like [`may_have_lock_part`], for plain names, by their bitmaps. A word in a compound such as `orderLock` or `order_lock` begins with a
+/// capital, or is next to a mark or to the capital of another word.
+#[inline]
 pub fn may_have_lock_word(name: &PlainName<'_>) -> bool {
+    !name.is_lower() && has_lock_in_compound(name)
+}
+
+#[inline(never)] // most plain names have lower-case letters only
+fn has_lock_in_compound(name: &PlainName<'_>) -> bool {
     let others = name.others_bitmap();
     // Bits of the last letter of `lock`: from its first letter, the mark before it, and the byte behind it or behind `locks`.
     let beside = others << 3 | others << 4 | others >> 1 | others >> 2;
@@ -61,7 +67,7 @@ pub fn may_have_lock_word(name: &PlainName<'_>) -> bool {
 /// Returns whether a segment of a name has a word for a lock among others.
 pub fn has_lock_part(name: &KeyName<'_>) -> bool {
     let may_have = match name {
-        KeyName::Plain(plain) => !plain.is_lower() && may_have_lock_word(plain),
+        KeyName::Plain(plain) => may_have_lock_word(plain),
         KeyName::Classified(_, pattern) => may_have_lock_part(pattern.text.as_bytes()),
     };
     may_have && name.segments().any(|(segment, kind)| kind == PartKind::Literal && is_lock_part(segment))
@@ -106,7 +112,7 @@ mod tests {
             let read = classifier.read(name.as_bytes(), &mut buffer);
             if let KeyName::Plain(plain) = &read {
                 let has = plain.segments().any(is_lock_part);
-                prop_assert!(!has || !plain.is_lower() && may_have_lock_word(plain), "{}", name);
+                prop_assert!(!has || may_have_lock_word(plain), "{}", name);
             }
         }
     }
