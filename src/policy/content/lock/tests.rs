@@ -257,34 +257,6 @@ fn flags_in_any_form_are_flags() {
 }
 
 #[test]
-fn what_people_reserve_or_sign_is_no_lock() {
-    for (name, value) in [
-        ("hospital:number:lock:d1001", "p8812"),
-        ("hospital:slot:lock:d1001", "patient:8812"),
-        ("estate:house:lock:2001", "u8812"),
-        ("estate:house:lock:2001", "10023456"),
-        ("estate:contract:lock:1001", "signed"),
-        ("estate:合同:lock:1001", "已签"),
-        ("live:mic:lock:room1", "1"),
-        ("live:lock:mic:room1", "1"),
-    ] {
-        assert!(!string(name, value, false) && !string(name, value, true), "{name} {value}");
-    }
-    // With an expiry, a flag may be what a holder left.
-    for name in ["live:seat:lock:1001.3", "food:menu:lock:1001", "estate:contract:lock:1001"] {
-        assert!(!string(name, "1", false) && string(name, "1", true), "{name}");
-    }
-    let uuid = "8d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f";
-    for value in [uuid, "host-7", "thread-17", "order-service", "processing", "1700000000123", "3f9ac1d27be04568"] {
-        for name in ["estate:house:lock:2001", "hospital:number:lock:d1001", "estate:contract:lock:1001"] {
-            assert!(string(name, value, true), "{name} {value}");
-        }
-    }
-    assert!(string("order:lock:7", "u8812", true) && string("shop:lock:seat:7", "u8812", true));
-    assert!(string("contract:7:lock", uuid, true) && string("seat:7:lock", uuid, true), "a token");
-}
-
-#[test]
 fn states_of_what_is_locked_are_no_locks() {
     for value in [
         "frozen",
@@ -339,33 +311,6 @@ fn states_of_what_is_locked_are_no_locks() {
         assert!(string("insure:policy:lock:P1", value, false), "{value}");
     }
     assert!(string("insure:policy:lock:P1", "FROZEN", true), "a holder may have left any word");
-}
-
-#[test]
-fn who_has_what_can_be_booked_is_no_lock() {
-    for value in
-        ["20261101001", "202611010", "1862345678901234567", "u1862345678901234567", "13957123456", "A10023", "vip-888"]
-    {
-        for name in ["edu:seat:lock:a101", "ktv:room:lock:888", "ktv:包厢:lock:888", "park:spot:lock:301"] {
-            assert!(!string(name, value, false), "{name} {value}");
-        }
-        assert!(string("shop:lock:order:7", value, false) && string("shop:order:lock:7", value, false), "{value}");
-    }
-    for value in ["已预订", "占用", "维修中"] {
-        assert!(!string("ktv:room:lock:888", value, false) && !string("ktv:room:lock:888", value, true), "{value}");
-    }
-    assert!(string("shop:order:lock:7", "占用", false), "that it is held");
-    assert!(!string("ktv:room:lock:888", "李雷", false) && !string("ktv:room:lock:888", "lilei", false));
-    for name in ["bed", "berth", "table", "court", "venue", "spot", "床位", "泊位", "包厢", "车位", "餐桌"] {
-        let name = format!("book:{name}:lock:301");
-        assert!(!string(&name, "u8812", false) && !string(&name, "u8812", true), "{name}");
-    }
-    // Tokens, times, hosts, and other meanings of the words.
-    let uuid = "8d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f";
-    for value in [uuid, "3f9ac1d27be04568", "1700000000", "1700000000123", "host-701", "web001", "12:7"] {
-        assert!(string("ktv:room:lock:888", value, false), "{value}");
-    }
-    assert!(string("db:table:lock:orders", "13957123456", false) && string("coin:spot:lock:7", "1", false));
 }
 
 #[test]
