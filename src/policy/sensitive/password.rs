@@ -143,7 +143,7 @@ fn escaped_letter(text: &[u8]) -> Option<(char, &[u8])> {
 }
 
 /// Returns whether a value under this word is no plain-text secret: empty, a flag, masked, hashed or encrypted. Keys and tokens
-/// are secrets even if they look like digests, unless the value says that it is one. Nobody chooses a UUID for a password.
+/// are secrets even if they look like digests, unless the value says that it is one. Programs make UUIDs, so none is a password.
 pub(super) fn is_harmless(word: &str, value: &[u8]) -> bool {
     let value = value.trim_ascii();
     is_nothing(value)

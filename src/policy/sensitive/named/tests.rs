@@ -128,7 +128,7 @@ fn codes_for_one_login_are_none() {
 }
 
 #[test]
-fn nobody_chooses_a_uuid() {
+fn uuids_are_no_passwords() {
     let uuid = "8d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f";
     for name in [
         "auth:lost_password:7",
