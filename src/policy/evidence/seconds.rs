@@ -1,11 +1,14 @@
 //! Number of keys of all patterns that expire in each second.
 //!
 //! The counts are exact, and their sum over all workers does not depend on the order of the keys. They are kept in pages of 1024
-//! seconds, which are allocated when a key expires in them: 4 KiB each. Of more than [`MOST_PAGES`], the earliest are kept, which depends on
-//! the set of keys alone: a page among the earliest of all is among those of each worker, ever since its first key. Later
-//! keys, and those beyond [`MOST_PLACES`], are not counted.
+//! seconds, which are allocated when a key expires in them. A page has one byte for each second, so that those of a month stay in the
+//! cache of a processor; what a byte cannot hold is carried to a map, for the few seconds in which hundreds of keys expire.
+//!
+//! Of more than [`MOST_PAGES`], the earliest are kept, which depends on the set of keys alone: a page among the earliest of all is
+//! among those of each worker, ever since its first key. Later keys, and those beyond [`MOST_PLACES`], are not counted.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -19,10 +22,13 @@ const BLOCK: u32 = 64;
 /// Number of keys that are counted together. Their counts lie anywhere in megabytes: one by one, each would wait for memory, while a loop
 /// over many waits for several at once.
 const PENDING: usize = 4096;
-/// Maximum number of pages: 48 days in which keys expire, 16 MiB.
-const MOST_PAGES: usize = 4096;
+/// Maximum number of pages: 97 days in which keys expire, 8 MiB.
+const MOST_PAGES: usize = 8192;
 /// Maximum number of pages, used or not, from the reference time on: eight years.
 const MOST_PLACES: usize = 1 << 18;
+
+/// Low byte of the count of each second of a page.
+type Page = [u8; PAGE as usize];
 
 /// Keys that expire in each second.
 #[derive(Debug, Clone)]
@@ -30,7 +36,9 @@ pub struct SecondCounts {
     /// Number of the first page since 1970, that of the reference time.
     first: u32,
     /// Pages from there on, as far as keys expire in them.
-    pages: Vec<Option<Box<[u32; PAGE as usize]>>>,
+    pages: Vec<Option<Box<Page>>>,
+    /// Counts above the low byte, of the seconds that have more.
+    carries: BTreeMap<u32, u32>,
     /// Number of pages that are allocated.
     used: usize,
     /// Keys were not counted in pages from here on.
@@ -46,7 +54,7 @@ impl SecondCounts {
     }
 
     fn of_page(first: u32, end: usize) -> Self {
-        SecondCounts { first, pages: Vec::new(), used: 0, end, pending: Vec::new() }
+        SecondCounts { first, pages: Vec::new(), carries: BTreeMap::new(), used: 0, end, pending: Vec::new() }
     }
 
     /// Adds a key that expires at a time.
@@ -63,9 +71,9 @@ impl SecondCounts {
     pub fn settle(&mut self) {
         let mut pending = std::mem::take(&mut self.pending);
         for &second in &pending {
-            match self.count_of(second) {
-                Some(count) => *count = count.saturating_add(1),
-                None => self.add_keys(second, 1),
+            match self.low_byte(second) {
+                Some(low) if *low < u8::MAX => *low += 1,
+                _ => self.add_keys(second, 1),
             }
         }
         pending.clear();
@@ -93,13 +101,19 @@ impl SecondCounts {
     }
 
     /// Returns the pages in which keys expire, each with its first second.
-    fn pages_of(&self, places: Range<usize>) -> impl Iterator<Item = (u32, &[u32; PAGE as usize])> {
+    fn pages_of(&self, places: Range<usize>) -> impl Iterator<Item = (u32, &Page)> {
         let pages = self.pages.get(places.clone()).unwrap_or_default();
         places.zip(pages).filter_map(|(place, page)| Some((self.page_start(place), page.as_deref()?)))
     }
 
-    /// Returns the count of a second whose page is there.
-    fn count_of(&mut self, second: u32) -> Option<&mut u32> {
+    /// Returns the count of a second with this low byte.
+    fn count(&self, second: u32, low: u8) -> u32 {
+        let carry = self.carries.get(&second).copied().unwrap_or_default();
+        carry << u8::BITS | u32::from(low)
+    }
+
+    /// Returns the low byte of the count of a second whose page is there.
+    fn low_byte(&mut self, second: u32) -> Option<&mut u8> {
         let place = self.place(second);
         let page = self.pages.get_mut(place)?.as_mut()?;
         Some(&mut page[(second % PAGE) as usize])
@@ -119,8 +133,13 @@ impl SecondCounts {
             *page = Some(Box::new([0; PAGE as usize]));
             self.used += 1;
         }
-        if let Some(count) = self.count_of(second) {
-            *count = count.saturating_add(keys);
+        let carried = self.count(second, 0);
+        if let Some(low) = self.low_byte(second) {
+            let count = carried.saturating_add(u32::from(*low)).saturating_add(keys);
+            [*low, ..] = count.to_le_bytes();
+            if count > u32::from(u8::MAX) {
+                self.carries.insert(second, count >> u8::BITS);
+            }
         }
         self.drop_latest();
     }
@@ -133,6 +152,10 @@ impl SecondCounts {
                 self.used -= 1;
                 self.end = self.end.min(self.pages.len());
             }
+        }
+        let end = self.end();
+        while let Some(last) = self.carries.last_entry().filter(|last| *last.key() >= end) {
+            last.remove();
         }
     }
 
@@ -156,8 +179,9 @@ impl SecondCounts {
         let places = place(span.start)..place(span.end).saturating_add(1).min(self.pages.len());
         self.pages_of(places).flat_map(move |(start, page)| {
             let seconds = (0..PAGE).map(move |second| start.saturating_add(second));
+            let counts = seconds.zip(page).map(|(second, low)| (second, self.count(second, *low)));
             let span = span.clone();
-            seconds.zip(page.iter().copied()).filter(move |(second, keys)| *keys > 0 && span.contains(second))
+            counts.filter(move |(second, keys)| *keys > 0 && span.contains(second))
         })
     }
 
@@ -170,7 +194,12 @@ impl SecondCounts {
         for (page_start, page) in self.pages_of(0..self.pages.len()) {
             for (number, block) in (0u32..).zip(page.as_chunks::<{ BLOCK as usize }>().0) {
                 let start = page_start.saturating_add(number * BLOCK);
-                let keys = block.iter().fold(0, |sum: u64, &keys| sum + u64::from(keys));
+                let low: u64 = block.iter().copied().map(u64::from).sum();
+                let carries = self
+                    .carries
+                    .range(start..start.saturating_add(BLOCK))
+                    .map(|(_, carry)| u64::from(*carry) << u8::BITS);
+                let keys = low + carries.sum::<u64>();
                 let joined = if start.checked_sub(BLOCK) == Some(before.0) { before.1 } else { 0 };
                 before = (start, keys);
                 if keys + joined < least {
@@ -211,7 +240,10 @@ struct Stored {
 impl Serialize for SecondCounts {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let all = self.settled();
-        let pages = all.pages.iter().enumerate().filter_map(|(place, page)| Some((place, page.as_ref()?.to_vec())));
+        let pages = all.pages.iter().enumerate().filter_map(|(place, page)| {
+            let counts = (all.page_start(place)..).zip(page.as_deref()?).map(|(second, low)| all.count(second, *low));
+            Some((place, counts.collect()))
+        });
         Stored { first: all.first, end: all.end, pages: pages.collect() }.serialize(serializer)
     }
 }
@@ -250,6 +282,23 @@ mod tests {
     }
 
     #[test]
+    fn a_second_may_have_any_number_of_keys() {
+        let seconds: Vec<u32> = [(6, 1), (7, 255), (8, 256), (9, 257), (10, 70_000)]
+            .into_iter()
+            .flat_map(|(second, keys)| vec![second; keys])
+            .collect();
+        let table = table(&seconds);
+        assert_eq!(table.counts().collect::<Vec<_>>(), [(6, 1), (7, 255), (8, 256), (9, 257), (10, 70_000)]);
+        assert_eq!(table.busy_spans(70_769, 0), [0..2 * BLOCK]);
+        assert!(table.busy_spans(70_770, 0).is_empty());
+        let mut doubled = table.clone();
+        doubled.merge(&table);
+        assert_eq!(doubled.counts().collect::<Vec<_>>(), [(6, 2), (7, 510), (8, 512), (9, 514), (10, 140_000)]);
+        let stored: SecondCounts = postcard::from_bytes(&postcard::to_stdvec(&doubled).unwrap()).unwrap();
+        assert_eq!(stored.counts().collect::<Vec<_>>(), doubled.counts().collect::<Vec<_>>());
+    }
+
+    #[test]
     fn times_far_ahead_are_not_counted() {
         let far = table(&[7, u32::MAX, PAGE * (1 << 18), PAGE * (1 << 18) - 1]);
         assert_eq!(far.counts().map(|(second, _)| second).collect::<Vec<_>>(), [7, PAGE * (1 << 18) - 1]);
@@ -268,11 +317,17 @@ mod tests {
             let table = table(seconds);
             assert_eq!((table.counts().count(), table.used, table.end()), (MOST_PAGES, MOST_PAGES, pages * PAGE));
         }
-        let (left, right) = seconds.split_at(3_000);
+        let (left, right) = seconds.split_at(5_000);
         let mut merged = table(right);
         merged.merge(&table(left));
         assert_eq!(merged.counts().collect::<Vec<_>>(), table(&seconds).counts().collect::<Vec<_>>());
         assert_eq!(merged.end(), pages * PAGE);
+        let last = pages * PAGE + 7;
+        let later: Vec<u32> = (1..=pages).map(|page| page * PAGE + 7).chain([last; 300]).collect();
+        let mut full = table(&later);
+        assert_eq!((full.counts().last(), full.carries.len()), (Some((last, 301)), 1));
+        full.merge(&table(&[7]));
+        assert_eq!((full.counts().last(), full.carries.len()), (Some((last - PAGE, 1)), 0));
     }
 
     #[test]
