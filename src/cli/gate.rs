@@ -38,12 +38,24 @@ impl Gate {
         if !failing.is_empty() && !self.is_shown {
             notice!("gate failed: {least}: {}", listed(&failing));
         }
-        let fails = !failing.is_empty() || (self.strict && !open.is_empty());
+        let has_no_rules = has_no_rules(report);
+        if has_no_rules {
+            let policy = &report.findings.policy;
+            notice!(
+                "gate: policy {policy} has no rules in force: nothing can fail; give another --policy, or extend a preset in it"
+            );
+        }
+        let fails = !failing.is_empty() || (self.strict && (!open.is_empty() || has_no_rules));
         match complete(report) {
             ExitStatus::Done if fails => ExitStatus::Findings,
             status => status,
         }
     }
+}
+
+/// Returns true if the policy has no rule in force, such as an empty file that is to be filled in later.
+fn has_no_rules(report: &Report) -> bool {
+    report.findings.checked.is_empty() && report.findings.not_evaluated.is_empty()
 }
 
 /// Returns the exit status without a gate.

@@ -60,6 +60,25 @@ fn what_a_run_lacks_is_listed_and_never_kept() {
 }
 
 #[test]
+fn a_policy_without_rules_does_not_pass_unnoticed() {
+    let folder = TempDir::new().unwrap();
+    let policy = folder.path().join("team.toml");
+    fs::write(&policy, "name = \"team\"\n").unwrap();
+    for policy in [policy.to_str().unwrap(), "none"] {
+        for (strict, status) in [(None, 0), (Some("--strict-gate"), 1)] {
+            let args = ["--policy", policy, "--fail-on", "must"].into_iter().chain(strict).collect::<Vec<_>>();
+            let (code, _, stderr) = analyze(&args);
+            assert_eq!(code, status, "{args:?}: {stderr}");
+            assert!(stderr.contains("has no rules in force"), "{stderr}");
+        }
+        let (code, _, stderr) = analyze(&["--policy", policy]);
+        assert_eq!((code, stderr.as_str()), (0, ""));
+    }
+    let stderr = analyze(&["--policy", "hzero", "--fail-on", "must"]).2;
+    assert!(!stderr.contains("has no rules in force"), "{stderr}");
+}
+
+#[test]
 fn a_rule_is_evaluated_with_what_it_needs() {
     let folder = TempDir::new().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
