@@ -40,7 +40,7 @@ pub fn explain(
     parameters(meta, lang, &mut page)?;
     in_force(meta, &known, lang, &mut page)?;
     paragraph(&mut page, lang.of("How to fix", "如何修复"), &words(&texts.fix))?;
-    for (names, fix) in own_fixes(known.iter().copied(), meta.id) {
+    for (names, fix) in own_fixes(known.iter().copied(), meta.id).into_iter().filter(|(_, fix)| *fix != texts.fix) {
         let names: Vec<_> = names.into_iter().map(key_text::text).collect();
         page.hanging(Style::Plain, INDENT, &key_text::text(&format!("{}{}", named(&names, lang), words(&fix))))?;
     }
