@@ -27,11 +27,11 @@ pub const MAX_FIELD_SETS: usize = 1 << 18;
 pub const MAX_FIELD_NAMES: usize = 16;
 
 /// Maximum length of a field name in a report.
-pub const LONGEST_FIELD_NAME: usize = 256;
+pub const MAX_FIELD_NAME_LEN: usize = 256;
 
 /// Number of templates used by too few keys above which servers stop making templates while they load a file, if these are
 /// also more than half of all.
-pub const MOST_RARE_TEMPLATES: u64 = 1000;
+pub const MAX_RARE_TEMPLATES: u64 = 1000;
 
 /// Maximum decompressed size of a block in a snapshot of Dragonfly, which compresses at most 1 MiB at a time.
 pub const MAX_BLOCK_BYTES: usize = 64 << 20;
@@ -43,7 +43,7 @@ pub const MAX_CHUNKED_BYTES: usize = 1 << 30;
 pub const MAX_KEY_META_CLASSES: u64 = 7;
 
 /// Maximum key length shown in lists of the largest keys; Redis allows 512 MiB.
-pub const LONGEST_NAME: usize = 64 << 10;
+pub const MAX_NAME_LEN: usize = 64 << 10;
 
 /// Maximum number of damaged values listed individually; the rest is counted.
 pub const MAX_NAMED_ERRORS: usize = 10;
@@ -85,7 +85,7 @@ pub const GIVEN_BACK: usize = 8 << 20;
 pub const DEFERRED_BYTES: u64 = 16 << 20;
 
 /// Minimum size of both halves when a chunk of a mapped file is divided among two readers.
-pub const LEAST_CHUNK: usize = 4 << 20;
+pub const MIN_CHUNK: usize = 4 << 20;
 
 /// Heap bytes of the aggregates of all unconfirmed chunks: beyond this, fewer threads read a file.
 pub const CHUNKS_BYTES: usize = 192 << 20;
@@ -94,7 +94,7 @@ pub const CHUNKS_BYTES: usize = 192 << 20;
 pub const SEARCH_WINDOW: usize = 256 << 10;
 
 /// Maximum number of windows per search, 64 MiB in all; a collection of millions of elements can take that much.
-pub const MOST_WINDOWS: usize = 256;
+pub const MAX_WINDOWS: usize = 256;
 
 /// Maximum number of keys whose hashes `check` keeps in memory, 256 MiB, to find those that occur twice; others are on disk.
 pub const MAX_PLACED_KEYS: usize = 16 << 20;

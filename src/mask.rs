@@ -10,7 +10,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
 use crate::pattern::classify::{Classifier, MAX_SEGMENTS};
-use crate::pattern::kept_name::{self, LONGEST_EXAMPLE, WholeName};
+use crate::pattern::kept_name::{self, MAX_EXAMPLE_LEN, WholeName};
 use crate::pattern::segment::Separators;
 use crate::pattern::{PartKind, PatternBuf};
 
@@ -105,16 +105,16 @@ impl<'a> Masker<'a> {
     /// Masks a key name.
     pub fn mask(&self, key: &[u8], scratch: &mut Scratch) -> MaskedName {
         let masked = self.mask_segments(key, scratch);
-        if key.len() <= LONGEST_EXAMPLE {
+        if key.len() <= MAX_EXAMPLE_LEN {
             return masked;
         }
         MaskedName { key: self.mask_long(key, WholeName::of(key), scratch), ..masked }
     }
 
-    /// Masks a name of more than [`LONGEST_EXAMPLE`] bytes, of which at least as many are there. What follows the last segment
+    /// Masks a name of more than [`MAX_EXAMPLE_LEN`] bytes, of which at least as many are there. What follows the last segment
     /// that ends within them is one token, so that lists that keep more or less of the name show the same.
     pub fn mask_long(&self, key: &[u8], whole: WholeName, scratch: &mut Scratch) -> Vec<u8> {
-        let key = kept_name::beginning(key, LONGEST_EXAMPLE);
+        let key = kept_name::beginning(key, MAX_EXAMPLE_LEN);
         let mut masked = match key.iter().rposition(|&byte| self.separators.contains(byte)) {
             None => Vec::new(),
             Some(end) => [&self.mask_segments(&key[..end], scratch).key, &key[end..=end]].concat(),

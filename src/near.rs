@@ -5,10 +5,10 @@ use strsim::osa_distance;
 use crate::wording::Wording;
 
 /// Longest text that gets suggestions; comparing takes time quadratic in the length.
-const LONGEST: usize = 64;
+const MAX_LEN: usize = 64;
 
 /// Maximum number of suggestions.
-const MOST: usize = 3;
+const MAX_SUGGESTIONS: usize = 3;
 
 /// Returns the maximum edit distance at which `known` is suggested.
 fn tolerated(known: &str) -> usize {
@@ -27,10 +27,10 @@ pub fn nearest<'k>(
     distance: impl Fn(&str, &str) -> usize,
 ) -> Vec<&'k str> {
     let text = &text.to_lowercase();
-    if text.is_empty() || text.len() > LONGEST {
+    if text.is_empty() || text.len() > MAX_LEN {
         return Vec::new();
     }
-    let short = known.into_iter().filter(|known| known.len() <= 2 * LONGEST);
+    let short = known.into_iter().filter(|known| known.len() <= 2 * MAX_LEN);
     closest(text, short.map(|known| (distance(text, &known.to_lowercase()), known)).collect())
 }
 
@@ -39,7 +39,7 @@ fn closest<'k>(text: &str, mut known: Vec<(usize, &'k str)>) -> Vec<&'k str> {
     known.sort_unstable();
     // A text that differs in every character is not a typo.
     known.retain(|(distance, known)| *distance <= tolerated(known) && *distance < text.chars().count());
-    known.into_iter().map(|(_, known)| known).take(MOST).collect()
+    known.into_iter().map(|(_, known)| known).take(MAX_SUGGESTIONS).collect()
 }
 
 /// Formats suggestions as an English question followed by a space; empty without any.

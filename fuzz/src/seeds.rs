@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use rdblens::rdb::{Cursor, Family, FileItem, RdbHeader, ScanState, Scanner};
 
 /// Size of the largest file that is a seed as it is.
-const MOST_BYTES: u64 = 8 << 10;
+const MAX_BYTES: u64 = 8 << 10;
 /// Size of the largest record in an excerpt.
-const MOST_RECORD: usize = 600;
+const MAX_RECORD: usize = 600;
 /// Size of the head of a dump that fits an excerpt: version and auxiliary fields.
-const MOST_HEAD: usize = 2 << 10;
+const MAX_HEAD: usize = 2 << 10;
 /// Records of each type in an excerpt.
 const OF_EACH_TYPE: usize = 2;
 
@@ -46,7 +46,7 @@ pub fn write(target: &str, folder: Option<OsString>) {
 
 /// Returns small files of the test data and excerpts of large ones.
 fn snapshots() -> Vec<Vec<u8>> {
-    let is_small = |file: &PathBuf| fs::metadata(file).is_ok_and(|about| about.len() <= MOST_BYTES);
+    let is_small = |file: &PathBuf| fs::metadata(file).is_ok_and(|about| about.len() <= MAX_BYTES);
     let small = |folder: &str| {
         files(folder).into_iter().filter(is_small).filter(|file| is_snapshot(file)).map(|file| read(&file))
     };
@@ -84,7 +84,7 @@ fn excerpt(dump: &[u8]) -> (Vec<u8>, Vec<Vec<u8>>) {
             FileItem::End => break,
             _ => continue,
         };
-        if file.is_empty() && entry.start <= MOST_HEAD {
+        if file.is_empty() && entry.start <= MAX_HEAD {
             file.extend_from_slice(&dump[..entry.start]);
         }
         let start = scanner.cursor().consumed();
@@ -93,7 +93,7 @@ fn excerpt(dump: &[u8]) -> (Vec<u8>, Vec<Vec<u8>>) {
         }
         let end = scanner.cursor().consumed();
         let of_type = types.iter().filter(|seen| **seen == entry.value_type).count();
-        if end - entry.start > MOST_RECORD || of_type >= OF_EACH_TYPE {
+        if end - entry.start > MAX_RECORD || of_type >= OF_EACH_TYPE {
             continue;
         }
         types.push(entry.value_type);

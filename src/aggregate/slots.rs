@@ -23,7 +23,7 @@ use crate::units::Bytes;
 pub const SLOTS: usize = slot::SLOTS as usize;
 
 /// Bytes kept of the name of a slot's heaviest key. Longer names are shown cut; they break a naming rule anyway.
-pub const NAME_KEPT: usize = kept_name::LONGEST_EXAMPLE;
+pub const NAME_KEPT: usize = kept_name::MAX_EXAMPLE_LEN;
 
 /// Heaviest slots that rules examine, however few the report lists.
 const JUDGED: usize = 100;

@@ -14,7 +14,7 @@ use crate::units::Bytes;
 const GROUPS: usize = 4 * CELLS;
 
 /// Most bytes or elements of a usual key. Sums over usual keys cannot overflow: there would have to be four billion of the largest.
-pub const MOST: u64 = u32::MAX as u64;
+pub const MAX_SIZE: u64 = u32::MAX as u64;
 
 /// Size of the cache of violated rule sets; few different sets occur.
 const RULES: usize = 8;
@@ -117,8 +117,8 @@ impl UsualBuffer {
     /// `ordinary_below` with names of their own, as their content may exceed their memory.
     pub fn learn(&mut self, record: &Record<'_>, length_below: u64, memory_below: Bytes, ordinary_below: Bytes) {
         let group = &mut self.groups[UsualPlace::of(record).0];
-        group.length_below = length_below.min(MOST);
-        group.memory_span = memory_below.0.min(MOST).saturating_sub(1);
+        group.length_below = length_below.min(MAX_SIZE);
+        group.memory_span = memory_below.0.min(MAX_SIZE).saturating_sub(1);
         group.most_ordinary = ordinary_below.0.saturating_sub(1);
     }
 

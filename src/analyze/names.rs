@@ -18,10 +18,10 @@ use crate::policy::evidence::ids::{IdFinder, KnownId};
 const SLOTS: usize = if cfg!(test) { 8 } else { 4096 };
 
 /// Slots at first. The cache grows when shapes evict each other: a small file should not pay for a megabyte of slots.
-const FEWEST: usize = if cfg!(test) { 2 } else { 64 };
+const MIN_SLOTS: usize = if cfg!(test) { 2 } else { 64 };
 
 /// Entries of the tables that lead to slots, at first: more shapes than slots may share one.
-const FEWEST_LEADS: usize = if cfg!(test) { 4 } else { 1024 };
+const MIN_LEADS: usize = if cfg!(test) { 4 } else { 1024 };
 
 /// Factor by which the cache grows.
 const GROWTH: usize = 8;
@@ -30,7 +30,7 @@ const GROWTH: usize = 8;
 const EVICTIONS: usize = 4;
 
 /// Most exemptions of a cached name, which bounds its memory; names with more are judged each time.
-const MOST_EXEMPTIONS: usize = 16;
+const MAX_EXEMPTIONS: usize = 16;
 
 /// Answer about one name.
 #[derive(Debug, Clone, Copy)]
@@ -250,7 +250,7 @@ impl NameCache {
     /// Caches the answer in the slot of the shape, if that missed there before.
     #[inline(never)]
     fn keep(&mut self, name: &[u8], leaf: Leaf, tagged: bool) {
-        if self.other.exemptions() > MOST_EXEMPTIONS {
+        if self.other.exemptions() > MAX_EXEMPTIONS {
             return;
         }
         if self.slots.is_empty() || self.evicted >= EVICTIONS && self.slots.len() < SLOTS {
@@ -278,12 +278,12 @@ impl NameCache {
     /// Grows the cache, and drops its entries; recurring shapes are cached again.
     #[cold]
     fn grow(&mut self) {
-        let slots = (self.slots.len() * GROWTH).clamp(FEWEST, SLOTS);
+        let slots = (self.slots.len() * GROWTH).clamp(MIN_SLOTS, SLOTS);
         (self.slots, self.judged, self.outlines, self.beginnings) = Default::default();
         self.slots.resize_with(slots, ShapeSlot::default);
         self.judged.resize_with(slots, NameJudged::default);
-        self.outlines.resize(slots.max(FEWEST_LEADS), 0);
-        self.beginnings.resize(slots.max(FEWEST_LEADS), 0);
+        self.outlines.resize(slots.max(MIN_LEADS), 0);
+        self.beginnings.resize(slots.max(MIN_LEADS), 0);
         self.evicted = 0;
     }
 }

@@ -217,11 +217,11 @@ fn check_owners(checks: &Checks, owners: &[String]) -> Result<()> {
 
 /// Returns the patterns that resemble this one, nearest first.
 fn near_pattern<'t>(asked: &str, texts: &[&'t str]) -> Vec<&'t str> {
-    const MOST: usize = 3;
+    const MAX_SUGGESTIONS: usize = 3;
     // Reports shorten long names in the middle.
     if let Some((start, end)) = asked.split_once('…') {
         let fits = |text: &&&str| text.starts_with(start) && text.ends_with(end);
-        return texts.iter().filter(fits).take(MOST).copied().collect();
+        return texts.iter().filter(fits).take(MAX_SUGGESTIONS).copied().collect();
     }
     near::names(asked, texts.iter().copied())
 }

@@ -1,7 +1,7 @@
 //! Compares this program's reader with an independent one, the `rdb` crate, key by key in file order.
 //!
 //! The crate is written for sound files: it allocates by lengths that it does not check, and may panic. It is therefore
-//! given only records that were just verified, one at a time, and none whose decoded value is larger than [`LARGEST`].
+//! given only records that were just verified, one at a time, and none whose decoded value is larger than [`MAX_DECODED_BYTES`].
 //! Each record is wrapped between a header and an end mark; the crate must find exactly one key in it and arrive at the
 //! end mark, which also confirms where the record ends.
 
@@ -35,7 +35,7 @@ const HEADER: &[u8] = b"REDIS0011";
 /// End of a file.
 const END: &[u8] = &[byte::EOF];
 /// Largest decoded size of a value given to the crate, which holds it whole.
-const LARGEST: u64 = 1 << 30;
+const MAX_DECODED_BYTES: u64 = 1 << 30;
 /// Memory per element of the crate's lists, besides the element's bytes.
 const ELEMENT: u64 = 64;
 /// Expiry time that servers use for "none".
@@ -138,7 +138,7 @@ fn not_comparable(entry: &KeyEntry<'_>, ours: &KeyFacts, decoded: u64) -> Option
         }
         _ if is_ziplist && ours.length >= Some(u64::from(u16::MAX) / 2) => Some(NotCompared::LongZiplist),
         _ if u32::try_from(ours.db).is_err() => Some(NotCompared::Database),
-        _ if decoded > LARGEST => Some(NotCompared::Large),
+        _ if decoded > MAX_DECODED_BYTES => Some(NotCompared::Large),
         _ => None,
     }
 }

@@ -22,7 +22,7 @@ use crate::report::{GateRow, GateVerdict, NamedReport, Options};
 use series::{Compared, series};
 
 /// Maximum number of patterns read from a dump; the heaviest are kept.
-const PATTERNS: usize = Options::MOST_TOP as usize;
+const PATTERNS: usize = Options::MAX_TOP as usize;
 
 /// Flags that apply to snapshots only, besides those of reading.
 pub(super) const OF_SNAPSHOTS: [&str; 3] = ["allow_same", "separators", "policy"];

@@ -22,10 +22,10 @@ use crate::report::fleet::FleetPlan;
 use crate::report::{NamedReport, Prefixes};
 
 /// Maximum size of a plan: millions of files.
-const LARGEST_PLAN: u64 = 1 << 30;
+const MAX_PLAN: u64 = 1 << 30;
 
 /// Maximum size of a partial report in a store: that of its content, which is compressed.
-const LARGEST_PART: u64 = MAX_PARTIAL_BYTES;
+const MAX_PART: u64 = MAX_PARTIAL_BYTES;
 
 /// Writes the plan of a report.
 pub fn plan(args: &PlanArgs) -> Result<ExitStatus> {
@@ -131,7 +131,7 @@ pub fn merge(args: &MergeArgs) -> Result<ExitStatus> {
 fn merged<'p>(args: &MergeArgs, planned: &'p FleetPlan, choices: MergeChoices) -> Result<PartialMerger<'p>> {
     let mut merger = PartialMerger::new(planned, choices)?;
     for part in parts::find(&args.parts)? {
-        let bytes = part.stored(LARGEST_PART);
+        let bytes = part.stored(MAX_PART);
         let bytes = bytes.map_err(|error| error.with_hint("give partial reports of rdblens analyze --partial"))?;
         let read = PartialReport::read(bytes).map_err(|error| error.in_file(&part.name))?;
         merger.add(read, &part.name)?;
@@ -146,8 +146,7 @@ fn private(output: &OutputArgs) -> OutputArgs {
 
 fn read_plan(path: &Path) -> Result<FleetPlan> {
     let name = shown_path(path);
-    let read =
-        || -> Result<Vec<u8>> { Ok(read_to_end_at_most(parts::plan(path)?.stored(LARGEST_PLAN)?, LARGEST_PLAN)?) };
+    let read = || -> Result<Vec<u8>> { Ok(read_to_end_at_most(parts::plan(path)?.stored(MAX_PLAN)?, MAX_PLAN)?) };
     let json = read().map_err(|error| error.in_file(&name).with_hint("give a plan written by rdblens plan"))?;
     fleet::read_plan(&json, &name)
 }

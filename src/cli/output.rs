@@ -204,9 +204,9 @@ fn permissions(_: bool) -> Option<Permissions> {
 /// Follows links to the file at their end, which need not exist.
 fn followed(path: &Path) -> io::Result<PathBuf> {
     /// As many as Linux follows.
-    const MOST: usize = 40;
+    const MAX_LINKS: usize = 40;
     let mut path = path.to_owned();
-    for _ in 0..MOST {
+    for _ in 0..MAX_LINKS {
         if !path.is_symlink() {
             return Ok(path);
         }

@@ -6,12 +6,12 @@ use super::args::BudgetArgs;
 use crate::limits::Budget;
 
 /// Least default of `--max-memory`.
-const LEAST_MEMORY: u64 = 256 << 20;
+const MIN_MEMORY: u64 = 256 << 20;
 
 /// Returns the budget of a run: the flags, else a quarter of the memory and half of the space that is free in `temp`.
 pub fn budget(args: BudgetArgs, temp: &Path) -> Budget {
     let usual = Budget::default();
-    let memory = || memory().map_or(usual.memory, |bytes| (bytes / 4).max(LEAST_MEMORY));
+    let memory = || memory().map_or(usual.memory, |bytes| (bytes / 4).max(MIN_MEMORY));
     let temp = || free(temp).map_or(usual.temp, |bytes| bytes / 2);
     Budget { memory: args.max_memory.unwrap_or_else(memory), temp: args.max_temp.unwrap_or_else(temp), ..usual }
 }
@@ -88,6 +88,6 @@ mod tests {
         let args = BudgetArgs { max_memory: Some(7), max_temp: Some(9) };
         assert_eq!(budget(args, Path::new("/")), Budget { memory: 7, temp: 9, inputs: 1 });
         let usual = budget(BudgetArgs::default(), &std::env::temp_dir());
-        assert!(usual.memory >= LEAST_MEMORY);
+        assert!(usual.memory >= MIN_MEMORY);
     }
 }

@@ -24,10 +24,10 @@ use tar::{TarEntry, TarKind, TarReader};
 pub const ARCHIVES: [&str; 6] = [".tar", ".tar.gz", ".tgz", ".tar.zst", ".tzst", ".tar.lz4"];
 
 /// Maximum number of files that are unpacked.
-const MOST_FILES: usize = if cfg!(test) { 20 } else { 100_000 };
+const MAX_FILES: usize = if cfg!(test) { 20 } else { 100_000 };
 
 /// Most folders above a file that is unpacked: they take space that no entry announces.
-const MOST_FOLDERS: usize = 10;
+const MAX_FOLDERS: usize = 10;
 
 /// Bytes that are read of an uncompressed archive at a time.
 const BUFFER: usize = 256 << 10;
@@ -120,9 +120,9 @@ impl<'f> Unpacker<'f> {
         })?;
         self.done.bytes += entry.size;
         self.files += 1;
-        if self.files > MOST_FILES {
+        if self.files > MAX_FILES {
             let what =
-                wording!("more than {MOST_FILES} snapshots in one archive", "一个归档中的快照超过 {MOST_FILES} 个");
+                wording!("more than {MAX_FILES} snapshots in one archive", "一个归档中的快照超过 {MAX_FILES} 个");
             return Err(Error::unsupported(start, what));
         }
         let path = self.folder.join(path);
@@ -171,7 +171,7 @@ fn place_of(entry: &TarEntry) -> std::result::Result<PathBuf, Wording> {
     }
     match path.components().count() {
         0 => Err(outside()),
-        parts if parts > MOST_FOLDERS + 1 => Err(wording!("nested in too many directories", "目录层级过多")),
+        parts if parts > MAX_FOLDERS + 1 => Err(wording!("nested in too many directories", "目录层级过多")),
         _ => Ok(path),
     }
 }

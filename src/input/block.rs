@@ -83,11 +83,11 @@ pub(super) struct Pool(Arc<Mutex<Vec<Vec<u8>>>>);
 
 impl Pool {
     /// Maximum capacity of a pooled buffer; larger ones were allocated for one very large record and are freed.
-    pub const LARGEST: usize = 32 << 20;
+    pub const MAX_CAPACITY: usize = 32 << 20;
     /// Maximum capacity of a buffer for small records.
     pub const USUAL: usize = 8 << 20;
     /// Minimum capacity of a pooled buffer; smaller ones are cheap to allocate and too small for the next block.
-    pub const SMALLEST: usize = 64 << 10;
+    pub const MIN_CAPACITY: usize = 64 << 10;
     /// Maximum number of pooled buffers; more return only if workers outpace the reader, and then few are needed.
     const KEPT: usize = 4;
 
@@ -109,7 +109,7 @@ impl Pool {
     pub fn give(&self, buffer: Vec<u8>) {
         if let Ok(mut kept) = self.0.lock()
             && kept.len() < Self::KEPT
-            && (Self::SMALLEST..=Self::LARGEST).contains(&buffer.len())
+            && (Self::MIN_CAPACITY..=Self::MAX_CAPACITY).contains(&buffer.len())
         {
             kept.push(buffer);
         }
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn dropped_block_gives_its_buffer_back() {
         let pool = Pool::default();
-        let block = Block::heap(vec![7; Pool::SMALLEST], 1..3, pool.clone());
+        let block = Block::heap(vec![7; Pool::MIN_CAPACITY], 1..3, pool.clone());
         let place = block.as_ptr();
         assert_eq!(&*block, [7, 7]);
         drop(block);
@@ -133,28 +133,28 @@ mod tests {
     #[test]
     fn pool_keeps_few_buffers_of_usual_size() {
         let pool = Pool::default();
-        pool.give(vec![0; Pool::LARGEST + 1]);
-        pool.give(vec![0; Pool::SMALLEST - 1]);
+        pool.give(vec![0; Pool::MAX_CAPACITY + 1]);
+        pool.give(vec![0; Pool::MIN_CAPACITY - 1]);
         assert!(pool.0.lock().unwrap().is_empty());
-        (0..20).for_each(|_| pool.give(vec![0; Pool::SMALLEST]));
+        (0..20).for_each(|_| pool.give(vec![0; Pool::MIN_CAPACITY]));
         assert_eq!(pool.0.lock().unwrap().len(), Pool::KEPT);
     }
 
     #[test]
     fn the_smallest_buffer_that_fits_is_used() {
         let pool = Pool::default();
-        [4, 2, 3].into_iter().for_each(|times| pool.give(vec![0; times * Pool::SMALLEST]));
-        assert_eq!(pool.get(2 * Pool::SMALLEST + 1, 0).len(), 3 * Pool::SMALLEST);
-        assert_eq!(pool.find(5 * Pool::SMALLEST..=usize::MAX), None);
-        assert_eq!((pool.get(1, 0).len(), pool.get(1, 0).len()), (2 * Pool::SMALLEST, 4 * Pool::SMALLEST));
+        [4, 2, 3].into_iter().for_each(|times| pool.give(vec![0; times * Pool::MIN_CAPACITY]));
+        assert_eq!(pool.get(2 * Pool::MIN_CAPACITY + 1, 0).len(), 3 * Pool::MIN_CAPACITY);
+        assert_eq!(pool.find(5 * Pool::MIN_CAPACITY..=usize::MAX), None);
+        assert_eq!((pool.get(1, 0).len(), pool.get(1, 0).len()), (2 * Pool::MIN_CAPACITY, 4 * Pool::MIN_CAPACITY));
     }
 
     #[test]
     fn large_buffers_stay_for_large_records() {
         let pool = Pool::default();
-        pool.give(vec![0; Pool::LARGEST]);
+        pool.give(vec![0; Pool::MAX_CAPACITY]);
         assert_eq!(pool.get(1, 7).len(), 7);
-        assert_eq!(pool.find(Pool::USUAL..=Pool::LARGEST).map(|buffer| buffer.len()), Some(Pool::LARGEST));
+        assert_eq!(pool.find(Pool::USUAL..=Pool::MAX_CAPACITY).map(|buffer| buffer.len()), Some(Pool::MAX_CAPACITY));
     }
 
     #[test]

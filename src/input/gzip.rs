@@ -25,7 +25,7 @@ use super::source::{fill_from, read_some};
 /// Size of a piece: inflating it takes a hundred times as long as starting a thread.
 const PIECE: usize = 256 << 10;
 /// Maximum size of a piece; longer members are inflated in order.
-const LONGEST_PIECE: usize = 1 << 20;
+const MAX_PIECE_LEN: usize = 1 << 20;
 /// Size of an inflated chunk.
 const CHUNK: usize = 128 << 10;
 /// Chunks that a thread may be ahead of the reader.
@@ -149,7 +149,7 @@ impl<R: Read> Members<R> {
                 self.rest.resize(known + PIECE, 0);
                 let (filled, end) = fill_from(remaining, &mut self.rest[known..]);
                 self.rest.truncate(known + filled);
-                self.is_cut = end.is_some() || self.rest.len() >= LONGEST_PIECE;
+                self.is_cut = end.is_some() || self.rest.len() >= MAX_PIECE_LEN;
                 match end {
                     Some(Ok(())) => {
                         self.has_ended = true;

@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::wording::wording;
 
 /// Levels of folders below an argument: `nights/2026/11/2026-11-17/node-1/appendonlydir` and some more.
-const DEEPEST: usize = 8;
+const MAX_DEPTH: usize = 8;
 
 /// Bytes at the start of a file in which a report names its schema.
 const REPORT_HEAD: u64 = 512;
@@ -171,7 +171,7 @@ fn walk(folder: &Path, depth: usize, visited: &mut HashSet<PathBuf>, visit: &mut
     }
     for entry in &entries {
         if entry.is_dir() {
-            if depth < DEEPEST {
+            if depth < MAX_DEPTH {
                 walk(entry, depth + 1, visited, visit)?;
             }
         } else if !has_manifest && is_dump(entry) && !inputs.passes_over(entry) {

@@ -237,10 +237,10 @@ fn question(path: &Path) -> Wording {
 
 /// Returns files in the same directory with similar names.
 fn near_files(path: &Path) -> Vec<String> {
-    const MOST: usize = 10_000;
+    const MAX_FILES: usize = 10_000;
     let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return Vec::new() };
     let Ok(entries) = fs::read_dir(folder_of(path)) else { return Vec::new() };
-    let names = entries.take(MOST).filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let names = entries.take(MAX_FILES).filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     // Escape the name: it may contain control characters, and the hint goes to a terminal.
     let plain: Vec<String> = names.filter(|name| !name.chars().any(char::is_control)).collect();
     let near = near::names(name, plain.iter().map(String::as_str));

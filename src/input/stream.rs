@@ -56,7 +56,7 @@ impl Window {
     /// Default limit: the size of a record above which it moves to a temporary file.
     pub const DEFAULT_LIMIT: usize = 64 << 20;
     /// Minimum read size; smaller reads are slow and save nothing.
-    const STEP: usize = Pool::SMALLEST;
+    const STEP: usize = Pool::MIN_CAPACITY;
     /// Size of one write to a temporary file.
     const CARRIED: usize = 1 << 20;
 
@@ -217,7 +217,7 @@ impl Window {
 
     /// Grows the buffer, whose bytes are at its front, to at least `len` bytes.
     fn grow(&mut self, len: usize) {
-        let Some(mut larger) = self.pool.find(len..=Pool::LARGEST) else { return self.buffer.resize(len, 0) };
+        let Some(mut larger) = self.pool.find(len..=Pool::MAX_CAPACITY) else { return self.buffer.resize(len, 0) };
         larger[..self.end].copy_from_slice(&self.buffer[..self.end]);
         self.pool.give(std::mem::replace(&mut self.buffer, larger));
     }

@@ -43,14 +43,14 @@ impl Default for Budget {
 }
 
 /// Window that a zstd decoder gets in any case: what `zstd --long` writes without further arguments.
-const LEAST_ZSTD_WINDOW: u64 = 128 << 20;
+const MIN_ZSTD_WINDOW: u64 = 128 << 20;
 /// Binary logarithm of the largest window of the zstd format that decoders support.
-const LARGEST_ZSTD_WINDOW_LOG: u32 = 31;
+const MAX_ZSTD_WINDOW_LOG: u32 = 31;
 /// Least number of bytes of keys that `compare --keys` holds: fewer would make too many runs on disk.
-const LEAST_COMPARED: usize = 256 << 10;
+const MIN_COMPARED: usize = 256 << 10;
 /// Least number of keys whose hashes are kept, of all inputs and of one: fewer would have the file of hashes read too often.
-const LEAST_PLACED: usize = 64 << 10;
-const LEAST_PLACED_OF_INPUT: usize = 4 << 10;
+const MIN_PLACED: usize = 64 << 10;
+const MIN_PLACED_OF_INPUT: usize = 4 << 10;
 /// Size of the hash of a key with its place.
 const PLACED_BYTES: u64 = 16;
 
@@ -72,7 +72,7 @@ impl Budget {
 
     /// Returns the binary logarithm of the maximum window of a zstd decoder.
     pub(crate) fn zstd_window_log(self) -> u32 {
-        self.by_inputs(self.memory / 2).max(LEAST_ZSTD_WINDOW).ilog2().min(LARGEST_ZSTD_WINDOW_LOG)
+        self.by_inputs(self.memory / 2).max(MIN_ZSTD_WINDOW).ilog2().min(MAX_ZSTD_WINDOW_LOG)
     }
 
     /// Returns the maximum decompressed size of a part of a value.
@@ -93,12 +93,12 @@ impl Budget {
     /// Returns the number of keys of one input whose hashes are kept in memory.
     pub(crate) fn placed_keys(self) -> usize {
         let keys = usize::try_from(self.memory / 4 / PLACED_BYTES).unwrap_or(usize::MAX);
-        (keys.clamp(LEAST_PLACED, MAX_PLACED_KEYS) / self.inputs.max(1)).max(LEAST_PLACED_OF_INPUT)
+        (keys.clamp(MIN_PLACED, MAX_PLACED_KEYS) / self.inputs.max(1)).max(MIN_PLACED_OF_INPUT)
     }
 
     /// Returns the bytes of keys that `compare --keys` holds in memory, and of those among them that differ.
     pub(crate) fn compared_keys(self) -> usize {
-        usize::try_from(self.memory / 4).unwrap_or(usize::MAX).max(LEAST_COMPARED)
+        usize::try_from(self.memory / 4).unwrap_or(usize::MAX).max(MIN_COMPARED)
     }
 
     /// Returns the maximum size of each of the temporary files of `compare --keys`: one for keys, one for those that differ.
@@ -130,9 +130,9 @@ mod tests {
     #[test]
     fn extremes_have_shares() {
         let none = Budget { memory: 0, temp: 0, inputs: 0 };
-        assert_eq!((none.placed_keys(), none.zstd_window_log(), none.temporary_file()), (LEAST_PLACED, 27, 0));
+        assert_eq!((none.placed_keys(), none.zstd_window_log(), none.temporary_file()), (MIN_PLACED, 27, 0));
         let all = Budget { memory: u64::MAX, temp: u64::MAX, inputs: usize::MAX };
         assert_eq!((all.part(), all.key()), (MAX_BLOB_BYTES, MAX_KEY_BYTES));
-        assert_eq!(all.placed_keys(), LEAST_PLACED_OF_INPUT);
+        assert_eq!(all.placed_keys(), MIN_PLACED_OF_INPUT);
     }
 }

@@ -12,9 +12,9 @@ const TABLE: usize = 1 << 16;
 /// Maximum number of literals per control byte.
 const RUN: u64 = 32;
 /// Maximum distance of a back reference.
-const FARTHEST: usize = 1 << 13;
+const MAX_DISTANCE: usize = 1 << 13;
 /// Maximum length of a match.
-const LONGEST: usize = 264;
+const MAX_MATCH_LEN: usize = 264;
 /// The three bytes looked up plus the next sixteen, which the compressor compares without a length check.
 const IN_ONE_GO: usize = 19;
 /// Match length from which a back reference takes a third byte.
@@ -45,7 +45,8 @@ impl Compressor {
         let (mut at, mut out, mut literals) = (0, 0, 0);
         while let Some(three) = three(bytes, at) {
             let found = self.note(three, base, at);
-            let Some(from) = found.filter(|&from| at - from <= FARTHEST && bytes[from..].starts_with(&three)) else {
+            let Some(from) = found.filter(|&from| at - from <= MAX_DISTANCE && bytes[from..].starts_with(&three))
+            else {
                 literals += 1;
                 at += 1;
                 continue;
@@ -86,7 +87,7 @@ fn three(bytes: &[u8], at: usize) -> Option<[u8; 3]> {
 /// comparison of the first 19 bytes has already passed that point.
 fn same(bytes: &[u8], from: usize, at: usize) -> usize {
     let left = bytes.len() - at;
-    let most = if left >= IN_ONE_GO { (left - 2).clamp(IN_ONE_GO, LONGEST) } else { (left - 2).max(3) };
+    let most = if left >= IN_ONE_GO { (left - 2).clamp(IN_ONE_GO, MAX_MATCH_LEN) } else { (left - 2).max(3) };
     (3..most).find(|&n| bytes[from + n] != bytes[at + n]).unwrap_or(most)
 }
 

@@ -6,13 +6,13 @@
 //! of occupied slots and chained buckets are expected values.
 
 /// Slots of the smallest chained table (`DICT_HT_INITIAL_SIZE`).
-const SMALLEST: u64 = 4;
+const MIN_SLOTS: u64 = 4;
 /// Elements per bucket.
 const PLACES: u64 = 7;
 /// Fill target of bucket tables: a table created for n elements has 5n/32 buckets, rounded up to a power of two.
 const ELEMENTS_OF_5_BUCKETS: u64 = 32;
 /// Largest possible table.
-const LARGEST: u64 = 1 << 63;
+const MAX_SLOTS: u64 = 1 << 63;
 
 /// Kind of hash table.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -28,10 +28,10 @@ impl TableKind {
     /// Returns the size of a table created for `elements`, a power of two.
     pub fn size_for(self, elements: u64) -> u64 {
         let least = match self {
-            TableKind::Slots => elements.max(SMALLEST),
+            TableKind::Slots => elements.max(MIN_SLOTS),
             TableKind::Buckets => elements.saturating_mul(5).div_ceil(ELEMENTS_OF_5_BUCKETS).max(1),
         };
-        least.checked_next_power_of_two().unwrap_or(LARGEST)
+        least.checked_next_power_of_two().unwrap_or(MAX_SLOTS)
     }
 
     /// Returns the number of elements a table of `size` holds before it grows.
@@ -98,7 +98,7 @@ impl Growth {
     pub fn rested(kind: TableKind, elements: u64) -> Growth {
         let settled = Growth::settled(kind, elements);
         let full =
-            kind == TableKind::Slots && elements == settled.size && elements > SMALLEST && settled.size < LARGEST;
+            kind == TableKind::Slots && elements == settled.size && elements > MIN_SLOTS && settled.size < MAX_SLOTS;
         if full { Growth { size: 2 * settled.size, ..settled } } else { settled }
     }
 
@@ -116,7 +116,7 @@ impl Growth {
     /// Like [`Growth::after`], but with rehashing completed.
     fn settled(kind: TableKind, elements: u64) -> Growth {
         let least = elements.div_ceil(kind.capacity(1)).max(kind.size_for(0));
-        let size = least.checked_next_power_of_two().unwrap_or(LARGEST);
+        let size = least.checked_next_power_of_two().unwrap_or(MAX_SLOTS);
         Growth { kind, size, used: elements, ..Growth::default() }
     }
 
@@ -368,7 +368,7 @@ mod tests {
         let full = Growth::presized(TableKind::Slots, 1024);
         assert_eq!(full.once_idle().followers(), full.followers(), "none has been moved yet");
         assert_eq!(Growth::presized(TableKind::Buckets, 7).once_idle().size(), 2);
-        assert_eq!(Growth::presized(TableKind::Slots, LARGEST).once_idle().size(), LARGEST);
+        assert_eq!(Growth::presized(TableKind::Slots, MAX_SLOTS).once_idle().size(), MAX_SLOTS);
     }
 
     #[test]

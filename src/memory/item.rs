@@ -15,7 +15,7 @@ pub enum PackedItem {
 }
 
 /// Length of the longest 64-bit integer as text.
-pub const LONGEST_INT: u64 = 20;
+pub const MAX_INT_LEN: u64 = 20;
 
 /// Size of an empty listpack.
 pub const LISTPACK_FRAME: u64 = 7;
@@ -29,7 +29,7 @@ impl PackedItem {
         match string.form {
             StringForm::Int(number) => Ok(PackedItem::Int(i64::from(number))),
             StringForm::Plain(text) => Ok(PackedItem::of_text(text)),
-            StringForm::Lzf { len, .. } if len > LONGEST_INT => Ok(PackedItem::Text(len)),
+            StringForm::Lzf { len, .. } if len > MAX_INT_LEN => Ok(PackedItem::Text(len)),
             StringForm::Lzf { .. } => Ok(PackedItem::of_text(string.decode(scratch)?)),
         }
     }
@@ -37,7 +37,7 @@ impl PackedItem {
     /// Classifies text.
     #[inline]
     pub fn of_text(text: &[u8]) -> PackedItem {
-        if text.len() as u64 > LONGEST_INT {
+        if text.len() as u64 > MAX_INT_LEN {
             return PackedItem::Text(text.len() as u64);
         }
         canonical_int(text).map_or(PackedItem::Text(text.len() as u64), PackedItem::Int)

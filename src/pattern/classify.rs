@@ -5,7 +5,7 @@
 //! only mixtures are split (`pieces`). `docs/patterns.md` states the rules for users; the tests check its examples.
 //!
 //! A pattern is UTF-8 whatever the key is. The braces of a hash tag, and other pairs of braces, are left out; an
-//! unpaired brace is doubled (`{{`), so that `{int}` is always a class. A segment takes at most [`MAX_NAME`] bytes, and
+//! unpaired brace is doubled (`{{`), so that `{int}` is always a class. A segment takes at most [`MAX_NAME_LEN`] bytes, and
 //! a pattern has at most [`MAX_SEGMENTS`] of them.
 
 mod address;
@@ -18,7 +18,7 @@ use std::ops::Range;
 
 pub(super) use date::{is_unmarked as is_date, prefix as date_prefix};
 pub(super) use pieces::GLUED;
-pub(crate) use pieces::SHORTEST_HEX;
+pub(crate) use pieces::MIN_HEX_LEN;
 use segment_text::SegmentText;
 
 use super::name::KeyName;
@@ -30,7 +30,7 @@ use super::{PartKind, PatternBuf, PatternPart, slot};
 pub const MAX_SEGMENTS: usize = 16;
 
 /// Maximum length of a segment in a pattern; a longer one is `{long}`.
-pub const MAX_NAME: usize = 64;
+pub const MAX_NAME_LEN: usize = 64;
 
 /// Class that replaces a segment, or a piece of it, that is not a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -161,7 +161,7 @@ impl Classifier {
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "a small constant")]
     pub fn plain<'k>(&self, key: &'k [u8]) -> Option<PlainName<'k>> {
-        const { assert!(plain::LONGEST <= MAX_NAME) };
+        const { assert!(plain::MAX_LEN <= MAX_NAME_LEN) };
         self.plain.read(key, MAX_SEGMENTS as u32, |byte| self.kinds[usize::from(byte)] & kind::TELLING != 0)
     }
 
@@ -191,7 +191,7 @@ impl Classifier {
             let (end, seen) = self.segment_end(key, start);
             let separator = key.get(end).filter(|_| out.parts.len() + 1 < MAX_SEGMENTS);
             let is_last = separator.is_none();
-            if seen & kind::TELLING == 0 && end - start <= MAX_NAME && (!is_last || end == key.len()) {
+            if seen & kind::TELLING == 0 && end - start <= MAX_NAME_LEN && (!is_last || end == key.len()) {
                 let from = out.text.len() + (start - copied);
                 out.parts.push(PatternPart {
                     start: offset(from),
@@ -298,7 +298,7 @@ fn copy(key: &[u8], text: Option<&str>, ascii: Range<usize>, out: &mut String) {
     out.push_str(more.unwrap_or_default());
 }
 
-/// Converts an offset, which always fits: at most [`MAX_SEGMENTS`] names of at most [`MAX_NAME`] bytes precede it.
+/// Converts an offset, which always fits: at most [`MAX_SEGMENTS`] names of at most [`MAX_NAME_LEN`] bytes precede it.
 fn offset(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use crate::rdb::crc64;
 
 /// Longest name kept as an example, in bytes; longer ones are kept in part, since there are many examples.
-pub const LONGEST_EXAMPLE: usize = 1024;
+pub const MAX_EXAMPLE_LEN: usize = 1024;
 
 /// Bytes behind the beginning of a name.
 const BEHIND: usize = 16;

@@ -8,7 +8,7 @@ use super::block::{BLOCK, Block, each_block};
 use super::segment::Separators;
 
 /// Longest plain name: bitmaps have one bit for each byte, and one for its end.
-pub const LONGEST: usize = BITS - 1;
+pub const MAX_LEN: usize = BITS - 1;
 
 /// Bits of a bitmap.
 const BITS: usize = u64::BITS as usize;
@@ -136,7 +136,7 @@ impl PlainReader {
     /// `tells` returns true, as it may belong to an id. Lower-case letters are not passed to `tells`.
     #[inline(always)] // in the one place where it is needed for every key
     pub fn read<'a>(&self, bytes: &'a [u8], most_segments: u32, tells: impl Fn(u8) -> bool) -> Option<PlainName<'a>> {
-        if bytes.is_empty() || bytes.len() > LONGEST {
+        if bytes.is_empty() || bytes.len() > MAX_LEN {
             return None;
         }
         let name = match bytes.len() <= BLOCK {
@@ -216,7 +216,7 @@ mod tests {
             };
             let is_other = |byte: u8| !separators.contains(byte) && !byte.is_ascii_lowercase();
             let read = PlainReader::new(&separators).read(&name, 99, |_| false);
-            prop_assert_eq!(read.is_some(), (1..=LONGEST).contains(&name.len()));
+            prop_assert_eq!(read.is_some(), (1..=MAX_LEN).contains(&name.len()));
             if let Some(read) = read {
                 prop_assert_eq!(read.separators(), of(&|byte| separators.contains(byte)));
                 prop_assert_eq!(read.others, of(&is_other));

@@ -33,10 +33,10 @@ pub use ids::IdByte;
 pub use outline::Outline;
 
 /// Longest name with a shape: bitmaps have one bit for each byte.
-pub const LONGEST: usize = 64;
+pub const MAX_LEN: usize = 64;
 
-const WORDS: usize = LONGEST / WORD;
-const BLOCKS: usize = LONGEST / BLOCK;
+const WORDS: usize = MAX_LEN / WORD;
+const BLOCKS: usize = MAX_LEN / BLOCK;
 
 // Marks in place of digits: bytes above 0x7F, which no ASCII name contains.
 
@@ -168,7 +168,7 @@ impl Shaper {
     /// Writes the shape of `name` into `shape`; returns false if it has none.
     #[inline]
     pub fn shape(&self, name: &[u8], shape: &mut Shape) -> bool {
-        if name.len() > LONGEST {
+        if name.len() > MAX_LEN {
             return false;
         }
         shape.length = name.len();
@@ -299,7 +299,7 @@ fn is_octet(number: &[u8]) -> bool {
 /// Returns a word with this many low bits set: at least one, at most all.
 #[inline]
 fn ones(count: usize) -> u64 {
-    u64::MAX >> (LONGEST - count.clamp(1, LONGEST))
+    u64::MAX >> (MAX_LEN - count.clamp(1, MAX_LEN))
 }
 
 /// Expands eight bits to eight bytes of 0x00 or 0xFF: the reverse of [`bits`].

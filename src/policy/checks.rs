@@ -36,7 +36,7 @@ use crate::sorting::CompactSort;
 use crate::units::Bytes;
 
 /// Maximum number of limits about keys in a policy: one bit each in a mask.
-pub const MOST_KEY_CHECKS: usize = 64;
+pub const MAX_KEY_CHECKS: usize = 64;
 
 /// Enabled rule, built from its parameters.
 #[derive(Debug)]

@@ -77,12 +77,12 @@ pub struct DoubtfulTexts {
 
 impl DoubtfulTexts {
     /// Maximum length of a text.
-    pub const LONGEST: usize = 64;
+    pub const MAX_LEN: usize = 64;
 
     /// Maximum length of a text that is told by its length and one first byte.
-    const LONGEST_BY_LENGTH: u64 = Self::LONGEST as u64 + 128;
+    const MAX_LEN_BY_LENGTH: u64 = Self::MAX_LEN as u64 + 128;
 
-    /// Adds texts of this length that begin with any of `starts`; texts longer than [`Self::LONGEST`] must not be added.
+    /// Adds texts of this length that begin with any of `starts`; texts longer than [`Self::MAX_LEN`] must not be added.
     pub fn add(&mut self, length: usize, starts: &[u8]) {
         let bit = Self::bit(length as u64);
         self.lengths |= bit;
@@ -95,16 +95,16 @@ impl DoubtfulTexts {
         }
     }
 
-    /// Adds texts of a length from 65 to [`Self::LONGEST_BY_LENGTH`], all of which begin with the same byte.
+    /// Adds texts of a length from 65 to [`Self::MAX_LEN_BY_LENGTH`], all of which begin with the same byte.
     pub fn add_longer(&mut self, length: usize, start: u8) {
-        match length.checked_sub(Self::LONGEST + 1) {
+        match length.checked_sub(Self::MAX_LEN + 1) {
             Some(bit) => (self.longer, self.longer_start) = (self.longer | 1 << (bit % 128), start),
             None => self.add(length, &[start]),
         }
     }
 
     fn bit(length: u64) -> u64 {
-        1 << length.min(Self::LONGEST as u64 - 1)
+        1 << length.min(Self::MAX_LEN as u64 - 1)
     }
 
     /// Adds the texts of another set.
@@ -122,9 +122,9 @@ impl DoubtfulTexts {
     pub fn may_include(&self, record: &Record<'_>) -> bool {
         // Most lengths are those of no text.
         let Some(length) = record.length else { return false };
-        if length > Self::LONGEST as u64 {
+        if length > Self::MAX_LEN as u64 {
             let is_length =
-                length <= Self::LONGEST_BY_LENGTH && self.longer >> (length - Self::LONGEST as u64 - 1) & 1 == 1;
+                length <= Self::MAX_LEN_BY_LENGTH && self.longer >> (length - Self::MAX_LEN as u64 - 1) & 1 == 1;
             return is_length && self.may_include_longer(record);
         }
         let bit = Self::bit(length);

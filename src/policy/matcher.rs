@@ -198,14 +198,14 @@ fn with_braces(text: &str) -> Result<SegmentPattern, String> {
 const NARROW: [&str; 2] = ["{date}", "{int}"];
 
 /// Most ids of a name that are taken for those of a wider class. Names with more are seldom declared, and their combinations many.
-const MOST_WIDENED: usize = 4;
+const MAX_WIDENED: usize = 4;
 
 /// Returns the name with wider classes in place of some of its ids, in all combinations.
 fn widened(name: &[u8]) -> Vec<Vec<u8>> {
     let (mut names, mut rest, mut ids) = (vec![Vec::with_capacity(name.len())], name, 0);
     while let Some(brace) = memchr::memchr(b'{', rest) {
         let (before, behind) = rest.split_at(brace);
-        let class = NARROW.iter().find(|class| behind.starts_with(class.as_bytes())).filter(|_| ids < MOST_WIDENED);
+        let class = NARROW.iter().find(|class| behind.starts_with(class.as_bytes())).filter(|_| ids < MAX_WIDENED);
         let (own, wider) = class.map_or(("{", &[][..]), |class| (class, wider(class.as_bytes())));
         ids += usize::from(class.is_some());
         names.iter_mut().for_each(|name| name.extend_from_slice(before));

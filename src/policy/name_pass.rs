@@ -10,9 +10,9 @@ mod scan;
 
 use count_limits::CountLimits;
 pub use count_limits::Violations;
-use scan::{BRACE, CLOSE, HIGH, LONGEST_COUNTED, NameScan, OUTSIDE, SEPARATOR, SPECIAL, UPPER, WORD, class_of, count};
+use scan::{BRACE, CLOSE, HIGH, MAX_COUNTED_LEN, NameScan, OUTSIDE, SEPARATOR, SPECIAL, UPPER, WORD, class_of, count};
 
-use super::checks::MOST_KEY_CHECKS;
+use super::checks::MAX_KEY_CHECKS;
 use super::rule::{NameTest, Violation};
 use super::rules::key::lowercase::upper_case_letters;
 use super::rules::key::special_chars::is_special;
@@ -117,9 +117,9 @@ impl NamePass {
         }
     }
 
-    /// Adds a test that sets bit `place`, which is below [`MOST_KEY_CHECKS`]. Returns false if the pass cannot evaluate it.
+    /// Adds a test that sets bit `place`, which is below [`MAX_KEY_CHECKS`]. Returns false if the pass cannot evaluate it.
     pub fn add(&mut self, place: usize, test: NameTest) -> bool {
-        let bits = 1 << (place % MOST_KEY_CHECKS);
+        let bits = 1 << (place % MAX_KEY_CHECKS);
         match test {
             NameTest::EmptySegment { words, unfilled_ids } if words.is_empty() => {
                 self.empty |= bits;
@@ -168,7 +168,7 @@ impl NamePass {
         if self.typed.is_some() || words.may_be_ids() {
             return false;
         }
-        self.typed = Some((words.clone(), 1 << (place % MOST_KEY_CHECKS)));
+        self.typed = Some((words.clone(), 1 << (place % MAX_KEY_CHECKS)));
         true
     }
 
@@ -339,7 +339,7 @@ impl NamePass {
         // Segments are counted without the braces of a hash tag, all else with them.
         let segments_counted = if seen.has(BRACE) { 0 } else { self.empty };
         let counting = self.special | self.upper | self.outside | segments_counted;
-        let (counted, counts) = match broken & counting != 0 && !seen.has(HIGH) && name.len() <= LONGEST_COUNTED {
+        let (counted, counts) = match broken & counting != 0 && !seen.has(HIGH) && name.len() <= MAX_COUNTED_LEN {
             true => (counting, count(name, &self.classes)),
             false => (0, 0),
         };
@@ -366,7 +366,7 @@ impl NamePass {
             let mut left = bits & broken.counted & broken.bits;
             while left != 0 {
                 let measured = broken.counts >> (16 * place) & 0xFFFF;
-                violations[left.trailing_zeros() as usize % MOST_KEY_CHECKS] = Violation { measured, allowed: 0 };
+                violations[left.trailing_zeros() as usize % MAX_KEY_CHECKS] = Violation { measured, allowed: 0 };
                 left &= left - 1;
             }
         }

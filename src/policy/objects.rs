@@ -26,13 +26,13 @@ use crate::sorting::CompactSort;
 use crate::units::Millis;
 
 /// Number of patterns that are tried as the one that has all ids of an object.
-const MOST_REFERENCES: usize = 8;
+const MAX_REFERENCES: usize = 8;
 
 /// Sampled ids that must be comparable, unless all ids of both patterns are known.
-const FEWEST_COMPARED: usize = 8;
+const MIN_COMPARED_OBJECTS: usize = 8;
 
 /// Attributes that are beyond doubt and stand before an id.
-const FEWEST_SURE: usize = 2;
+const MIN_SURE_OBJECTS: usize = 2;
 
 /// Part of the shared ids whose keys expire together: two of three.
 const MOSTLY: [usize; 2] = [2, 3];
@@ -187,7 +187,7 @@ impl ObjectRule {
     /// Returns whether these are enough attributes of one object.
     fn are_enough(&self, attributes: &[AttributePattern<'_>]) -> bool {
         let sure = attributes.iter().filter(|attribute| attribute.sure).count();
-        attributes.len() as u64 >= self.leaves.max(2) && sure >= FEWEST_SURE
+        attributes.len() as u64 >= self.leaves.max(2) && sure >= MIN_SURE_OBJECTS
     }
 
     /// Returns the attribute that the keys of a pattern may be, and its place.
@@ -266,7 +266,7 @@ impl ObjectRule {
 fn references<'a, 'f>(attributes: &'a [AttributePattern<'f>]) -> impl Iterator<Item = &'a AttributePattern<'f>> {
     let mut references: Vec<_> = attributes.iter().collect();
     references.compact_sort_by_key(|attribute| Reverse(attribute.sums.keys));
-    references.into_iter().take(MOST_REFERENCES)
+    references.into_iter().take(MAX_REFERENCES)
 }
 
 /// Whether two attributes belong to the same objects.
@@ -299,7 +299,7 @@ impl AttributePattern<'_> {
     fn fit(&self, other: &AttributePattern<'_>, reference: Option<Millis>) -> Fit {
         let latest = [self.sums.last_expiry, other.sums.last_expiry];
         let shared = self.ids.shared_with(other.ids, &Lifetimes { reference, latest });
-        let known = !self.ids.is_full() && !other.ids.is_full() || shared.compared >= FEWEST_COMPARED;
+        let known = !self.ids.is_full() && !other.ids.is_full() || shared.compared >= MIN_COMPARED_OBJECTS;
         // The fields of a hash expire together.
         let lives_alike = match (lifetime(self.sums, reference), lifetime(other.sums, reference)) {
             (Some(Lifetime::Expiring(own)), Some(Lifetime::Expiring(others))) => {

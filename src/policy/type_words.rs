@@ -3,13 +3,13 @@
 use crate::record::Kind;
 
 /// Length from which words share a list.
-const LONGEST: usize = 31;
+const LAST_LIST: usize = 31;
 
 /// Words by type, compared without ASCII case.
 #[derive(Debug, Clone, Default)]
 pub struct TypeWords {
-    /// Words by length, each with the set of types that it names; the last list holds all from [`LONGEST`] on.
-    by_length: [Vec<(Box<[u8]>, KindSet)>; LONGEST + 1],
+    /// Words by length, each with the set of types that it names; the last list holds all from [`LAST_LIST`] on.
+    by_length: [Vec<(Box<[u8]>, KindSet)>; LAST_LIST + 1],
     /// Types that have words.
     kinds: KindSet,
 }
@@ -23,13 +23,13 @@ impl TypeWords {
     /// Adds a word for a type.
     pub fn add(&mut self, kind: Kind, word: &[u8]) {
         self.kinds |= 1 << kind as usize;
-        self.by_length[word.len().min(LONGEST)].push((word.into(), 1 << kind as usize));
+        self.by_length[word.len().min(LAST_LIST)].push((word.into(), 1 << kind as usize));
     }
 
     /// Returns the types that have words, none of which is this segment.
     #[inline]
     pub fn not_named_by(&self, segment: &[u8]) -> KindSet {
-        let same = self.by_length[segment.len().min(LONGEST)].iter();
+        let same = self.by_length[segment.len().min(LAST_LIST)].iter();
         let named = same.filter(|(word, _)| word.eq_ignore_ascii_case(segment));
         self.kinds & !named.fold(0, |kinds, (_, kind)| kinds | kind)
     }

@@ -1,13 +1,13 @@
 //! Sets of words that are recognised at the end of a segment.
 
 /// Length from which words share a list.
-const LONGEST: usize = 31;
+const LAST_LIST: usize = 31;
 
 /// Words, compared without ASCII case.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WordSet {
-    /// Words by length; the last list holds all from [`LONGEST`] on.
-    by_length: [Vec<Box<[u8]>>; LONGEST + 1],
+    /// Words by length; the last list holds all from [`LAST_LIST`] on.
+    by_length: [Vec<Box<[u8]>>; LAST_LIST + 1],
 }
 
 impl WordSet {
@@ -25,7 +25,7 @@ impl WordSet {
 
     fn add(&mut self, word: &[u8]) {
         if !self.has(word) {
-            self.by_length[word.len().min(LONGEST)].push(word.into());
+            self.by_length[word.len().min(LAST_LIST)].push(word.into());
         }
     }
 
@@ -38,7 +38,7 @@ impl WordSet {
     }
 
     fn has(&self, word: &[u8]) -> bool {
-        self.by_length[word.len().min(LONGEST)].iter().any(|known| known.eq_ignore_ascii_case(word))
+        self.by_length[word.len().min(LAST_LIST)].iter().any(|known| known.eq_ignore_ascii_case(word))
     }
 }
 
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn long_words_are_told_apart() {
-        let long = |byte: &str| byte.repeat(LONGEST + 3);
+        let long = |byte: &str| byte.repeat(LAST_LIST + 3);
         let mut set = WordSet::new([long("a")]);
         assert!(set.ends(long("A").as_bytes()) && !set.ends(long("b").as_bytes()));
         set.extend(&WordSet::new([long("b")]));

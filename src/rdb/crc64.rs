@@ -125,7 +125,7 @@ pub struct ChangedBytes {
 }
 
 /// Product of possible places and differences up to which a single solution cannot be chance: 2^24 times rarer.
-const MOST_SOLUTIONS_LOG2: u32 = 40;
+const MAX_SOLUTIONS_LOG2: u32 = 40;
 
 /// Finds one or two adjacent changed bytes, given the checksum computed over `len` bytes and the stored one.
 ///
@@ -141,7 +141,7 @@ pub fn locate(computed: u64, stored: u64, len: u64) -> Option<ChangedBytes> {
         return Some(ChangedBytes { at: len + u64::from(first), difference: syndrome >> (8 * first) });
     }
     let places = u64::BITS - len.leading_zeros();
-    let bits = MOST_SOLUTIONS_LOG2.saturating_sub(places) / 8 * 8;
+    let bits = MAX_SOLUTIONS_LOG2.saturating_sub(places) / 8 * 8;
     if bits == 0 {
         return None;
     }

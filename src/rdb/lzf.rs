@@ -36,15 +36,15 @@ impl LzfError {
 }
 
 /// Most bytes of an instruction with its literals.
-const LONGEST_INSTRUCTION: usize = 1 + LONGEST_LITERALS;
+const MAX_INSTRUCTION_LEN: usize = 1 + MAX_LITERALS;
 /// Most literals of one instruction.
-const LONGEST_LITERALS: usize = 32;
+const MAX_LITERALS: usize = 32;
 /// Bytes that [`expand_widely`] copies at once.
 const PIECE: usize = 16;
 /// Longest distance of a back reference.
-const FARTHEST: usize = 1 << 13;
+const MAX_DISTANCE: usize = 1 << 13;
 /// Most bytes that an instruction produces, rounded up to whole pieces.
-const LONGEST_OUTPUT: usize = (255 + 9_usize).next_multiple_of(PIECE);
+const MAX_OUTPUT_LEN: usize = (255 + 9_usize).next_multiple_of(PIECE);
 
 /// Expands a whole block with declared size `len`, replacing the contents of `out`.
 ///
@@ -73,8 +73,8 @@ pub fn check(block: &[u8], len: usize) -> Result<(), LzfError> {
     let (mut rest, mut made) = (block, 0);
     while !rest.is_empty() && made < len {
         // Fast path: with that many bytes made and left, no instruction refers too far back or is cut off.
-        while made >= FARTHEST
-            && let Some(head) = rest.first_chunk::<LONGEST_INSTRUCTION>()
+        while made >= MAX_DISTANCE
+            && let Some(head) = rest.first_chunk::<MAX_INSTRUCTION_LEN>()
         {
             let control = usize::from(head[0]);
             let (count, size) = match control >> 5 {
@@ -132,12 +132,12 @@ pub fn expand_prefix(block: &[u8], len: usize, want: usize, out: &mut Vec<u8>) -
 /// With room for any instruction, copies have fixed sizes and may write beyond their end, which is several times as fast as
 /// copying exactly the bytes of each short run.
 fn expand_widely<'a>(mut block: &'a [u8], out: &mut [u8], mut made: usize) -> (&'a [u8], usize) {
-    while let Some(instruction) = block.first_chunk::<LONGEST_INSTRUCTION>()
-        && out.len() - made >= LONGEST_OUTPUT
+    while let Some(instruction) = block.first_chunk::<MAX_INSTRUCTION_LEN>()
+        && out.len() - made >= MAX_OUTPUT_LEN
     {
         let control = usize::from(instruction[0]);
-        if control < LONGEST_LITERALS {
-            out[made..made + LONGEST_LITERALS].copy_from_slice(&instruction[1..]);
+        if control < MAX_LITERALS {
+            out[made..made + MAX_LITERALS].copy_from_slice(&instruction[1..]);
             made += control + 1;
             block = &block[control + 2..];
             continue;

@@ -13,7 +13,7 @@ use crate::error::{Error, Reading, Result, Within};
 use crate::wording::wording;
 
 /// Longest value of `slot-info` that can be one.
-const LONGEST_SLOT_INFO: u64 = 128;
+const MAX_SLOT_INFO_LEN: u64 = 128;
 /// Length of the name of a job that imports slots.
 const JOB_NAME: u64 = 40;
 
@@ -94,7 +94,7 @@ impl<'a> OpcodeCheck<'a> {
         }
         let (mut of_name, mut of_value) = (Scratch::default(), Scratch::default());
         if name.decode(&mut of_name).is_ok_and(|name| name == slot_info::NAME)
-            && (value.len() > LONGEST_SLOT_INFO || !value.decode(&mut of_value).is_ok_and(slot_info::is_loaded))
+            && (value.len() > MAX_SLOT_INFO_LEN || !value.decode(&mut of_value).is_ok_and(slot_info::is_loaded))
         {
             self.refuse(Fault::SlotInfo(value.offset));
         }

@@ -38,7 +38,7 @@ const PACKED_LOSS: [u64; 2] = [10, 13];
 /// Size of an empty packed node of a list.
 const EMPTY_NODE: u64 = 11;
 /// Maximum number of bytes in the file of a value whose blobs are added up. No name is that long.
-const LARGEST_SUMMED: u64 = 4 << 10;
+const MAX_SUMMED: u64 = 4 << 10;
 /// Maximum ratio of an element's payload to its size in a listpack: two bytes may hold three digits, ten hold 20.
 const LISTPACK_RATIO: u64 = 2;
 
@@ -131,7 +131,7 @@ impl RawValue<'_> {
     /// in blobs. Decodes nothing.
     pub fn blob_bytes(&self) -> u64 {
         let (stored, mut blobs) = (self.bytes.len() as u64, BlobSizes::default());
-        let are_known = stored <= LARGEST_SUMMED
+        let are_known = stored <= MAX_SUMMED
             && self.is_packed()
             && walk_seldom(self.value_type, self.templates, &mut Cursor::new(self.bytes, 0), &mut blobs).is_ok();
         if are_known { blobs.sum } else { stored }

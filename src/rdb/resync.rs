@@ -42,7 +42,7 @@ const WORK_PER_BYTE: i64 = 16;
 /// Work granted in advance.
 const FIRST_WORK: i64 = 4 << 20;
 /// Most work that is saved up for later: a second or two.
-const MOST_WORK: i64 = 1 << 30;
+const MAX_WORK: i64 = 1 << 30;
 /// Work of one record besides its bytes.
 const WORK_PER_RECORD: i64 = 32;
 /// Work of one part of a value that is skipped.
@@ -313,7 +313,7 @@ impl<'a> Resync<'a> {
     fn grant(&mut self, at: usize) {
         let granted = i64::try_from(at.saturating_sub(self.granted)).unwrap_or(i64::MAX).saturating_mul(WORK_PER_BYTE);
         self.granted = self.granted.max(at);
-        self.work = self.work.saturating_add(granted).min(MOST_WORK);
+        self.work = self.work.saturating_add(granted).min(MAX_WORK);
     }
 
     /// Subtracts the work of verifying bytes that are read again.

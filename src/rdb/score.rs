@@ -1,7 +1,7 @@
 //! Scores stored as text, read as servers read them.
 
 /// Bytes of a packed score that servers look at.
-const LONGEST_PACKED: usize = 127;
+const MAX_PACKED_LEN: usize = 127;
 /// Digits of a hexadecimal number that its value depends on; of what follows, whether it is 0.
 const HEX_DIGITS: usize = 15;
 
@@ -99,7 +99,7 @@ pub fn classify(text: &[u8]) -> ScoreText {
 
 /// Returns the score of a packed sorted set; a text without a number counts as 0.
 pub fn packed_value(text: &[u8]) -> f64 {
-    Number::of(text.get(..LONGEST_PACKED).unwrap_or(text)).value().unwrap_or(0.0)
+    Number::of(text.get(..MAX_PACKED_LEN).unwrap_or(text)).value().unwrap_or(0.0)
 }
 
 /// Returns the score that a text begins with; `None` if there is none.

@@ -8,7 +8,7 @@ pub const SLOTS: u16 = 16_384;
 /// Numbers that every server writes.
 const NUMBERS: usize = 3;
 /// Digits of the longest number of 64 bits.
-const MOST_DIGITS: usize = 20;
+const MAX_DIGITS: usize = 20;
 
 /// Returns whether Valkey loads a file with this value: it begins with three numbers and commas between them, as `sscanf` reads them,
 /// with blanks before each.
@@ -29,7 +29,7 @@ pub fn is_loaded(text: &[u8]) -> bool {
 
 /// Returns whether a server may have written this value, which is less than it loads: numbers and commas alone, of a slot that exists.
 pub fn is_written(text: &[u8]) -> bool {
-    let is_number = |part: &[u8]| (1..=MOST_DIGITS).contains(&part.len()) && part.iter().all(u8::is_ascii_digit);
+    let is_number = |part: &[u8]| (1..=MAX_DIGITS).contains(&part.len()) && part.iter().all(u8::is_ascii_digit);
     let mut parts = text.split(|byte| *byte == b',');
     let slot = parts.next().and_then(|part| std::str::from_utf8(part).ok()?.parse::<u64>().ok());
     slot.is_some_and(|slot| slot < u64::from(SLOTS)) && parts.clone().count() + 1 >= NUMBERS && parts.all(is_number)

@@ -385,14 +385,14 @@ fn too_long(offset: u64) -> Error {
 }
 
 /// Bytes of the longest integer in a listpack, without its backlen.
-const LONGEST_ID: usize = 9;
+const MAX_ID_LEN: usize = 9;
 
 /// Returns the header and the first element of a listpack.
 #[inline(always)]
 fn packed_start<'s>(blob: RawString<'s>, scratch: &'s mut Scratch) -> Option<&'s [u8]> {
     match blob.form {
         StringForm::Plain(bytes) => Some(bytes), // the common case
-        StringForm::Lzf { .. } | StringForm::Int(_) => blob.prefix(listpack::HEADER + LONGEST_ID, scratch).ok(),
+        StringForm::Lzf { .. } | StringForm::Int(_) => blob.prefix(listpack::HEADER + MAX_ID_LEN, scratch).ok(),
     }
 }
 

@@ -23,7 +23,7 @@ pub enum Escapes {
 }
 
 /// Bytes of the longest style; no more are held back until it is known what they are.
-const LONGEST_STYLE: usize = 32;
+const MAX_STYLE_LEN: usize = 32;
 
 /// Makes text visible, piece by piece.
 #[derive(Debug, Default)]
@@ -160,7 +160,7 @@ fn style(text: &str) -> Style {
     }
     for (at, byte) in bytes {
         match byte {
-            _ if at >= LONGEST_STYLE => return Style::None,
+            _ if at >= MAX_STYLE_LEN => return Style::None,
             b'0'..=b'9' | b';' => {}
             b'm' => return Style::Whole(at + 1),
             _ => return Style::None,

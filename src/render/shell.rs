@@ -5,16 +5,16 @@ use super::key_text;
 use crate::policy::rules::key::special_chars;
 
 /// Longest word, and all inputs of a command together, in bytes.
-const LONGEST: usize = 200;
-const LONGEST_INPUTS: usize = 400;
+const MAX_LEN: usize = 200;
+const MAX_INPUTS_LEN: usize = 400;
 /// Maximum number of inputs.
-const MOST_INPUTS: usize = 16;
+const MAX_INPUTS: usize = 16;
 
 /// Returns names of inputs as words; `None` if there are none, or too many to paste.
 pub fn inputs(names: impl IntoIterator<Item = impl AsRef<str>>) -> Option<String> {
     let names = names.into_iter().map(|name| input(name.as_ref())).collect::<Option<Vec<String>>>()?;
     let line = names.join(" ");
-    ((1..=MOST_INPUTS).contains(&names.len()) && line.len() <= LONGEST_INPUTS).then_some(line)
+    ((1..=MAX_INPUTS).contains(&names.len()) && line.len() <= MAX_INPUTS_LEN).then_some(line)
 }
 
 /// Returns a key's name as a word of a command line, in the form that `show` reads.
@@ -47,7 +47,7 @@ fn in_quotes(text: &str, kept: impl Fn(char) -> bool) -> Option<String> {
     let ascii = |c: char| c == ' ' || c.is_ascii_graphic();
     // Letters of other scripts, but for those that fonts may leave out.
     let printable = |c: char| ascii(c) || !c.is_ascii() && c.is_alphanumeric() && !special_chars::is_special(c);
-    let safe = !text.is_empty() && text.len() <= LONGEST && !text.starts_with('-');
+    let safe = !text.is_empty() && text.len() <= MAX_LEN && !text.starts_with('-');
     // At the start of a word, some shells take `=` for the path of a command.
     let bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, ':' | '.' | '_' | '-' | '/' | '@' | ',' | '+' | '=');
     if !safe || !text.chars().all(printable) {

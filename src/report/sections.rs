@@ -144,7 +144,7 @@ impl Options {
     pub(crate) const USUAL_TOP: usize = 20;
 
     /// Greatest maximum number of rows per list.
-    pub(crate) const MOST_TOP: u32 = 10_000;
+    pub(crate) const MAX_TOP: u32 = 10_000;
 
     /// Returns the separators sorted: their order means nothing. Empty in reports of the first versions, which do not name them.
     pub(crate) fn separators_in_order(&self) -> Vec<String> {

@@ -6,13 +6,13 @@
 use strsim::osa_distance;
 
 /// Longest wanted name, in bytes, that gets suggestions.
-const LONGEST: usize = 128;
+const MAX_LEN: usize = 128;
 
 /// Largest edit distance of a suggestion.
-const FARTHEST: usize = 3;
+const MAX_EDITS: usize = 3;
 
 /// Maximum number of suggestions.
-const MOST: usize = 3;
+const MAX_SUGGESTIONS: usize = 3;
 
 /// The nearest names so far.
 #[derive(Debug)]
@@ -29,12 +29,12 @@ pub struct NearNames {
 impl NearNames {
     /// Starts without suggestions for this name.
     pub fn new(wanted: &[u8]) -> NearNames {
-        let text = std::str::from_utf8(wanted).ok().filter(|text| !text.is_empty() && text.len() <= LONGEST);
+        let text = std::str::from_utf8(wanted).ok().filter(|text| !text.is_empty() && text.len() <= MAX_LEN);
         let wanted = text.unwrap_or_default().to_lowercase();
         let mut bytes = [0_u8; 256];
         // A lower-case letter may be longer than its capital: the count saturates, which only weakens the filter.
         wanted.bytes().for_each(|byte| bytes[usize::from(byte)] = bytes[usize::from(byte)].saturating_add(1));
-        let tolerated = (wanted.len() / 4).clamp(1, FARTHEST);
+        let tolerated = (wanted.len() / 4).clamp(1, MAX_EDITS);
         NearNames { limit: text.map(|_| tolerated), wanted, bytes, best: Vec::new() }
     }
 
@@ -54,8 +54,8 @@ impl NearNames {
         }
         let place = self.best.partition_point(|(known, _)| *known <= distance);
         self.best.insert(place, (distance, text.to_owned()));
-        self.best.truncate(MOST);
-        if self.best.len() == MOST {
+        self.best.truncate(MAX_SUGGESTIONS);
+        if self.best.len() == MAX_SUGGESTIONS {
             self.limit = self.best.last().and_then(|(worst, _)| worst.checked_sub(1));
         }
     }
@@ -121,14 +121,14 @@ mod tests {
     fn unrelated_names_are_no_suggestions() {
         assert_eq!(near("user:17", &["job:17:x", "cart", ""]), [""; 0]);
         assert_eq!(near("", &["a"]), [""; 0]);
-        assert_eq!(near(&"a".repeat(LONGEST + 1), &[&"a".repeat(LONGEST)]), [""; 0]);
+        assert_eq!(near(&"a".repeat(MAX_LEN + 1), &[&"a".repeat(MAX_LEN)]), [""; 0]);
     }
 
     proptest::proptest! {
         #[test]
         fn filters_lose_no_near_name(wanted in "[abA:é键]{1,12}", names in proptest::collection::vec("[abA:é键]{0,12}", 1..8)) {
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            let tolerated = (wanted.to_lowercase().len() / 4).clamp(1, FARTHEST);
+            let tolerated = (wanted.to_lowercase().len() / 4).clamp(1, MAX_EDITS);
             let all = names.iter().map(|name| osa_distance(&wanted.to_lowercase(), &name.to_lowercase()));
             let nearest = all.filter(|distance| *distance <= tolerated).min();
             let mut near = NearNames::new(wanted.as_bytes());

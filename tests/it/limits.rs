@@ -74,9 +74,9 @@ fn large_record_of_a_compressed_file_is_refused_beyond_the_temporary_space() {
 
 /// A compressed listpack of repeated elements `a`, which announces `count` elements and expands to some `len` bytes.
 fn packed_bomb(len: usize, count: u16) -> Vec<u8> {
-    const LONGEST_COPY: usize = 264; // a multiple of the three bytes of an element
-    let copies = len / LONGEST_COPY;
-    let total = 6 + 3 + copies * LONGEST_COPY + 1;
+    const MAX_COPY_DISTANCE: usize = 264; // a multiple of the three bytes of an element
+    let copies = len / MAX_COPY_DISTANCE;
+    let total = 6 + 3 + copies * MAX_COPY_DISTANCE + 1;
     let mut block = vec![8];
     block.extend_from_slice(&(total as u32).to_le_bytes());
     block.extend_from_slice(&count.to_le_bytes());

@@ -14,7 +14,7 @@ use crate::common::{dumps, golden};
 const SHOP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/dumps/shop.rdb");
 
 /// Lines of two small screens, and the line that explains a column.
-const MOST: usize = 49;
+const MAX_LINES: usize = 49;
 
 fn render(report: &Report, format: Format, width: u16, lang: Lang) -> String {
     let mut out = Vec::new();
@@ -60,7 +60,7 @@ fn the_default_report_fits_two_screens() {
             for lang in Lang::ALL {
                 let text = render(&report, Format::Table, 80, lang);
                 // A long path takes a line of its own, and one more in each of two commands.
-                let most = MOST + if input.len() > 30 { 3 } else { 0 };
+                let most = MAX_LINES + if input.len() > 30 { 3 } else { 0 };
                 assert!(text.lines().count() <= most, "{input} has {} lines:\n{text}", text.lines().count());
                 let narrow = render(&report, Format::Table, 60, lang);
                 for (line, width) in text.lines().map(|line| (line, 80)).chain(narrow.lines().map(|line| (line, 60))) {

@@ -30,7 +30,7 @@ pub struct RankedKey<T, W = u64> {
 impl<T, W> RankedKey<T, W> {
     /// Returns the name for a report.
     pub fn name(&self) -> Key {
-        Key::kept(&self.key, limits::LONGEST_NAME)
+        Key::kept(&self.key, limits::MAX_NAME_LEN)
     }
 }
 
@@ -58,7 +58,7 @@ impl<T: Ord, W: Ord + Copy> Eq for RankedKey<T, W> {}
 
 /// Cuts a name to the length that lists keep: a hostile file has names of any size, and there are many lists.
 fn cut(key: &[u8]) -> &[u8] {
-    kept_name::beginning(key, limits::LONGEST_NAME)
+    kept_name::beginning(key, limits::MAX_NAME_LEN)
 }
 
 fn rank<W>(weight: W, db: u64, key: &[u8]) -> (W, Reverse<u64>, Reverse<&[u8]>) {
@@ -79,7 +79,7 @@ impl<T: Ord, W: Ord + Copy> TopList<T, W> {
         TopList { limit, kept: BinaryHeap::new() }
     }
 
-    /// Adds a key if it is among the first, its name cut at [`limits::LONGEST_NAME`]. Only then allocates and calls
+    /// Adds a key if it is among the first, its name cut at [`limits::MAX_NAME_LEN`]. Only then allocates and calls
     /// `facts`.
     #[inline]
     pub fn offer(&mut self, weight: W, db: u64, key: &[u8], facts: impl FnOnce() -> T) {
@@ -93,7 +93,7 @@ impl<T: Ord, W: Ord + Copy> TopList<T, W> {
     #[inline(never)]
     fn offer_heavy(&mut self, weight: W, db: u64, key: &[u8], facts: impl FnOnce() -> T) {
         if self.takes(weight, db, key) {
-            let key = kept_name::stored(key, limits::LONGEST_NAME).as_ref().into();
+            let key = kept_name::stored(key, limits::MAX_NAME_LEN).as_ref().into();
             self.push(RankedKey { weight, db, key, facts: facts() });
         }
     }

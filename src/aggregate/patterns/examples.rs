@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::aggregate::parts::RankedKey;
-use crate::pattern::kept_name::{self, LONGEST_EXAMPLE};
+use crate::pattern::kept_name::{self, MAX_EXAMPLE_LEN};
 use crate::record::Record;
 use crate::report::{Example, Key};
 use crate::units::Bytes;
@@ -112,7 +112,7 @@ fn beginning(name: &[u8]) -> u64 {
 }
 
 fn ranked(record: &Record<'_>) -> RankedKey<()> {
-    let key = kept_name::stored(record.key, LONGEST_EXAMPLE).as_ref().into();
+    let key = kept_name::stored(record.key, MAX_EXAMPLE_LEN).as_ref().into();
     RankedKey { weight: record.memory.0, db: record.db, key, facts: () }
 }
 
@@ -121,12 +121,12 @@ fn ranked(record: &Record<'_>) -> RankedKey<()> {
 #[inline]
 fn is_before(record: &Record<'_>, entry: &RankedKey<()>) -> bool {
     let order = record.memory.0.cmp(&entry.weight).then(entry.db.cmp(&record.db));
-    order.then_with(|| entry.key.as_ref().cmp(kept_name::beginning(record.key, LONGEST_EXAMPLE))).is_gt()
-        || record.key.len() > LONGEST_EXAMPLE
+    order.then_with(|| entry.key.as_ref().cmp(kept_name::beginning(record.key, MAX_EXAMPLE_LEN))).is_gt()
+        || record.key.len() > MAX_EXAMPLE_LEN
 }
 
 pub(super) fn example(entry: &RankedKey<()>) -> Example {
-    Example { db: entry.db, key: Key::kept(&entry.key, LONGEST_EXAMPLE), memory: Bytes(entry.weight).known() }
+    Example { db: entry.db, key: Key::kept(&entry.key, MAX_EXAMPLE_LEN), memory: Bytes(entry.weight).known() }
 }
 
 /// Threshold for new examples among keys that break no other rules than `rules`.

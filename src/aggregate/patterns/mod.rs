@@ -17,8 +17,8 @@ use crate::mask::ShownNames;
 use crate::pattern::PatternBuf;
 use crate::pattern::name::KeyName;
 use crate::pattern::tree::{Leaf, PatternTree, PlaceId, TreeLimits};
-use crate::policy::evidence::ids::{IdFinder, KnownId, MOST_IDS};
-use crate::policy::evidence::{MOST_EXPIRIES, MOST_TOKENS, SecondCounts};
+use crate::policy::evidence::ids::{IdFinder, KnownId, MAX_IDS};
+use crate::policy::evidence::{MAX_EXPIRIES, MAX_TOKENS, SecondCounts};
 use crate::policy::forest::Forest;
 use crate::policy::rule::TokenNeeds;
 use crate::policy::sensitive::Inspection;
@@ -112,13 +112,13 @@ const EXPIRIES: usize = 4 << 20;
 const USUAL_EXPIRIES: usize = 512;
 
 /// Cap on the expiries of one pattern in the largest tree: the number of places stays near 131,072.
-const FEWEST_EXPIRIES: usize = 32;
+const MIN_EXPIRIES: usize = 32;
 
 /// Cap on the ids kept over all patterns: 24 MiB.
 const IDS: usize = 2 << 20;
 
 /// Cap on the ids of one pattern in the largest tree.
-const FEWEST_IDS: usize = 16;
+const MIN_IDS: usize = 16;
 
 /// Returns the cap per pattern for a tree with this number of places, a power of two: at most `all` in total, from `most`
 /// down to `fewest`.
@@ -152,8 +152,8 @@ struct ExpiryTiming {
 impl ExpiryTiming {
     /// Returns the cap per pattern for a tree with this number of places.
     fn share(places: usize) -> usize {
-        match share(MOST_EXPIRIES, USUAL_EXPIRIES, EXPIRIES_OF_FEW, places) {
-            USUAL_EXPIRIES => share(USUAL_EXPIRIES, FEWEST_EXPIRIES, EXPIRIES, places),
+        match share(MAX_EXPIRIES, USUAL_EXPIRIES, EXPIRIES_OF_FEW, places) {
+            USUAL_EXPIRIES => share(USUAL_EXPIRIES, MIN_EXPIRIES, EXPIRIES, places),
             more => more,
         }
     }
@@ -162,7 +162,7 @@ impl ExpiryTiming {
     #[inline]
     fn is_too_much(self, places: usize) -> bool {
         let all = if self.most > USUAL_EXPIRIES { EXPIRIES_OF_FEW } else { EXPIRIES };
-        self.most > FEWEST_EXPIRIES && self.most.saturating_mul(places) > all
+        self.most > MIN_EXPIRIES && self.most.saturating_mul(places) > all
     }
 }
 
@@ -170,7 +170,7 @@ impl ExpiryTiming {
 const TOKENS: usize = 1 << 20;
 
 /// Cap on the values of the locks of one pattern in the largest tree.
-const FEWEST_TOKENS: usize = 8;
+const MIN_TOKENS: usize = 8;
 
 /// Settings for keeping the values of locks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -228,18 +228,18 @@ impl PatternStats {
 
     /// Also keeps expiries after `reference`. Aggregates to be merged must agree on it.
     pub fn keeping_expiries(self, reference: Millis) -> Self {
-        let timing = Some(ExpiryTiming { reference, most: MOST_EXPIRIES });
+        let timing = Some(ExpiryTiming { reference, most: MAX_EXPIRIES });
         PatternStats { timing, seconds: Some(SecondCounts::new(reference)), ..self }
     }
 
     /// Also samples the ids of strings, if there is a finder of them. Aggregates to be merged must agree on it.
     pub fn sampling_ids(self, finder: Option<IdFinder>) -> Self {
-        PatternStats { ids: finder.map(|finder| IdSampling { finder, most: MOST_IDS }), ..self }
+        PatternStats { ids: finder.map(|finder| IdSampling { finder, most: MAX_IDS }), ..self }
     }
 
     /// Also keeps the values of locks, if a rule needs them. Aggregates to be merged must agree on it.
     pub fn keeping_tokens(self, needs: Option<TokenNeeds>) -> Self {
-        PatternStats { tokens: needs.map(|needs| TokenPlan { needs, most: MOST_TOKENS }), ..self }
+        PatternStats { tokens: needs.map(|needs| TokenPlan { needs, most: MAX_TOKENS }), ..self }
     }
 
     /// Shares a flag for strict mode with other workers: see [`PatternStats::share`].
@@ -336,13 +336,13 @@ impl PatternStats {
             }
         }
         if let Some(ids) = &self.ids
-            && ids.most > FEWEST_IDS
+            && ids.most > MIN_IDS
             && ids.most.saturating_mul(self.tree.breadth()) > IDS
         {
             self.trim_samples();
         }
         if let Some(plan) = self.tokens.filter(|_| lock)
-            && plan.most > FEWEST_TOKENS
+            && plan.most > MIN_TOKENS
             && plan.most.saturating_mul(self.tree.breadth()) > TOKENS
         {
             self.trim_samples();
@@ -383,12 +383,12 @@ impl PatternStats {
     #[cold]
     fn trim_samples(&mut self) {
         if let Some(plan) = &mut self.tokens {
-            plan.most = share(MOST_TOKENS, FEWEST_TOKENS, TOKENS, self.tree.breadth());
+            plan.most = share(MAX_TOKENS, MIN_TOKENS, TOKENS, self.tree.breadth());
             let most = plan.most;
             self.tree.payloads_mut().for_each(|facts| facts.keep_tokens(most));
         }
         if let Some(ids) = &mut self.ids {
-            ids.most = share(MOST_IDS, FEWEST_IDS, IDS, self.tree.breadth());
+            ids.most = share(MAX_IDS, MIN_IDS, IDS, self.tree.breadth());
             let most = ids.most;
             self.id_bytes = self.tree.payloads_mut().map(|facts| facts.keep_ids(most)).sum();
         }

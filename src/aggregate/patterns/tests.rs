@@ -168,16 +168,16 @@ fn the_pattern_that_changes_most_comes_first_and_then_the_heaviest() {
 
 #[test]
 fn the_more_patterns_the_fewer_expiries_each_may_keep() {
-    let mut before = MOST_EXPIRIES;
+    let mut before = MAX_EXPIRIES;
     for places in [0, 1, 256, 257, 700, 1_024, 2_048, 2_049, 8_192, 8_193, 20_000, 131_072, usize::MAX] {
         let most = ExpiryTiming::share(places);
-        assert!(most == FEWEST_EXPIRIES || most * places <= EXPIRIES, "{most} for {places}");
+        assert!(most == MIN_EXPIRIES || most * places <= EXPIRIES, "{most} for {places}");
         assert!(most <= USUAL_EXPIRIES || most * places <= EXPIRIES_OF_FEW, "{most} for {places}");
-        assert!((FEWEST_EXPIRIES..=before).contains(&most));
+        assert!((MIN_EXPIRIES..=before).contains(&most));
         // The cap is lowered exactly where the share of a pattern is.
         let is_too_much = |most| ExpiryTiming { reference: Millis(0), most }.is_too_much(places);
-        assert!(!is_too_much(most) || most == FEWEST_EXPIRIES);
-        assert!(most == MOST_EXPIRIES || is_too_much(most * 2));
+        assert!(!is_too_much(most) || most == MIN_EXPIRIES);
+        assert!(most == MAX_EXPIRIES || is_too_much(most * 2));
         before = most;
     }
     // With 10,000 patterns the busy one gives back expiries that it had kept.
@@ -187,7 +187,7 @@ fn the_more_patterns_the_fewer_expiries_each_may_keep() {
     (0..600).for_each(|number| see(&format!("busy:{number}")));
     (0..10_000).for_each(|number| see(&format!("a{}:b{}:{number}", number / 100, number % 100)));
     let share = ExpiryTiming::share(patterns.tree.breadth());
-    assert!(share < MOST_EXPIRIES);
+    assert!(share < MAX_EXPIRIES);
     let forest = patterns.forest();
     let busy = forest.nodes.iter().find(|node| node.text == "busy:{int}").and_then(|node| node.expiries).unwrap();
     assert_eq!((busy.kept(), busy.all().keys), (share, 600));

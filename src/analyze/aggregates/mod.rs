@@ -216,7 +216,7 @@ fn is_usual_size(record: &Record<'_>, checks: &Checks, lists: &UnusualKeys, usua
     let UnusualKeys { big_keys: sizes, top: top_keys, streams: _ } = lists;
     let is_unusual = matches!(record.kind, Kind::Stream | Kind::Module)
         || record.known_memory().is_none()
-        || record.memory.0.max(record.length.unwrap_or(0)).max(record.disk.0) > usual::MOST;
+        || record.memory.0.max(record.length.unwrap_or(0)).max(record.disk.0) > usual::MAX_SIZE;
     let is_listed = is_unusual || top_keys.takes(record);
     // The limit of payload is that of a rule, so the rule's test precedes the costly look at it.
     if is_listed || checks.exceeds_size_limit(record) || sizes.counts(record) {

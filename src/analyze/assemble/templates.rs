@@ -103,7 +103,7 @@ fn saved(weight: &TemplateWeight) -> i64 {
 }
 
 fn listed(names: &[Vec<u8>], row: &SetWeight) -> HashTemplateRow {
-    let short = names.iter().filter(|name| name.len() <= limits::LONGEST_FIELD_NAME);
+    let short = names.iter().filter(|name| name.len() <= limits::MAX_FIELD_NAME_LEN);
     let Weight { keys, memory } = row.weight.keys;
     HashTemplateRow {
         names: short.take(limits::MAX_FIELD_NAMES).map(|name| Key::from(name.as_slice())).collect(),

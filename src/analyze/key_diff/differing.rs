@@ -149,7 +149,7 @@ pub struct Sorter {
 }
 
 /// Least size of the buffer of a run.
-const LEAST_BUFFER: usize = 4 << 10;
+const MIN_BUFFER: usize = 4 << 10;
 
 impl Sorter {
     /// Creates a sorter that keeps in memory what `budget` allows, the rest in an unnamed file in `dir`.
@@ -215,7 +215,7 @@ impl Sorter {
         self.spill()?;
         self.held = Vec::new();
         let Some(file) = &self.file else { return Ok(()) };
-        let buffer = (self.most / self.runs.len()).max(LEAST_BUFFER);
+        let buffer = (self.most / self.runs.len()).max(MIN_BUFFER);
         let mut runs: Vec<Run<'_>> =
             self.runs.iter().map(|&(at, end)| Run { file, at, end, buffer, bytes: Vec::new(), start: 0 }).collect();
         let mut next = BinaryHeap::new();

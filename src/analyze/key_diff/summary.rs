@@ -17,10 +17,10 @@ use crate::sorting::CompactSort;
 use crate::units::{Bytes, Millis};
 
 /// Maximum number of patterns that are told apart. Keys come by database and name, so that which ones are is always the same.
-const MOST_PATTERNS: usize = if cfg!(test) { 3 } else { 100_000 };
+const MAX_PATTERNS: usize = if cfg!(test) { 3 } else { 100_000 };
 
 /// Longest name among the examples.
-const LONGEST_NAME: usize = crate::limits::LONGEST_NAME;
+const MAX_NAME_LEN: usize = crate::limits::MAX_NAME_LEN;
 
 /// Sums over the differing keys so far.
 pub struct Summary<'s> {
@@ -75,7 +75,7 @@ impl<'s> Summary<'s> {
         };
         self.count(key);
         // Keys that expired by themselves are no surprise.
-        if key.name.len() <= LONGEST_NAME && !key.changes.has(KeyDifference::Expired) {
+        if key.name.len() <= MAX_NAME_LEN && !key.changes.has(KeyDifference::Expired) {
             self.examples.push(change.clone());
             if self.examples.len() >= 2 * self.top.max(16) {
                 self.trim();
@@ -135,7 +135,7 @@ impl<'s> Summary<'s> {
         if let Some(copies) = key.after.or(key.before) {
             add_counts(self.types.entry(copies.facts.kind).or_default(), counts);
         }
-        let is_full = self.patterns.len() >= MOST_PATTERNS;
+        let is_full = self.patterns.len() >= MAX_PATTERNS;
         match self.patterns.get_mut(&self.pattern.text) {
             Some(known) => add_counts(known, counts),
             None if is_full => {}

@@ -115,10 +115,10 @@ pub enum JoinStep<R> {
 }
 
 /// Failed searches after which a chunk is not searched again for a while.
-const MOST_FAILURES: usize = 3;
+const MAX_FAILURES: usize = 3;
 
 /// Concurrent searches in one chunk, at most.
-const MOST_SEARCHES: usize = 64;
+const MAX_SEARCHES: usize = 64;
 
 impl<R> ChunkList<R> {
     /// Creates a list over the bytes from `start` to `end`, with the claim to read them all.
@@ -282,8 +282,8 @@ impl<R> ChunkList<R> {
             // Each search in progress will take a share, and so will the new reader; the current one keeps one.
             let share = left / (chunk.searches + 2);
             let open = matches!(chunk.state, ChunkState::Reading)
-                && chunk.failures < MOST_FAILURES
-                && chunk.searches < MOST_SEARCHES
+                && chunk.failures < MAX_FAILURES
+                && chunk.searches < MAX_SEARCHES
                 && share >= self.steps.least.max(1);
             open.then_some((index, share))
         };

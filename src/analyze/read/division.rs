@@ -24,7 +24,7 @@ pub struct Division {
 impl Default for Division {
     fn default() -> Self {
         Division {
-            steps: ReadSteps { quantum: limits::QUANTUM_BYTES, least: limits::LEAST_CHUNK },
+            steps: ReadSteps { quantum: limits::QUANTUM_BYTES, least: limits::MIN_CHUNK },
             find: |mapped, range| boundary::find(&mapped.map.bytes, mapped.format(), range.start, range.end),
             readers: available_parallelism().map_or(1, NonZeroUsize::get),
         }

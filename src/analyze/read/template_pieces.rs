@@ -77,7 +77,7 @@ impl CountedFile<'_> {
         let format =
             FileFormat { family: self.header.family, templates: Some(self.templates), enterprise: self.enterprise };
         let size = bytes.len() - start;
-        let pieces = threads.min(size / limits::LEAST_CHUNK).max(1);
+        let pieces = threads.min(size / limits::MIN_CHUNK).max(1);
         let mut starts = vec![start];
         for piece in 1..pieces {
             let from = start + size / pieces * piece;

@@ -226,7 +226,7 @@ where
     /// Searches window by window, and gives up once the reader of the chunk has come that far.
     fn search(&self, mapped: &MappedFile, search: &BoundarySearch) -> Option<usize> {
         let range = search.range();
-        let windows = range.len().div_ceil(limits::SEARCH_WINDOW).min(limits::MOST_WINDOWS);
+        let windows = range.len().div_ceil(limits::SEARCH_WINDOW).min(limits::MAX_WINDOWS);
         for number in leaping(windows) {
             let from = range.start.saturating_add(number.saturating_mul(limits::SEARCH_WINDOW));
             let to = from.saturating_add(limits::SEARCH_WINDOW).min(range.end);

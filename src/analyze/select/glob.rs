@@ -19,7 +19,7 @@ use regex::bytes::{Regex, RegexBuilder};
 use crate::error::{Error, Result};
 
 /// Longest pattern accepted, since compiling takes many times its size. No real name is that long.
-const LONGEST: usize = 4_096;
+const MAX_LEN: usize = 4_096;
 
 /// A compiled pattern. Matching takes time linear in the name, whatever the pattern.
 #[derive(Debug, Clone)]
@@ -32,8 +32,8 @@ impl Glob {
     /// Compiles a pattern. Fails only if it is too large.
     pub fn new(pattern: &str) -> Result<Self> {
         let too_large = |why: String| Error::usage(format!("--match: the pattern is too large: {why}"));
-        if pattern.len() > LONGEST {
-            return Err(too_large(format!("byte {LONGEST} of {} is the last one allowed", pattern.len())));
+        if pattern.len() > MAX_LEN {
+            return Err(too_large(format!("byte {MAX_LEN} of {} is the last one allowed", pattern.len())));
         }
         let regex = RegexBuilder::new(&translate(pattern.as_bytes()))
             .unicode(false)
@@ -227,17 +227,17 @@ mod tests {
 
     #[test]
     fn a_pattern_too_large_is_a_usage_error() {
-        let error = Glob::new(&"a".repeat(LONGEST + 1)).unwrap_err();
+        let error = Glob::new(&"a".repeat(MAX_LEN + 1)).unwrap_err();
         assert!(matches!(error.kind(), crate::error::ErrorKind::Usage(_)), "{error}");
-        assert!(Glob::new(&"?*".repeat(LONGEST / 2)).is_ok());
+        assert!(Glob::new(&"?*".repeat(MAX_LEN / 2)).is_ok());
     }
 
     #[test]
     fn hostile_patterns_are_harmless() {
         let glob = Glob::new(&("a*".repeat(30) + "b")).unwrap();
         assert!(!glob.matches(&b"a".repeat(20_000)));
-        assert!(Glob::new(&"*".repeat(LONGEST)).unwrap().matches(b"x"));
-        assert!(Glob::new(&"[^a]*".repeat(LONGEST / 5)).is_ok());
+        assert!(Glob::new(&"*".repeat(MAX_LEN)).unwrap().matches(b"x"));
+        assert!(Glob::new(&"[^a]*".repeat(MAX_LEN / 5)).is_ok());
     }
 
     /// Replaces the two numbers that the test makes, unless their backslash is escaped itself.

@@ -160,7 +160,7 @@ pub(super) fn label(text: &str) -> Result<(String, String), String> {
 
 /// Returns the parser of `--top`.
 pub(super) fn top() -> impl TypedValueParser<Value = u32> {
-    whole(1..=u64::from(Options::MOST_TOP))
+    whole(1..=u64::from(Options::MAX_TOP))
 }
 
 /// Returns the parser of a whole number in a range. The one of clap names neither the kind nor the range of what is expected in

@@ -186,7 +186,7 @@ fn room_and_number_of_files_are_limited() {
     let two = [entry(b"a.rdb", b'0', &[1; 600]), entry(b"b.rdb", b'0', &[1; 600])].concat();
     assert!(unpacked_within(&two, 1200).is_ok());
     assert!(unpacked_within(&two, 1199).unwrap_err().to_string().contains("temporary space"));
-    let many: Vec<u8> = (0..=MOST_FILES).flat_map(|n| entry(format!("{n}.rdb").as_bytes(), b'0', b"")).collect();
+    let many: Vec<u8> = (0..=MAX_FILES).flat_map(|n| entry(format!("{n}.rdb").as_bytes(), b'0', b"")).collect();
     assert!(unpacked(&many).unwrap_err().to_string().contains("more than"));
 }
 

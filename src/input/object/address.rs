@@ -10,9 +10,9 @@ use crate::input::resolve::{ENDINGS, is_glob};
 use crate::wording::{Wording, wording};
 
 /// Longest key in a bucket, in bytes; stores take a quarter of it.
-pub(super) const LONGEST_KEY: usize = 4096;
+pub(super) const MAX_KEY_LEN: usize = 4096;
 /// Longest address of a web server, in bytes.
-const LONGEST_URL: usize = 16_000;
+const MAX_URL_LEN: usize = 16_000;
 
 /// How patterns match keys: `*` stays within a folder.
 pub(super) const PATTERNS: MatchOptions =
@@ -132,7 +132,7 @@ impl Address {
                 wording!("write SCHEME://BUCKET/KEY", "请写成 SCHEME://BUCKET/KEY"),
             ));
         };
-        let longest = if scheme.is_web() { LONGEST_URL } else { LONGEST_KEY };
+        let longest = if scheme.is_web() { MAX_URL_LEN } else { MAX_KEY_LEN };
         if rest.len() > longest {
             return Err(too_long(longest));
         }

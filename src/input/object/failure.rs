@@ -15,7 +15,7 @@ use crate::error::{Error, ErrorKind};
 use crate::wording::{Wording, wording};
 
 /// Longest cause of a failed connection that is quoted.
-const LONGEST_CAUSE: usize = 200;
+const MAX_CAUSE_LEN: usize = 200;
 
 /// Answer of a store to a request that failed.
 #[derive(Debug, PartialEq, Eq)]
@@ -224,7 +224,7 @@ fn cause(error: &StoreError) -> String {
     let text = last.to_string();
     let words: Vec<&str> = text.split_whitespace().map(|word| word.split('?').next().unwrap_or_default()).collect();
     let plain = words.join(" ");
-    plain.chars().filter(|c| !c.is_control()).take(LONGEST_CAUSE).collect()
+    plain.chars().filter(|c| !c.is_control()).take(MAX_CAUSE_LEN).collect()
 }
 
 /// Returns the error for an object that was replaced.

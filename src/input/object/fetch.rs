@@ -11,7 +11,7 @@ use futures_util::{Stream, StreamExt};
 use object_store::path::Path as StorePath;
 use object_store::{GetOptions, GetRange, GetResult, ObjectMeta, ObjectStoreExt};
 
-use super::address::{Address, LONGEST_KEY, too_long as too_long_key, unusable};
+use super::address::{Address, MAX_KEY_LEN, too_long as too_long_key, unusable};
 use super::failure::{Answer, broken, replaced};
 use super::reader::ObjectReader;
 use super::runtime::Runtime;
@@ -259,8 +259,8 @@ pub(super) fn path_of(address: &Address) -> Result<StorePath> {
         error.in_file(&address.to_string())
     };
     // Clients panic on keys that do not fit into a request, and a list may hold any.
-    if !address.scheme.is_web() && address.key.len() > LONGEST_KEY {
-        return Err(too_long_key(LONGEST_KEY));
+    if !address.scheme.is_web() && address.key.len() > MAX_KEY_LEN {
+        return Err(too_long_key(MAX_KEY_LEN));
     }
     let path =
         if address.scheme.is_web() { StorePath::from_url_path(&address.key) } else { StorePath::parse(&address.key) };

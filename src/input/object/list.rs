@@ -34,7 +34,7 @@ pub struct Listed {
 }
 
 /// Longest token that continues a list; the client panics on one that does not fit into a request.
-const LONGEST_TOKEN: usize = 16_000;
+const MAX_TOKEN_LEN: usize = 16_000;
 
 /// Lists the objects whose keys begin with the key of `prefix` and satisfy `wanted`, sorted by key.
 ///
@@ -72,7 +72,7 @@ pub fn list(store: &Store, prefix: &Address, depth: Depth, wanted: impl Fn(&str)
             Some(next) if token.as_ref() == Some(&next) => {
                 return Err(broken(wording!("the list of objects never ends", "对象列表始终没有结束")));
             }
-            Some(next) if next.len() > LONGEST_TOKEN => {
+            Some(next) if next.len() > MAX_TOKEN_LEN => {
                 return Err(broken(wording!("the list of objects cannot be continued", "对象列表无法继续")));
             }
             next => token = next,

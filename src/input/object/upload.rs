@@ -19,7 +19,7 @@ use crate::wording::wording;
 /// Size of a part; what is shorter is sent by one request.
 const PART: u64 = 8 << 20;
 /// Number of parts that every store takes.
-const MOST_PARTS: u64 = 9_000;
+const MAX_PARTS: u64 = 9_000;
 
 /// Object to be written.
 pub struct Target {
@@ -102,7 +102,7 @@ impl Target {
         upload: &mut dyn MultipartUpload,
         refused: &impl Fn(object_store::Error) -> Error,
     ) -> Result<()> {
-        let size = PART.max(len / MOST_PARTS);
+        let size = PART.max(len / MAX_PARTS);
         let mut left = len;
         while left > 0 {
             let bytes = part(file, size)?;

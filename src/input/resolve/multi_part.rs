@@ -12,7 +12,7 @@ use crate::input::{Input, shown_path};
 use crate::wording::{Wording, wording};
 
 /// Maximum size of a manifest, which normally has a few lines.
-const LARGEST_MANIFEST: u64 = 1 << 20;
+const MAX_MANIFEST: u64 = 1 << 20;
 
 /// Adds the inputs named by manifests among `entries`; returns false if there are none.
 pub(super) fn push_manifests(entries: &[PathBuf], inputs: &mut Inputs) -> Result<bool> {
@@ -83,11 +83,11 @@ fn read_manifest(path: &Path) -> Result<Manifest> {
 /// Reads and parses a manifest.
 pub(in crate::input) fn parse_manifest(reader: impl Read) -> Result<Manifest> {
     let mut text = Vec::new();
-    reader.take(LARGEST_MANIFEST + 1).read_to_end(&mut text).map_err(|error| failure(error, 0))?;
-    if u64::try_from(text.len()).is_ok_and(|len| len > LARGEST_MANIFEST) {
+    reader.take(MAX_MANIFEST + 1).read_to_end(&mut text).map_err(|error| failure(error, 0))?;
+    if u64::try_from(text.len()).is_ok_and(|len| len > MAX_MANIFEST) {
         return Err(Error::new(ErrorKind::Limit(wording!(
-            "manifest exceeds {LARGEST_MANIFEST} bytes",
-            "清单文件超过 {LARGEST_MANIFEST} 字节"
+            "manifest exceeds {MAX_MANIFEST} bytes",
+            "清单文件超过 {MAX_MANIFEST} 字节"
         ))));
     }
     Manifest::parse(&text)

@@ -20,7 +20,7 @@ use crate::rdb::walk::FieldExpiry;
 use crate::wording::wording;
 
 /// Number of pairs above which the table is created before the pairs are inserted.
-const SMALLEST_TABLE: u64 = 4;
+const MIN_TABLE: u64 = 4;
 
 /// Encoding of the hash during loading.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -214,7 +214,7 @@ impl HashMeter {
             self.growth.insert();
         }
         let asked = if presize.converted_hash_whole { self.announced } else { left };
-        if asked > SMALLEST_TABLE && presize.elements {
+        if asked > MIN_TABLE && presize.elements {
             self.growth.reserve(asked);
         }
         if asks_first {

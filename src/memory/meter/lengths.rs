@@ -11,9 +11,9 @@ const LENGTHS: usize = 256;
 const FIELDS: usize = 64;
 
 /// Fewest elements for which counting pays.
-const FEWEST_ELEMENTS: u64 = 256;
+const MIN_ELEMENTS: u64 = 256;
 /// Fewest pairs for which counting pays: a field length has a count for each value length.
-const FEWEST_PAIRS: u64 = 512;
+const MIN_PAIRS: u64 = 512;
 
 /// Numbers of elements by length, or of pairs by their lengths.
 #[derive(Debug, Default)]
@@ -33,7 +33,7 @@ impl Lengths {
     /// Starts a set or sorted set of `count` elements.
     #[inline]
     pub fn expect_elements(&mut self, count: u64) {
-        if count >= FEWEST_ELEMENTS {
+        if count >= MIN_ELEMENTS {
             self.elements = mem::take(&mut self.spare_elements);
             self.elements.resize(LENGTHS, 0);
         }
@@ -42,7 +42,7 @@ impl Lengths {
     /// Starts a hash of `count` pairs.
     #[inline]
     pub fn expect_pairs(&mut self, count: u64) {
-        if count >= FEWEST_PAIRS {
+        if count >= MIN_PAIRS {
             self.pairs = mem::take(&mut self.spare_pairs);
             self.pairs.resize(FIELDS, [0; LENGTHS]);
         }

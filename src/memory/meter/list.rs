@@ -20,9 +20,9 @@ use crate::rdb::walk::ListNode;
 const SIZE_SAFETY_LIMIT: u64 = 8192;
 /// Overhead per element that the servers assume when checking whether it fits a listpack.
 const LISTPACK_OVERHEAD: u64 = 8;
-/// Minimum size of a compressed node; nodes that would shrink by at most [`LEAST_SAVED`] bytes stay uncompressed, too.
-const LEAST_COMPRESSED: u64 = 48;
-const LEAST_SAVED: u64 = 8;
+/// Minimum size of a compressed node; nodes that would shrink by at most [`MIN_SAVED`] bytes stay uncompressed, too.
+const MIN_COMPRESSED: u64 = 48;
+const MIN_SAVED: u64 = 8;
 
 /// Limit of a node: bytes or elements.
 #[derive(Debug, Clone, Copy)]
@@ -236,7 +236,7 @@ impl ListMeter {
         if depth == 0 {
             return;
         }
-        let saving = compressed.filter(|c| size >= LEAST_COMPRESSED && c + LEAST_SAVED < size).map_or((0, 0), |c| {
+        let saving = compressed.filter(|c| size >= MIN_COMPRESSED && c + MIN_SAVED < size).map_or((0, 0), |c| {
             let size = c + model.layout.list.lzf_header;
             let entry = model.layout.list.entry;
             (content.saturating_sub(model.counted(size, entry)), slack.wrapping_sub(model.slack(size, entry)))

@@ -4,7 +4,7 @@
 use super::list::most_of_listpack;
 use super::string::look_at;
 use super::{Meter, PricedValue, ValueFacts, ValueSize, compact};
-use crate::memory::item::LONGEST_INT;
+use crate::memory::item::MAX_INT_LEN;
 use crate::memory::layout::{ListForm, PackedForm};
 use crate::memory::price::{FrameSize, Key};
 use crate::memory::templates::{ModelTemplates, TemplateUse};
@@ -55,7 +55,7 @@ impl Meter<'_> {
     #[inline(always)] // for nearly every key
     pub(in crate::memory) fn text(&self, key: Key, value: PlainValue<'_>) -> Option<PricedPlain<'static>> {
         let len = value.len as u64;
-        if len <= LONGEST_INT || self.model.is_unknown {
+        if len <= MAX_INT_LEN || self.model.is_unknown {
             return None;
         }
         let facts = &FACTS[usize::from(look_at(value.content).may_be_json)];

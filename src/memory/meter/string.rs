@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::{PricedValue, ValueFacts};
 use crate::error::Result;
 use crate::memory::Encoding;
-use crate::memory::item::{LONGEST_INT, PackedItem};
+use crate::memory::item::{MAX_INT_LEN, PackedItem};
 use crate::memory::layout::{Count, Frame, ShortStrings};
 use crate::memory::price::{FrameSize, Key};
 use crate::memory::slack::gap;
@@ -58,7 +58,7 @@ fn may_start_json(first: u8) -> bool {
 fn number(string: RawString<'_>, len: u64, scratch: &mut Scratch) -> Result<Option<i64>> {
     match string.form {
         StringForm::Int(number) => Ok(Some(i64::from(number))),
-        _ if len > LONGEST_INT => Ok(None),
+        _ if len > MAX_INT_LEN => Ok(None),
         StringForm::Plain(_) | StringForm::Lzf { .. } => match PackedItem::of(string, scratch)? {
             PackedItem::Int(number) => Ok(Some(number)),
             PackedItem::Text(_) => Ok(None),

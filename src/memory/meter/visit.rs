@@ -1,7 +1,7 @@
 //! The walk of a value, part by part: each goes to the meter of its type.
 
 use super::{FieldNames, Meter, compact, string};
-use crate::memory::item::LONGEST_INT;
+use crate::memory::item::MAX_INT_LEN;
 use crate::rdb::kind::{Kind, ModuleName};
 use crate::rdb::payload::{self, Payload, SCORE_BYTES};
 use crate::rdb::scratch::Scratch;
@@ -47,7 +47,7 @@ impl Visit for Meter<'_> {
     #[inline(always)]
     fn string(&mut self, value: RawString<'_>) {
         match value.form {
-            StringForm::Plain(text) if text.len() as u64 > LONGEST_INT => {
+            StringForm::Plain(text) if text.len() as u64 > MAX_INT_LEN => {
                 let (model, len) = (self.model, text.len() as u64);
                 let priced = model.short_text(self.key, len).unwrap_or_else(|| string::text(model, self.key, len));
                 self.measured = priced.measured(string::look_at(text));

@@ -15,7 +15,7 @@ const VALUE: u64 = 8;
 /// Number of values that an array or object has room for at first.
 const FIRST_CAPACITY: u64 = 4;
 /// Longest string inside its pointer, from 8.4 on.
-const LONGEST_INLINE: u64 = 7;
+const MAX_INLINE_LEN: u64 = 7;
 /// Bytes of a number, sign included, whose value fits into 64 bits whatever its digits are.
 const SURE_DIGITS: usize = 18;
 /// Deepest nesting that is followed. Servers refuse to create documents deeper than 128 levels.
@@ -123,7 +123,7 @@ impl Sizes {
             Sizes::Assumed | Sizes::WithoutPointers => len,
             Sizes::Allocated if len == 0 => 0,
             Sizes::Allocated => (len + 16).next_multiple_of(8),
-            Sizes::Packed if len <= LONGEST_INLINE => 0,
+            Sizes::Packed if len <= MAX_INLINE_LEN => 0,
             Sizes::Packed => (len + 8).next_multiple_of(8),
         }
     }

@@ -6,8 +6,8 @@ use crate::rdb::scratch::Scratch;
 use crate::rdb::string::RawString;
 
 /// Maximum number of kept names and of their bytes; others are assumed to be like these.
-const MOST: usize = 1 << 20;
-const MOST_BYTES: usize = 16 << 20;
+const MAX_NAMES: usize = 1 << 20;
+const MAX_BYTES: usize = 16 << 20;
 /// Number of leading bytes by which names are compared.
 const NAME_BYTES: usize = 4 << 10;
 /// Buffers beyond this size are freed before the next value.
@@ -33,7 +33,7 @@ impl Names {
 
     /// Adds a name, while there is room.
     pub fn add(&mut self, name: RawString<'_>, scratch: &mut Scratch) -> Result<()> {
-        if self.places.len() >= MOST || self.bytes.len() >= MOST_BYTES {
+        if self.places.len() >= MAX_NAMES || self.bytes.len() >= MAX_BYTES {
             return Ok(());
         }
         let name = name.prefix(NAME_BYTES, scratch)?;

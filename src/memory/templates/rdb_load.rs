@@ -77,7 +77,7 @@ impl LoadedSets {
             loaded.id = self.made;
             self.made += 1;
             self.rare += u64::from(self.settings.threshold > 1);
-            self.stopped = self.rare > limits::MOST_RARE_TEMPLATES && self.rare > self.made / 2;
+            self.stopped = self.rare > limits::MAX_RARE_TEMPLATES && self.rare > self.made / 2;
         } else if loaded.users == self.settings.threshold {
             self.rare -= 1;
         }

@@ -21,8 +21,8 @@ pub fn is_email(bytes: &[u8]) -> bool {
 /// Returns whether all of `text` is an IPv4 address, or an IPv6 address with at least one digit.
 pub fn is_ip(text: &str) -> bool {
     // The longest form: IPv6 with the last two groups written as IPv4.
-    const LONGEST: usize = 45;
-    text.len() <= LONGEST && text.bytes().any(|byte| byte.is_ascii_digit()) && text.parse::<IpAddr>().is_ok()
+    const MAX_LEN: usize = 45;
+    text.len() <= MAX_LEN && text.bytes().any(|byte| byte.is_ascii_digit()) && text.parse::<IpAddr>().is_ok()
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use super::{SegmentClass, date, token};
 pub const GLUED: usize = 4;
 
 /// Minimum number of hexadecimal digits that make an id.
-pub const SHORTEST_HEX: usize = 8;
+pub const MIN_HEX_LEN: usize = 8;
 
 const UUID: usize = 36;
 
@@ -103,7 +103,7 @@ impl TokenRun {
         if at >= self.end {
             let of_tokens = |byte: &&u8| kind::of(**byte) & (DIGIT | LOWER | UPPER | JOIN) != 0;
             self.end = at + bytes[at..].iter().take_while(of_tokens).count();
-            self.tested = self.end - at < token::SHORTEST;
+            self.tested = self.end - at < token::MIN_LEN;
         }
         let named = |piece: &[u8], seen: u8| (seen & DIGIT == 0 || seen == DIGIT) && token::is_named(piece);
         if self.tested || named(&bytes[at..end], seen) {
@@ -129,11 +129,11 @@ impl TokenRun {
 
 /// Returns the class of a piece of hexadecimal digits, after `0x` or with both a decimal digit and a letter among them.
 fn hex(piece: &[u8], seen: u8) -> Option<SegmentClass> {
-    if seen & DIGIT == 0 || seen == DIGIT || piece.len() < SHORTEST_HEX {
+    if seen & DIGIT == 0 || seen == DIGIT || piece.len() < MIN_HEX_LEN {
         return None;
     }
     let digits = piece.strip_prefix(b"0x").or(piece.strip_prefix(b"0X")).unwrap_or(piece);
-    (digits.len() >= SHORTEST_HEX && is_all_hex(digits)).then_some(SegmentClass::Hex)
+    (digits.len() >= MIN_HEX_LEN && is_all_hex(digits)).then_some(SegmentClass::Hex)
 }
 
 /// Returns the class of a piece that is a number or a token by itself.
@@ -141,7 +141,7 @@ fn number_or_token(piece: &[u8], seen: u8) -> Option<SegmentClass> {
     if seen == DIGIT {
         return Some(number(piece));
     }
-    let may_be = seen & DIGIT != 0 && seen & !(DIGIT | LOWER | UPPER) == 0 && piece.len() >= token::SHORTEST;
+    let may_be = seen & DIGIT != 0 && seen & !(DIGIT | LOWER | UPPER) == 0 && piece.len() >= token::MIN_LEN;
     (may_be && token::is_token(piece)).then_some(SegmentClass::Token)
 }
 

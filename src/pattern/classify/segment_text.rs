@@ -1,9 +1,9 @@
 //! Writer of one segment of a pattern.
 
-use super::{MAX_NAME, SegmentClass};
+use super::{MAX_NAME_LEN, SegmentClass};
 use crate::pattern::PartKind;
 
-/// Appends one segment to the text of a pattern, at most [`MAX_NAME`] bytes of it.
+/// Appends one segment to the text of a pattern, at most [`MAX_NAME_LEN`] bytes of it.
 pub struct SegmentText<'a> {
     text: &'a mut String,
     start: usize,
@@ -52,7 +52,7 @@ impl<'a> SegmentText<'a> {
 
     #[inline]
     fn append(&mut self, more: &str) {
-        self.full |= self.text.len() - self.start + more.len() > MAX_NAME;
+        self.full |= self.text.len() - self.start + more.len() > MAX_NAME_LEN;
         if !self.full {
             self.text.push_str(more);
         }

@@ -258,7 +258,7 @@ proptest! {
         }
         for &part in &out.parts {
             prop_assert!(out.text.is_char_boundary(part.start as usize) && out.text.is_char_boundary(part.end as usize));
-            prop_assert!(part.start <= part.end && out.name(part).len() <= MAX_NAME);
+            prop_assert!(part.start <= part.end && out.name(part).len() <= MAX_NAME_LEN);
             let is_class = SegmentClass::ALL.iter().any(|class| class.text() == out.name(part));
             prop_assert_eq!(is_class, part.kind == PartKind::Class, "{:?}", out.name(part));
         }

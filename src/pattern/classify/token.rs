@@ -18,10 +18,10 @@ const MIXED_CASE: usize = 16;
 const ONE_CASE: usize = 20;
 
 /// Minimum length of a token.
-pub const SHORTEST: usize = MIXED_CASE;
+pub const MIN_LEN: usize = MIXED_CASE;
 
 /// Minimum length of a word or a number.
-const SHORTEST_NAME: usize = 3;
+const MIN_NAME_LEN: usize = 3;
 
 /// Bytes of a run that are examined, however long it is.
 const JUDGED: usize = 512;
@@ -98,7 +98,7 @@ impl RunBits {
     /// Like [`is_named`], for a piece of the run.
     #[inline]
     pub fn is_named(self, run: &[u8], piece: &Range<usize>) -> bool {
-        if piece.len() < SHORTEST_NAME {
+        if piece.len() < MIN_NAME_LEN {
             return false;
         }
         let part = self.part(piece);
@@ -246,7 +246,7 @@ impl CharCounts {
         match self.digits() {
             0 if in_threes == self.length => in_threes > 0,
             0 => in_threes * 2 > self.length && self.count(VOWELS) * 10 >= self.length * 3,
-            digits => digits == self.length && digits >= SHORTEST_NAME,
+            digits => digits == self.length && digits >= MIN_NAME_LEN,
         }
     }
 
@@ -261,9 +261,9 @@ impl CharCounts {
 const START: usize = 0;
 const DIGIT: usize = 1;
 const LOWER_RUN: usize = 1; // and one to four more
-const LONGEST_LOWER: usize = 4;
+const MAX_LOWER_RUN: usize = 4;
 const UPPER_RUN: usize = 5; // and one to five more: when the last of five becomes the next word's, four are left
-const LONGEST_UPPER: usize = 5;
+const MAX_UPPER_RUN: usize = 5;
 const STATES: usize = 16; // eleven, rounded up to a power of two that needs no bounds check
 
 // Codes: a digit, or a letter by case and vowel. Bytes beyond ASCII count as lower-case consonants.
@@ -291,7 +291,7 @@ static CODES: [u8; 256] = {
 static STEPS: [[(u8, u64); 8]; STATES] = {
     let mut steps = [[(0, 0); 8]; STATES];
     let mut state = 0;
-    while state <= UPPER_RUN + LONGEST_UPPER {
+    while state <= UPPER_RUN + MAX_UPPER_RUN {
         let mut code = 0;
         while code < 8 {
             steps[state][code as usize] = step(state, code);
@@ -313,14 +313,14 @@ const fn step(state: usize, code: u8) -> (u8, u64) {
     let uppers = state.saturating_sub(UPPER_RUN);
     let lowers = if uppers == 0 { state.saturating_sub(LOWER_RUN) } else { 0 };
     if code & A_LOWER == 0 {
-        let run = if uppers < LONGEST_UPPER { uppers + 1 } else { LONGEST_UPPER };
+        let run = if uppers < MAX_UPPER_RUN { uppers + 1 } else { MAX_UPPER_RUN };
         return ((UPPER_RUN + run) as u8, vowel + change + longer(uppers));
     }
     let (before, taken) = match uppers {
         0 => (lowers, 0),
         _ => (1, longer(uppers - 1)), // the capital belongs to this word, not to the run before
     };
-    let run = if before < LONGEST_LOWER { before + 1 } else { LONGEST_LOWER };
+    let run = if before < MAX_LOWER_RUN { before + 1 } else { MAX_LOWER_RUN };
     ((LOWER_RUN + run) as u8, (LOWER + vowel + change + longer(before)).wrapping_sub(taken))
 }
 

@@ -8,10 +8,10 @@ use std::ops::Range;
 
 use super::ipv4::is_ipv4;
 use super::known::{IdSpan, KnownIds};
-use super::{LONGEST, WORDS, blocks, ones};
+use super::{MAX_LEN, WORDS, blocks, ones};
 use crate::pattern::block::Block;
 use crate::pattern::classify::token::RunBits;
-use crate::pattern::classify::{SHORTEST_HEX, SegmentClass};
+use crate::pattern::classify::{MIN_HEX_LEN, SegmentClass};
 use crate::pattern::segment::Separators;
 use crate::pattern::word::WORD;
 
@@ -41,7 +41,7 @@ impl NameBits {
     /// Adds the block at `place`.
     #[inline(always)]
     pub fn take(&mut self, block: Block, place: usize) {
-        let place = place % LONGEST;
+        let place = place % MAX_LEN;
         self.digits |= block.within(b'0', b'9') << place;
         self.letters |= block.within_letters(b'a', b'z') << place;
         self.at |= block.equal(b'@') << place;
@@ -195,7 +195,7 @@ impl IdMarker {
         let of = |class| Some(Id { class, counted });
         let length = segment.range.len();
         let is_hex = (run.digits | segment.letters.hex | others) & segment.all == segment.all && run.digits != 0;
-        if is_hex && others == 0 && length >= SHORTEST_HEX {
+        if is_hex && others == 0 && length >= MIN_HEX_LEN {
             return of(SegmentClass::Hex);
         }
         if is_hex && length == UUID && others == DASHES << segment.range.start {

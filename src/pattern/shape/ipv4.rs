@@ -3,11 +3,11 @@
 use crate::pattern::block::Block;
 
 /// Longest address: four numbers of three digits.
-const LONGEST: usize = 15;
+const MAX_LEN: usize = 15;
 
 /// Returns whether all of `id` is four numbers of at most 255, without leading zeros, with dots between.
 pub fn is_ipv4(id: &[u8]) -> bool {
-    if id.len() > LONGEST {
+    if id.len() > MAX_LEN {
         return false;
     }
     let block = Block::load_padded(id);

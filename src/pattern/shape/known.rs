@@ -10,7 +10,7 @@ use crate::pattern::classify::token::RunBits;
 use crate::pattern::classify::{self, SegmentClass};
 
 /// Most ids and dates of a shape that other names are compared with.
-const MOST_IDS: usize = 2;
+const MAX_IDS: usize = 2;
 
 /// Ids and dates of a name.
 #[derive(Debug, Clone, Copy, Default)]
@@ -21,7 +21,7 @@ pub(super) struct KnownIds {
     dates: u64,
     /// True if the ids may have bytes that tests count.
     pub counted: bool,
-    spans: [Option<IdSpan>; MOST_IDS],
+    spans: [Option<IdSpan>; MAX_IDS],
 }
 
 /// Place and class of an id or a date.

@@ -1,7 +1,7 @@
 //! Outlines: shapes in which every digit is a mark, whatever its number is. They are cheaper than shapes, and usually
 //! sufficient to tell whether a cached shape applies.
 
-use super::{BLOCKS, LONGEST, Shape, WORDS, used};
+use super::{BLOCKS, MAX_LEN, Shape, WORDS, used};
 use crate::pattern::block::{BLOCK, each_block};
 use crate::pattern::word::{FACTOR, HIGH, ONES, WORD, equal_in, last_word};
 
@@ -21,7 +21,7 @@ impl Outline {
     /// Draws the outline of `name`; returns false if it has neither outline nor shape.
     #[inline]
     pub fn draw(&mut self, name: &[u8]) -> bool {
-        if name.len() > LONGEST {
+        if name.len() > MAX_LEN {
             return false;
         }
         let drawn = self.words.as_chunks_mut::<2>().0;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::ids::IdMarker;
 use super::ones;
-use crate::pattern::classify::SHORTEST_HEX;
+use crate::pattern::classify::MIN_HEX_LEN;
 use crate::pattern::classify::token::{self, RunBits};
 
 /// Most punctuation before a token that belongs to it, and most `=` behind it.
@@ -19,7 +19,7 @@ impl IdMarker {
         let before = letters_or_digits.trailing_zeros() as usize;
         let range = before..segment.len() - padding;
         let is_padded_too_much = padding > PADDING || before > PADDING || padding > 0 && !self.may_hold(b'=', counted);
-        if is_padded_too_much || range.len() < token::SHORTEST {
+        if is_padded_too_much || range.len() < token::MIN_LEN {
             return false;
         }
         let run = &segment[range];
@@ -49,6 +49,6 @@ impl IdMarker {
 fn begins_otherwise(run: &[u8], first: &Range<usize>, bits: RunBits, hex: u64) -> bool {
     let all = ones(first.len());
     let is_number = first.len() > 3 && bits.digits & all == all;
-    let is_hex = first.len() >= SHORTEST_HEX && (bits.digits | hex) & all == all;
+    let is_hex = first.len() >= MIN_HEX_LEN && (bits.digits | hex) & all == all;
     is_number || is_hex || bits.digits.trailing_ones() == 8 || matches!(run, [b'0', b'x' | b'X', ..])
 }

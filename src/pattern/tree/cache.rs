@@ -11,10 +11,10 @@ use crate::pattern::{PatternBuf, PatternPart};
 const SLOTS: usize = if cfg!(test) { 8 } else { 4096 };
 
 /// Longest pattern in the cache, which bounds its memory; longer ones are found in the tree each time.
-const LONGEST_TEXT: usize = 192;
+const MAX_TEXT_LEN: usize = 192;
 
 /// Most parts of a pattern in the cache, likewise.
-const MOST_PARTS: usize = 24;
+const MAX_PARTS: usize = 24;
 
 #[derive(Debug, Clone, Default)]
 struct CacheSlot {
@@ -72,7 +72,7 @@ impl LeafCache {
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "any bits of the hash will do")]
     pub fn address(&self, pattern: &PatternBuf) -> Option<CacheAddress> {
-        if pattern.text.len() > LONGEST_TEXT || pattern.parts.len() > MOST_PARTS {
+        if pattern.text.len() > MAX_TEXT_LEN || pattern.parts.len() > MAX_PARTS {
             return None;
         }
         let hash = self.hasher.hash_one(pattern.text.as_bytes());

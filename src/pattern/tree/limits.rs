@@ -1,13 +1,13 @@
 //! Limits on the width and depth of a tree of patterns.
 
 /// Longest name including its separator; a longer one is `{*}` at once, since it is payload rather than structure.
-pub(super) const LONGEST_NAME: usize = 128;
+pub(super) const MAX_NAME_LEN: usize = 128;
 
 /// Level from which strict mode counts classes as names: a few classes on each of many levels are many patterns.
 pub const CLASSES_COUNT_FROM: usize = 2;
 
 /// Deepest level: level numbers are bytes.
-const DEEPEST: usize = 250;
+const MAX_LEVEL: usize = 250;
 
 /// Limits on the names that a tree of patterns keeps apart. Trees that are merged must have the same limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,7 +66,7 @@ impl TreeLimits {
     /// Returns the level on which the rest of a pattern is one name.
     #[inline]
     pub fn last_level(&self, strict: bool) -> usize {
-        let deepest = self.deepest.min(DEEPEST);
+        let deepest = self.deepest.min(MAX_LEVEL);
         if strict { self.strict.len().min(deepest) } else { deepest }
     }
 

@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::limits::{LONGEST_NAME, TreeLimits};
+use super::limits::{MAX_NAME_LEN, TreeLimits};
 use crate::pattern::plain::PlainName;
 use crate::pattern::word::{FACTOR, WORD, last_word};
 use crate::pattern::{PartKind, PatternBuf};
 
 /// Longest separator; no classifier makes longer ones, and they are dropped.
-pub(super) const LONGEST_SEPARATOR: usize = 8;
+pub(super) const MAX_SEPARATOR_LEN: usize = 8;
 
 /// Kind of name that a place in the tree represents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -37,13 +37,13 @@ pub(super) struct PathStep<'a> {
 impl<'a> PathStep<'a> {
     fn new(text: &'a [u8], name: usize, kind: StepKind, ends: bool) -> Self {
         let step = PathStep { text, name, kind, ends };
-        if text.len() > LONGEST_NAME { step.starred() } else { step }
+        if text.len() > MAX_NAME_LEN { step.starred() } else { step }
     }
 
     /// Returns the step without its name, for a level that has collapsed.
     pub fn starred(self) -> Self {
         let separator = self.separator();
-        let text = if separator.len() > LONGEST_SEPARATOR { &[] } else { separator };
+        let text = if separator.len() > MAX_SEPARATOR_LEN { &[] } else { separator };
         PathStep { text, name: 0, kind: StepKind::Star, ..self }
     }
 
@@ -315,7 +315,7 @@ mod tests {
 
     #[test]
     fn long_names_are_stars_at_once() {
-        let long = format!("{}:b", "x".repeat(LONGEST_NAME));
+        let long = format!("{}:b", "x".repeat(MAX_NAME_LEN));
         let pattern = split(&long);
         let first = pattern.steps(9).next().unwrap();
         assert_eq!((first.text, first.kind), (&b":"[..], StepKind::Star));

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::limits::LONGEST_NAME;
+use super::limits::MAX_NAME_LEN;
 use super::places::{Places, ROOT};
 use super::seen::SeenPlaces;
-use super::step::{LONGEST_SEPARATOR, PathStep, StepKind};
+use super::step::{MAX_SEPARATOR_LEN, PathStep, StepKind};
 use super::{PatternTree, Payload, TreeLimits, TreeNode};
 
 /// Tree as a list of places: each before its children, children sorted.
@@ -106,7 +106,7 @@ impl<T> StoredPlace<T> {
     /// Returns the step to this place, if it is one that a pattern can make.
     fn step(&self) -> Option<PathStep<'_>> {
         let (name, ends) = (usize::from(self.name), self.payload.is_some());
-        let longest = if self.kind == StepKind::Star { LONGEST_SEPARATOR } else { LONGEST_NAME };
+        let longest = if self.kind == StepKind::Star { MAX_SEPARATOR_LEN } else { MAX_NAME_LEN };
         let is_sound = self.text.len() <= longest
             && name <= self.text.len()
             && (!ends || name == self.text.len())

@@ -230,8 +230,8 @@ fn keys() -> impl Strategy<Value = Vec<(PatternBuf, u32)>> {
         8 => prop::sample::select(vec!["a", "b", "c", "d", "e", "f"]).prop_map(str::to_string),
         2 => Just("7".to_string()),
         1 => prop::sample::select(vec!["#x", "#y", "#z", "{int}", "{*}", ""]).prop_map(str::to_string),
-        1 => (0u8..2).prop_map(|i| format!("{i}x").repeat(limits::LONGEST_NAME / 2 + 1)),
-        1 => (0u8..2).prop_map(|i| "y".repeat(limits::LONGEST_NAME / 2 + usize::from(i))),
+        1 => (0u8..2).prop_map(|i| format!("{i}x").repeat(limits::MAX_NAME_LEN / 2 + 1)),
+        1 => (0u8..2).prop_map(|i| "y".repeat(limits::MAX_NAME_LEN / 2 + usize::from(i))),
     ];
     let separator = prop_oneof![5 => Just(":"), 1 => Just("/")];
     let key = prop::collection::vec((segment, separator), 1..7).prop_map(|parts| {

@@ -1,7 +1,7 @@
 //! Moving a tree into another: merging trees, and rebuilding one under stricter limits.
 
 use super::Payload;
-use super::limits::LONGEST_NAME;
+use super::limits::MAX_NAME_LEN;
 use super::places::{ENDINGS, NONE, Places};
 use super::step::{PathStep, StepKind};
 
@@ -59,7 +59,7 @@ impl<T: Payload> Places<T> {
             let next = self.at(child).next;
             let PathStep { text, kind, ends, .. } = self.step(child);
             let whole = path.len();
-            let starred = starred || kind == StepKind::Star || path.len() + text.len() > LONGEST_NAME;
+            let starred = starred || kind == StepKind::Star || path.len() + text.len() > MAX_NAME_LEN;
             path.extend_from_slice(text);
             if ends {
                 tail.leaves += 1;

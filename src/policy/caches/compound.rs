@@ -10,7 +10,7 @@ const CHINESE: &str = "缓存";
 const CACHE: usize = 5;
 
 /// Most digits of a version.
-const MOST_DIGITS: usize = 3;
+const MAX_DIGITS: usize = 3;
 
 /// Words before it that make the segment an action or a switch: `clear_cache:7`, `enableCache:course`.
 const ACTIONS: [&[u8]; 42] = [
@@ -85,7 +85,7 @@ fn without_version(segment: &[u8]) -> Option<&[u8]> {
         Some(rest) => rest,
         None => {
             let digits = segment.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
-            segment.split_at_checked(segment.len() - digits).filter(|_| (1..=MOST_DIGITS).contains(&digits))?.0
+            segment.split_at_checked(segment.len() - digits).filter(|_| (1..=MAX_DIGITS).contains(&digits))?.0
         }
     };
     let rest = rest.strip_suffix(b"v").or_else(|| rest.strip_suffix(b"V")).unwrap_or(rest);

@@ -1,7 +1,7 @@
 //! Compiling a policy: which rules are asked about which keys.
 
 use super::limited::SettledRules;
-use super::{BudgetLine, Checks, MOST_KEY_CHECKS, PatternTarget, RuleCheck};
+use super::{BudgetLine, Checks, MAX_KEY_CHECKS, PatternTarget, RuleCheck};
 use crate::pattern::classify::Classifier;
 use crate::policy::caches::{self, CACHE};
 use crate::policy::context::Context;
@@ -74,8 +74,8 @@ impl Checks {
     #[expect(clippy::cast_possible_truncation, reason = "a policy has at most 64 limits about keys")]
     fn add_key(&mut self, check: RuleCheck<dyn KeyRule>) -> Result<(), String> {
         let place = self.keys.len();
-        if place >= MOST_KEY_CHECKS {
-            return Err(format!("a policy has at most {MOST_KEY_CHECKS} limits about keys"));
+        if place >= MAX_KEY_CHECKS {
+            return Err(format!("a policy has at most {MAX_KEY_CHECKS} limits about keys"));
         }
         let bit = 1 << place;
         for pattern in check.rule.words().iter().flat_map(|word| word_patterns(word)) {

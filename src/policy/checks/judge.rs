@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use super::class_choice::ClassChoice;
-use super::{Checks, Judged, MOST_KEY_CHECKS, NameJudged, PatternTarget, UsualJudged};
+use super::{Checks, Judged, MAX_KEY_CHECKS, NameJudged, PatternTarget, UsualJudged};
 use crate::pattern::name::KeyName;
 use crate::pattern::shape::IdByte;
 use crate::pattern::slot::untagged;
@@ -276,7 +276,7 @@ impl Checks {
         for bit in bits {
             if let Some(violation) = self.keys[usize::from(bit)].rule.check(view) {
                 broken |= 1 << bit;
-                violations[usize::from(bit) % MOST_KEY_CHECKS] = violation;
+                violations[usize::from(bit) % MAX_KEY_CHECKS] = violation;
             }
         }
         broken
@@ -305,7 +305,7 @@ impl Checks {
     fn measure(&self, broken: u64, view: &KeyView<'_>, judged: &mut Judged) {
         for bit in ones(broken & self.uncounted_names).map(usize::from) {
             if let Some(violation) = self.keys.get(bit).and_then(|check| check.rule.check(view)) {
-                judged.violations[bit % MOST_KEY_CHECKS] = violation;
+                judged.violations[bit % MAX_KEY_CHECKS] = violation;
             }
         }
     }
@@ -315,7 +315,7 @@ impl Checks {
     fn save(&self, broken: u64, view: &KeyView<'_>, judged: &mut Judged) {
         for bit in ones(broken | judged.saving).map(usize::from) {
             let check = self.keys.get(bit).filter(|_| broken >> bit & 1 == 1);
-            judged.savings[bit % MOST_KEY_CHECKS] = check.map_or(Bytes(0), |check| check.rule.saving(view));
+            judged.savings[bit % MAX_KEY_CHECKS] = check.map_or(Bytes(0), |check| check.rule.saving(view));
         }
         judged.saving = broken;
     }
@@ -356,8 +356,8 @@ impl Checks {
                 }
                 PatternTarget::ExpectedSpelling(_) => {}
                 PatternTarget::Lock => matched.lock = true,
-                PatternTarget::Failing(bit) => named.failing |= 1 << (usize::from(bit) % MOST_KEY_CHECKS),
-                PatternTarget::Rule(bit) => matched.rules |= 1 << (usize::from(bit) % MOST_KEY_CHECKS),
+                PatternTarget::Failing(bit) => named.failing |= 1 << (usize::from(bit) % MAX_KEY_CHECKS),
+                PatternTarget::Rule(bit) => matched.rules |= 1 << (usize::from(bit) % MAX_KEY_CHECKS),
                 PatternTarget::Exemption(exemption) if named.exemptions.contains(&exemption) => {}
                 PatternTarget::Exemption(exemption) => {
                     named.excuse |= self.excuses.get(usize::from(exemption)).copied().unwrap_or_default();

@@ -1,6 +1,6 @@
 //! Results of checking one key: the part that depends on its name alone, and all of it.
 
-use super::{MOST_KEY_CHECKS, PatternTarget};
+use super::{MAX_KEY_CHECKS, PatternTarget};
 use crate::policy::content::lock::LockName;
 use crate::policy::dictionary::Matched;
 use crate::policy::name_pass::{NameFailures, Violations};
@@ -90,7 +90,7 @@ impl UsualJudged<'_> {
     /// Returns the measured violation of a rule; valid only for bits of [`UsualJudged::measured`].
     #[inline]
     pub fn violation(&self, bit: usize) -> Violation {
-        self.violations[bit % MOST_KEY_CHECKS]
+        self.violations[bit % MAX_KEY_CHECKS]
     }
 }
 
@@ -106,7 +106,7 @@ pub struct Judged {
     /// Measured violations by bit; valid only where the bit is set and the rule measures a number.
     pub violations: Violations,
     /// Estimated savings by bit; zero where the bit is not set or the rule has no estimate.
-    pub savings: [Bytes; MOST_KEY_CHECKS],
+    pub savings: [Bytes; MAX_KEY_CHECKS],
     /// Bits whose `savings` are set.
     pub(super) saving: u64,
     /// Indexes of matching exemptions.
@@ -119,8 +119,8 @@ impl Default for Judged {
             broken: 0,
             excused: 0,
             matched: Matched::default(),
-            violations: [Violation { measured: 0, allowed: 0 }; MOST_KEY_CHECKS],
-            savings: [Bytes(0); MOST_KEY_CHECKS],
+            violations: [Violation { measured: 0, allowed: 0 }; MAX_KEY_CHECKS],
+            savings: [Bytes(0); MAX_KEY_CHECKS],
             saving: 0,
             exemptions: Vec::new(),
         }

@@ -1,6 +1,6 @@
 //! Rules that few keys can violate, with cheap tests that clear the other keys.
 
-use super::MOST_KEY_CHECKS;
+use super::MAX_KEY_CHECKS;
 use crate::policy::harmless::HarmlessKeys;
 use crate::policy::rule::SizeTest;
 use crate::rdb::payload::PACKED_GAIN;
@@ -88,7 +88,7 @@ impl SizeRules {
     /// Returns the bits of the rules that a payload violates.
     pub(super) fn broken_by(&self, payload: u64) -> u64 {
         let broken = self.payloads.iter().filter(|(most, _)| payload > *most);
-        broken.fold(0, |bits, (_, place)| bits | 1 << (usize::from(*place) % MOST_KEY_CHECKS))
+        broken.fold(0, |bits, (_, place)| bits | 1 << (usize::from(*place) % MAX_KEY_CHECKS))
     }
 
     /// Returns whether a key is large enough to violate one of the rules.

@@ -17,7 +17,7 @@ const HYPERLOGLOG: &[u8] = b"HYLL";
 const HEADER: u64 = 16;
 
 /// Longest binary value of an attribute, in bytes.
-const LONGEST_ATTRIBUTE: u64 = 128;
+const MAX_ATTRIBUTE_LEN: u64 = 128;
 
 /// Bytes that are examined.
 const EXAMINED: usize = 256;
@@ -58,7 +58,7 @@ pub fn holds_bits(record: &Record<'_>) -> bool {
         && beginning(record, EXAMINED, |bytes, whole| {
             let examined = bytes.get(..EXAMINED).unwrap_or(bytes);
             is_hyperloglog(examined)
-                || length > LONGEST_ATTRIBUTE && is_bitmap(examined, whole && examined.len() == bytes.len())
+                || length > MAX_ATTRIBUTE_LEN && is_bitmap(examined, whole && examined.len() == bytes.len())
         })
         .unwrap_or(false)
 }

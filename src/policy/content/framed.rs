@@ -4,7 +4,7 @@
 //! or a digit, which then seems to belong to the text: a text of 48 bytes has a `0` before it. Here each text gets lines of its own.
 //!
 //! Msgpack and protobuf have no mark of their own: a value is one of theirs if all its lengths add up to its end. Values that are
-//! read in part may end within a text. Every format takes linear time, protobuf for each of at most [`DEEPEST`] levels.
+//! read in part may end within a text. Every format takes linear time, protobuf for each of at most [`MAX_DEPTH`] levels.
 
 use super::binary::IGBINARY;
 use super::serialized::JAVA;
@@ -14,7 +14,7 @@ use crate::rdb::peek::MAX_TEXT_BYTES;
 const PERHAPS_CUT: usize = MAX_TEXT_BYTES - 96;
 
 /// Levels of messages in messages of protobuf that are read.
-const DEEPEST: u8 = 6;
+const MAX_DEPTH: u8 = 6;
 
 /// Returns the texts of a value in one of these formats, each on a line of its own; `None` for any other value.
 pub fn texts(value: &[u8]) -> Option<Vec<u8>> {
@@ -27,7 +27,7 @@ pub fn texts(value: &[u8]) -> Option<Vec<u8>> {
         // A string alone is a scalar.
         [0x81..=0x9F | 0xDA..=0xDF, ..] => msgpack(&mut input(0), &mut texts)?,
         // Fields 1 to 3, one of which nearly every message begins with. Few texts begin with such a byte.
-        [0x08..=0x1F, ..] => protobuf(&mut input(0), DEEPEST, &mut texts)?,
+        [0x08..=0x1F, ..] => protobuf(&mut input(0), MAX_DEPTH, &mut texts)?,
         _ => return None,
     }
     Some(texts.lines).filter(|lines| !lines.is_empty())
@@ -229,10 +229,10 @@ fn msgpack(input: &mut Input<'_>, texts: &mut Texts) -> Option<()> {
 
 /// Adds the strings of a message of protobuf, which must be all of the input, and of the messages in it.
 fn protobuf(input: &mut Input<'_>, levels: u8, texts: &mut Texts) -> Option<()> {
-    const HIGHEST_FIELD: u64 = (1 << 29) - 1;
+    const MAX_FIELD: u64 = (1 << 29) - 1;
     while !input.rest.is_empty() {
         let tag = input.varint()?;
-        if !(1..=HIGHEST_FIELD).contains(&(tag >> 3)) {
+        if !(1..=MAX_FIELD).contains(&(tag >> 3)) {
             return None;
         }
         match tag & 7 {

@@ -66,21 +66,21 @@ use crate::rdb::peek::{PeekBuffers, RawValue, ValuePart};
 use crate::record::{Kind, Record};
 
 /// Longest value of a lock, in bytes.
-const LONGEST: usize = 512;
+const MAX_VALUE_LEN: usize = 512;
 /// Bytes of a value that are searched for something random.
 const EXAMINED: usize = 256;
 /// Most fields of a lock, and most members of an object that names the holder of one.
-const MOST_FIELDS: u64 = 8;
+const MAX_FIELDS: u64 = 8;
 /// Digits of the shortest time, in seconds.
 const TIME_DIGITS: usize = 10;
 /// Digits of a time in milliseconds.
 const MILLIS_DIGITS: usize = 13;
 /// Digits of the id of a person, and most letters before them.
-const SHORTEST_ID: usize = 3;
-const LONGEST_ID: usize = 20;
-const MOST_LETTERS: usize = 3;
+const MIN_ID_LEN: usize = 3;
+const MAX_ID_LEN: usize = 20;
+const MAX_LETTERS: usize = 3;
 /// Longest name of a field of a lock, in bytes.
-const LONGEST_FIELD: usize = 48;
+const MAX_FIELD_LEN: usize = 48;
 /// Most digits of a number that is no holder's, whatever it counts. Longer ones may be times or random.
 const FIGURE_DIGITS: usize = 6;
 
@@ -128,7 +128,7 @@ fn may_be_lock_at(record: &Record<'_>, place: LockPlace) -> bool {
 
 fn hash_may_be_lock(record: &Record<'_>, raw: RawValue<'_>, place: LockPlace) -> bool {
     let is_settings = place.position == LockPosition::SureLast && place.has(Hints::PROPERTY);
-    if is_settings || record.length.is_some_and(|length| length > MOST_FIELDS) {
+    if is_settings || record.length.is_some_and(|length| length > MAX_FIELDS) {
         return false;
     }
     let (mut pairs, mut suits, mut names_holder) = (0, true, false);
@@ -168,11 +168,11 @@ fn says_holder(field: &[u8], value: &[u8], key: &[u8]) -> bool {
 fn is_of_lock(field: &[u8]) -> bool {
     let letters: Vec<u8> = field
         .iter()
-        .take(LONGEST_FIELD + 1)
+        .take(MAX_FIELD_LEN + 1)
         .filter(|byte| !b"_-. ".contains(byte))
         .map(u8::to_ascii_lowercase)
         .collect();
-    field.len() <= LONGEST_FIELD && consists_of_words(&letters, false)
+    field.len() <= MAX_FIELD_LEN && consists_of_words(&letters, false)
 }
 
 /// Returns whether a text is words of the fields of a lock, one after the other, of which not all are additions.
@@ -199,10 +199,10 @@ fn is_holder(field: &[u8], key: &[u8]) -> bool {
 }
 
 fn string_may_be_lock(record: &Record<'_>, raw: RawValue<'_>, place: LockPlace) -> bool {
-    if record.length.is_some_and(|length| length > LONGEST as u64) {
+    if record.length.is_some_and(|length| length > MAX_VALUE_LEN as u64) {
         return false;
     }
-    let Some(value) = raw.short_string(LONGEST) else { return !place.needs_proof() };
+    let Some(value) = raw.short_string(MAX_VALUE_LEN) else { return !place.needs_proof() };
     let scalar = unwrapped(&value);
     let value = LockText::of(scalar.trim_ascii(), record);
     if place.needs_proof() && (place.has(Hints::THING) || !is_proof(value.text)) {
@@ -406,10 +406,10 @@ fn is_long_id(value: &[u8]) -> bool {
     let digits = rest.strip_prefix(b"-").or_else(|| rest.strip_prefix(b"_")).filter(|_| letters > 0).unwrap_or(rest);
     let is_time = letters == 0 && is_time(digits);
     let names_none = is_one_of(name, &HELD) || is_one_of(name, &HOLDING) || is_one_of(name, &PROGRAMS);
-    (SHORTEST_ID..=LONGEST_ID).contains(&digits.len())
+    (MIN_ID_LEN..=MAX_ID_LEN).contains(&digits.len())
         && is_number(digits)
         && !is_time
-        && (letters <= MOST_LETTERS && !names_none || is_one_of(name, &PERSONS))
+        && (letters <= MAX_LETTERS && !names_none || is_one_of(name, &PERSONS))
 }
 
 /// Returns whether a value is the id of a person: `u8812`, `user:8812`.
@@ -433,7 +433,7 @@ fn names_holder(json: &[u8]) -> bool {
         members += 1;
         holds |= has_any(name, &HOLDERS) && (is_random || is_of_lock(name));
     }
-    holds && members <= MOST_FIELDS
+    holds && members <= MAX_FIELDS
 }
 
 /// Returns whether a text has blanks between words: a description.

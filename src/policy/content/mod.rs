@@ -16,7 +16,7 @@ use crate::rdb::value_type::ValueType;
 use crate::record::Record;
 
 /// Bytes by which the decompressed beginning of a string may exceed the requested length: the longest copy of LZF.
-const LONGEST_COPY: usize = 264;
+const MAX_COPY_DISTANCE: usize = 264;
 
 /// Returns whether a text is one of these words, in whatever case.
 pub fn is_one_of(text: &[u8], words: &[&[u8]]) -> bool {
@@ -46,7 +46,7 @@ pub fn words_of(segment: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
 fn beginning<T>(record: &Record<'_>, most: usize, see: impl FnOnce(&[u8], bool) -> T) -> Option<T> {
     let string = stored(record)?;
     let mut room = match string.form {
-        StringForm::Lzf { .. } => Scratch::with_capacity(most + LONGEST_COPY),
+        StringForm::Lzf { .. } => Scratch::with_capacity(most + MAX_COPY_DISTANCE),
         StringForm::Plain(_) | StringForm::Int(_) => Scratch::default(),
     };
     let text = string.prefix(most, &mut room).ok()?;

@@ -17,7 +17,7 @@ use crate::report::Weight;
 use crate::units::{Bytes, Millis};
 
 /// Maximum number of sampled keys: enough to show that a sixtieth of a pattern expires in one second.
-pub const MOST_EXPIRIES: usize = 4096;
+pub const MAX_EXPIRIES: usize = 4096;
 
 /// Seed of the hashes.
 const SEED: u64 = 0x243f_6a88_85a3_08d3;
@@ -133,9 +133,9 @@ mod tests {
     #[test]
     fn many_keys_are_sampled_uniformly() {
         let keys: Vec<_> = (0..40_000u16).map(|key| (key, u32::from(key % 4))).collect();
-        let expiries = sample(&keys, MOST_EXPIRIES);
-        assert_eq!((expiries.kept(), expiries.all().keys), (MOST_EXPIRIES, 40_000));
-        assert!(expiries.heap_bytes() <= MOST_EXPIRIES * 8);
+        let expiries = sample(&keys, MAX_EXPIRIES);
+        assert_eq!((expiries.kept(), expiries.all().keys), (MAX_EXPIRIES, 40_000));
+        assert!(expiries.heap_bytes() <= MAX_EXPIRIES * 8);
         for quarter in 0..4 {
             let share = expiries.known_seconds().filter(|second| *second == quarter).count();
             assert!((900..=1148).contains(&share), "{share} of 1024");
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn growth_is_reported() {
-        let mut expiries = Expiries::new(MOST_EXPIRIES);
+        let mut expiries = Expiries::new(MAX_EXPIRIES);
         let grown: usize = (0..9000u16).map(|key| expiries.add(&key.to_le_bytes(), Bytes(1), Millis(0))).sum();
         assert_eq!(grown, expiries.heap_bytes());
     }
@@ -180,11 +180,11 @@ mod tests {
                 prop_assert_eq!(shown(&merged), shown(&whole));
             }
             // The smaller limit applies whichever part has it.
-            let mut merged = sample(left, MOST_EXPIRIES);
+            let mut merged = sample(left, MAX_EXPIRIES);
             merged.merge(sample(right, most));
             prop_assert_eq!(shown(&merged), shown(&whole));
             let mut merged = sample(left, most * 2);
-            merged.merge(sample(right, MOST_EXPIRIES));
+            merged.merge(sample(right, MAX_EXPIRIES));
             merged.keep(most);
             prop_assert_eq!(shown(&merged), shown(&whole));
         }

@@ -15,7 +15,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::bottom_k::{self, BottomK, SampleEntry};
-use crate::pattern::classify::SHORTEST_HEX;
+use crate::pattern::classify::MIN_HEX_LEN;
 use crate::pattern::plain::PlainName;
 use crate::pattern::segment::Separators;
 use crate::policy::content::bits::holds_bits;
@@ -25,20 +25,20 @@ use crate::record::Record;
 use crate::units::Millis;
 
 /// Maximum number of sampled ids.
-pub const MOST_IDS: usize = 256;
+pub const MAX_IDS: usize = 256;
 
 /// Seed of the hashes.
 const SEED: u64 = 0x1319_8a2e_0370_7344;
 
 /// Longest word in bytes.
-const LONGEST_WORD: usize = 32;
+const MAX_WORD_LEN: usize = 32;
 
 /// Most digits at the end of a word, and most words with dots between them.
-const MOST_DIGITS: usize = 2;
-const MOST_WORDS: usize = 4;
+const MAX_DIGITS: usize = 2;
+const MAX_WORDS: usize = 4;
 
 /// Longest word with a number; tokens are longer.
-const LONGEST_NUMBERED: usize = 12;
+const MAX_NUMBERED_LEN: usize = 12;
 
 /// Words behind the last dot of hosts and files.
 const ENDINGS: [&[u8]; 16] = [
@@ -313,7 +313,7 @@ impl IdFinder {
     pub fn look_plain(&self, name: &PlainName<'_>) -> KnownId {
         let Some((start, is_lower)) = name.last_segment() else { return KnownId::Nowhere };
         let last = name.bytes().get(start..).unwrap_or_default();
-        if is_lower && (1..=LONGEST_WORD).contains(&last.len()) && !names_type(last) {
+        if is_lower && (1..=MAX_WORD_LEN).contains(&last.len()) && !names_type(last) {
             return IdPlace::new(start - 1, (0, 0)).map_or(KnownId::Nowhere, KnownId::At);
         }
         self.look(name.bytes())
@@ -342,7 +342,7 @@ impl IdFinder {
     ///
     /// The number has fewer digits than the word has letters, two at most, and no file or host is meant.
     fn is_compound(&self, segment: &[u8]) -> bool {
-        if segment.len() > LONGEST_WORD || !segment.first().is_some_and(|&byte| self.is_of_word(byte)) {
+        if segment.len() > MAX_WORD_LEN || !segment.first().is_some_and(|&byte| self.is_of_word(byte)) {
             return false;
         }
         let mut words = segment.split(|byte| *byte == b'.');
@@ -351,16 +351,16 @@ impl IdFinder {
             let digits = word.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
             let letters = word.get(..word.len() - digits).unwrap_or_default();
             // Names of one shape differ in ids, which have digits: a word is shorter, or has a letter that they have not.
-            let is_short = word.len() <= LONGEST_NUMBERED && !(word.len() >= SHORTEST_HEX && is_hex(word));
+            let is_short = word.len() <= MAX_NUMBERED_LEN && !(word.len() >= MIN_HEX_LEN && is_hex(word));
             let joins = digits == 0 || is_short && letters.last().is_some_and(u8::is_ascii_alphabetic);
             joins
-                && digits <= MOST_DIGITS
+                && digits <= MAX_DIGITS
                 && letters.len() > digits.max(1)
                 && letters.iter().all(|&byte| self.is_of_word(byte))
         };
         let last = segment.rsplit(|byte| *byte == b'.').next().unwrap_or_default();
         let is_place = last.len() < segment.len() && is_one_of(last, &ENDINGS);
-        !is_place && words.clone().count() <= MOST_WORDS && words.all(is_word)
+        !is_place && words.clone().count() <= MAX_WORDS && words.all(is_word)
     }
 
     fn is_of_word(&self, byte: u8) -> bool {
@@ -375,7 +375,7 @@ impl IdFinder {
             let class = self.classes[usize::from(byte)];
             if class & DIVIDES != 0 {
                 let length = name.len() - place - 1;
-                let is_word = all & WORD != 0 && (1..=LONGEST_WORD).contains(&length);
+                let is_word = all & WORD != 0 && (1..=MAX_WORD_LEN).contains(&length);
                 return Some(LastSegment { start: place + 1, is_word });
             }
             all &= class;

@@ -9,8 +9,8 @@ mod secrets;
 pub mod timeline;
 mod tokens;
 
-pub use expiries::{Expiries, MOST_EXPIRIES};
+pub use expiries::{Expiries, MAX_EXPIRIES};
 pub use ids::IdSample;
 pub use seconds::SecondCounts;
 pub use secrets::Secrets;
-pub use tokens::{KnownToken, LockValue, MOST_TOKENS, Majority, TokenForm, TokenUse, Tokens};
+pub use tokens::{KnownToken, LockValue, MAX_TOKENS, Majority, TokenForm, TokenUse, Tokens};

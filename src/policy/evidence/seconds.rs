@@ -4,8 +4,8 @@
 //! seconds, which are allocated when a key expires in them. A page has one byte for each second, so that those of a month stay in the
 //! cache of a processor; what a byte cannot hold is carried to a map, for the few seconds in which hundreds of keys expire.
 //!
-//! Of more than [`MOST_PAGES`], the earliest are kept, which depends on the set of keys alone: a page among the earliest of all is
-//! among those of each worker, ever since its first key. Later keys, and those beyond [`MOST_PLACES`], are not counted.
+//! Of more than [`MAX_PAGES`], the earliest are kept, which depends on the set of keys alone: a page among the earliest of all is
+//! among those of each worker, ever since its first key. Later keys, and those beyond [`MAX_PLACES`], are not counted.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -23,9 +23,9 @@ const BLOCK: u32 = 64;
 /// over many waits for several at once.
 const PENDING: usize = 4096;
 /// Maximum number of pages: 97 days in which keys expire, 8 MiB.
-const MOST_PAGES: usize = 8192;
+const MAX_PAGES: usize = 8192;
 /// Maximum number of pages, used or not, from the reference time on: eight years.
-const MOST_PLACES: usize = 1 << 18;
+const MAX_PLACES: usize = 1 << 18;
 
 /// Low byte of the count of each second of a page.
 type Page = [u8; PAGE as usize];
@@ -50,7 +50,7 @@ pub struct SecondCounts {
 impl SecondCounts {
     /// Creates an empty table for keys that expire at `reference` or later.
     pub fn new(reference: Millis) -> Self {
-        SecondCounts::of_page(second(reference) / PAGE, MOST_PLACES)
+        SecondCounts::of_page(second(reference) / PAGE, MAX_PLACES)
     }
 
     fn of_page(first: u32, end: usize) -> Self {
@@ -146,7 +146,7 @@ impl SecondCounts {
 
     /// Drops the latest pages beyond the limit.
     fn drop_latest(&mut self) {
-        while self.used > MOST_PAGES || self.pages.len() > self.end {
+        while self.used > MAX_PAGES || self.pages.len() > self.end {
             let Some(last) = self.pages.pop() else { return };
             if last.is_some() {
                 self.used -= 1;
@@ -251,7 +251,7 @@ impl Serialize for SecondCounts {
 impl<'de> Deserialize<'de> for SecondCounts {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let Stored { first, end, pages } = Stored::deserialize(deserializer)?;
-        let mut table = SecondCounts::of_page(first, end.min(MOST_PLACES));
+        let mut table = SecondCounts::of_page(first, end.min(MAX_PLACES));
         for (place, counts) in pages {
             let start = table.page_start(place);
             let counts = (0..PAGE).zip(counts).filter(|(_, keys)| *keys > 0);
@@ -310,12 +310,12 @@ mod tests {
 
     #[test]
     fn of_too_many_pages_the_earliest_are_kept() {
-        let pages = u32::try_from(MOST_PAGES).unwrap();
+        let pages = u32::try_from(MAX_PAGES).unwrap();
         let seconds: Vec<u32> = (0..pages + 9).map(|page| page * PAGE + 7).collect();
         let reversed: Vec<u32> = seconds.iter().rev().copied().collect();
         for seconds in [&seconds, &reversed] {
             let table = table(seconds);
-            assert_eq!((table.counts().count(), table.used, table.end()), (MOST_PAGES, MOST_PAGES, pages * PAGE));
+            assert_eq!((table.counts().count(), table.used, table.end()), (MAX_PAGES, MAX_PAGES, pages * PAGE));
         }
         let (left, right) = seconds.split_at(5_000);
         let mut merged = table(right);

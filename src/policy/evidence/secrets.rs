@@ -25,7 +25,7 @@ use crate::units::Bytes;
 /// Number of inspected keys per pattern.
 pub const SAMPLED: usize = 64;
 /// Longest name kept with evidence, in bytes.
-const LONGEST_NAME: usize = 256;
+const MAX_NAME_LEN: usize = 256;
 /// Seed of the hashes.
 const SEED: u64 = 0x0452_821e_638d_0137;
 /// Bits of an entry below the hash.
@@ -111,7 +111,7 @@ impl Secrets {
             Some(masked) => (masked.as_slice(), record.key.len() <= MAX_TEXT_BYTES),
             None => (record.key, true),
         };
-        let kept = kept_name::beginning(name, LONGEST_NAME);
+        let kept = kept_name::beginning(name, MAX_NAME_LEN);
         let is_whole = is_whole && kept.len() == name.len();
         let whole = (!is_whole).then(|| WholeName::of(record.key)).map(|whole| (whole.bytes, whole.checksum));
         for found in evidence {
@@ -285,7 +285,7 @@ mod tests {
     fn names_that_are_cut_are_marked_with_the_length_of_the_whole() {
         let long = format!("sms:13812345678:{}", "你".repeat(100));
         let example = sample(std::slice::from_ref(&long)).evidence()[0].example().key;
-        assert!(example.as_text().unwrap().starts_with("sms:138****5678:你") && example.0.len() <= LONGEST_NAME);
+        assert!(example.as_text().unwrap().starts_with("sms:138****5678:你") && example.0.len() <= MAX_NAME_LEN);
         assert_eq!(example.whole_bytes(), Some(long.len() as u64));
         // Of a name that is longer than what is inspected, the rest is unknown however short the mask is.
         let token = format!("s:eyJhbGciOiJIUzI1NiJ9.eyJ{}", "x".repeat(MAX_TEXT_BYTES));
@@ -300,7 +300,7 @@ mod tests {
         let names: Vec<String> = (0..5000).map(|i| format!("sms:138123{i:05}:{}", "x".repeat(2000))).collect();
         let full = sample(&names);
         assert!(full.lowest.heap_bytes() <= 2 * SAMPLED * 8 && full.evidence.capacity() <= SensitiveKind::ALL.len());
-        assert!(full.evidence.iter().all(|evidence| evidence.key.len() <= LONGEST_NAME));
+        assert!(full.evidence.iter().all(|evidence| evidence.key.len() <= MAX_NAME_LEN));
     }
 
     proptest! {

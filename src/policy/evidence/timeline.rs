@@ -211,7 +211,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::policy::evidence::MOST_EXPIRIES;
+    use crate::policy::evidence::MAX_EXPIRIES;
     use crate::units::{Bytes, Millis};
 
     fn pattern(name: &str, most: usize, seconds: &[u32]) -> Expiries {
@@ -273,7 +273,7 @@ mod tests {
             seconds in prop::collection::vec(0u32..60, 0..80), length in 1u32..20, spread in 0u32..20, cut in 0usize..80,
         ) {
             let (one, other) = seconds.split_at(cut.min(seconds.len()));
-            let patterns = [pattern("a", MOST_EXPIRIES, one), pattern("b", MOST_EXPIRIES, other)];
+            let patterns = [pattern("a", MAX_EXPIRIES, one), pattern("b", MAX_EXPIRIES, other)];
             let line = Timeline::of(&patterns);
             let count = |from: u32, to: u32| seconds.iter().filter(|&&second| (from..to).contains(&second)).count() as u64;
             let mut starts: Vec<_> = seconds.clone();

@@ -27,13 +27,13 @@ use crate::report::{Example, Key, Weight};
 use crate::units::Bytes;
 
 /// Maximum number of distinct values per pattern.
-pub const MOST_TOKENS: usize = 1024;
+pub const MAX_TOKENS: usize = 1024;
 /// Maximum number of sampled locks per pattern, and the number that is kept however many patterns there are.
-const MOST_LOCKS: usize = 256;
-const FEWEST_LOCKS: usize = 32;
+const MAX_LOCKS: usize = 256;
+const MIN_LOCKS: usize = 32;
 /// Maximum number of example keys, and of bytes of their names.
 const EXAMPLES: usize = 3;
-const LONGEST_NAME: usize = 256;
+const MAX_NAME_LEN: usize = 256;
 /// Bytes of a value that are searched for something random.
 const EXAMINED: usize = 256;
 /// Seeds of the hashes of values and names.
@@ -277,9 +277,9 @@ impl Tokens {
 
     fn add_missing(&mut self, record: &Record<'_>) -> usize {
         self.missing.add(record.memory);
-        let key = kept_name::stored(record.key, LONGEST_NAME).as_ref().into();
+        let key = kept_name::stored(record.key, MAX_NAME_LEN).as_ref().into();
         self.offer_example(LockExample { memory: record.memory.0, db: record.db, key });
-        size_of::<LockExample>() + LONGEST_NAME.min(record.key.len())
+        size_of::<LockExample>() + MAX_NAME_LEN.min(record.key.len())
     }
 
     fn offer_example(&mut self, example: LockExample) {
@@ -346,7 +346,7 @@ impl Tokens {
     pub fn examples(&self) -> impl Iterator<Item = Example> {
         self.examples.iter().map(|example| Example {
             db: example.db,
-            key: Key::kept(&example.key, LONGEST_NAME),
+            key: Key::kept(&example.key, MAX_NAME_LEN),
             memory: Bytes(example.memory).known(),
         })
     }
@@ -416,7 +416,7 @@ impl Tokens {
 
 /// Returns the limit of the sample of locks beside that of distinct values.
 fn most_locks(most: usize) -> usize {
-    most.clamp(FEWEST_LOCKS, MOST_LOCKS)
+    most.clamp(MIN_LOCKS, MAX_LOCKS)
 }
 
 /// Returns the lesser of two forms.

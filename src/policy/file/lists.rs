@@ -13,7 +13,7 @@ use crate::record::Kind;
 use crate::units::Bytes;
 
 /// Maximum number of entries per list: indexes have 16 bits.
-const MOST: usize = u16::MAX as usize;
+const MAX_ENTRIES: usize = u16::MAX as usize;
 
 /// Applies the lists of a document to the preset. A TTL class replaces one of the same name in the preset, but for the keys that it is
 /// of unless it says so; expected types replace those of the same pattern.
@@ -223,10 +223,10 @@ fn check(policy: &Policy) -> Result<(), PolicyFault> {
         policy.expected.len(),
         policy.exemptions.len(),
     ];
-    if lists.into_iter().any(|length| length > MOST) {
+    if lists.into_iter().any(|length| length > MAX_ENTRIES) {
         return Err(PolicyFault {
             line: None,
-            what: format!("a list has more than {MOST} entries"),
+            what: format!("a list has more than {MAX_ENTRIES} entries"),
             remedy: "combine patterns".to_owned(),
         });
     }

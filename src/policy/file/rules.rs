@@ -6,7 +6,7 @@
 use toml::de::DeValue;
 
 use super::reader::{self, PolicyFault, PolicyReader, TomlTable, TomlValue, question, suggestion};
-use crate::policy::checks::MOST_KEY_CHECKS;
+use crate::policy::checks::MAX_KEY_CHECKS;
 use crate::policy::dictionary::TtlClass;
 use crate::policy::params::{ParamDefault, ParamSpec, ParamValue};
 use crate::policy::registry;
@@ -67,8 +67,8 @@ pub fn enable_declared(root: &TomlTable<'_>, policy: &mut Policy) -> Result<(), 
 }
 
 fn check_number(policy: &Policy, line: usize) -> Result<(), PolicyFault> {
-    if policy.settings.iter().filter(|setting| asks_about_keys(setting)).count() > MOST_KEY_CHECKS {
-        let what = format!("a policy has at most {MOST_KEY_CHECKS} limits about keys");
+    if policy.settings.iter().filter(|setting| asks_about_keys(setting)).count() > MAX_KEY_CHECKS {
+        let what = format!("a policy has at most {MAX_KEY_CHECKS} limits about keys");
         return Err(PolicyFault::at(line, what, "remove this limit or an earlier one"));
     }
     Ok(())

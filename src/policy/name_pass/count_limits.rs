@@ -1,10 +1,10 @@
 //! Limits on a count of a name, such as its length.
 
-use crate::policy::checks::MOST_KEY_CHECKS;
+use crate::policy::checks::MAX_KEY_CHECKS;
 use crate::policy::rule::Violation;
 
 /// Measured violations by bit.
-pub type Violations = [Violation; MOST_KEY_CHECKS];
+pub type Violations = [Violation; MAX_KEY_CHECKS];
 
 /// Limits on one count, each with its bit.
 #[derive(Debug, Default)]
@@ -20,7 +20,7 @@ impl CountLimits {
     /// Adds a limit whose bit is at `place`; `first` returns the stricter of two.
     pub fn add(&mut self, place: usize, limit: u64, first: fn(u64, u64) -> u64) {
         self.first = Some(self.first.map_or(limit, |other| first(other, limit)));
-        self.bits |= 1 << (place % MOST_KEY_CHECKS);
+        self.bits |= 1 << (place % MAX_KEY_CHECKS);
         self.all.push((place, limit));
     }
 
@@ -36,7 +36,7 @@ impl CountLimits {
     /// Like [`CountLimits::broken`], without a look at the strictest limit first.
     pub fn all_broken(&self, measured: u64, breaks: fn(u64, u64) -> bool) -> u64 {
         let broken = self.all.iter().filter(|(_, limit)| breaks(measured, *limit));
-        broken.fold(0, |bits, (place, _)| bits | 1 << (place % MOST_KEY_CHECKS))
+        broken.fold(0, |bits, (place, _)| bits | 1 << (place % MAX_KEY_CHECKS))
     }
 
     /// Writes measured and allowed value of the violated limits.
@@ -45,8 +45,8 @@ impl CountLimits {
         if broken & self.bits == 0 {
             return;
         }
-        for &(place, allowed) in self.all.iter().filter(|(place, _)| broken >> (place % MOST_KEY_CHECKS) & 1 == 1) {
-            violations[place % MOST_KEY_CHECKS] = Violation { measured, allowed };
+        for &(place, allowed) in self.all.iter().filter(|(place, _)| broken >> (place % MAX_KEY_CHECKS) & 1 == 1) {
+            violations[place % MAX_KEY_CHECKS] = Violation { measured, allowed };
         }
     }
 }

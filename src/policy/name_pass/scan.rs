@@ -21,7 +21,7 @@ pub const CLOSE: u8 = 64;
 pub const WORD: u8 = 128;
 
 /// Longest name counted here: each count has 16 bits. The rules themselves count in longer names.
-pub const LONGEST_COUNTED: usize = u16::MAX as usize - 1; // there is one segment more than separators
+pub const MAX_COUNTED_LEN: usize = u16::MAX as usize - 1; // there is one segment more than separators
 
 /// Increments of the four counts by classes of a byte, 16 bits each, from the lowest: special characters, upper-case
 /// letters, characters outside the set. The highest 16 bits count empty segments.

@@ -87,7 +87,7 @@ const CHINESE_PERSONAL: [&str; 12] = [
 ];
 
 /// Longest name that is considered: that of a key may be long, but its last words say what it holds.
-const LONGEST: usize = 128;
+const MAX_NAME_LEN: usize = 128;
 
 /// Returns whether the last words of a name, ids aside, are those of an amount or of a serial number.
 pub(super) fn is_amount(name: &[u8]) -> bool {
@@ -96,7 +96,7 @@ pub(super) fn is_amount(name: &[u8]) -> bool {
 
 /// Returns whether the last words of a name, ids aside, are those of a serial number of whatever is numbered but phones: `studentNo`, `工号`.
 pub(super) fn is_serial(name: &[u8]) -> bool {
-    let end = name.get(name.len().saturating_sub(LONGEST)..).unwrap_or(name);
+    let end = name.get(name.len().saturating_sub(MAX_NAME_LEN)..).unwrap_or(name);
     let (last, before) = last_words(end);
     let is_number = is_one_of(last, &SERIALS) && !(before.is_empty() && last.eq_ignore_ascii_case(NUMBER));
     let ends = |words: &[&str]| words.iter().any(|word| last.ends_with(word.as_bytes()));
@@ -126,7 +126,7 @@ fn last_words(name: &[u8]) -> (&[u8], &[u8]) {
 
 /// Returns whether the last words of a name, ids aside, are those of a serial number or, if these count, of an amount.
 fn ends_with_word(name: &[u8], amounts: bool) -> bool {
-    let (last, before) = last_words(name.get(name.len().saturating_sub(LONGEST)..).unwrap_or(name));
+    let (last, before) = last_words(name.get(name.len().saturating_sub(MAX_NAME_LEN)..).unwrap_or(name));
     amounts && is_one_of(last, &AMOUNTS)
         || is_one_of(last, &NUMBERS) && is_one_of(before, &NUMBERED)
         || amounts && CHINESE.iter().any(|word| last.ends_with(word.as_bytes()))

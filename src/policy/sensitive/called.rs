@@ -49,11 +49,11 @@ const CHINESE_ID_CARDS: [&str; 5] = ["身份证", "身份证号", "身份证号�
 const NUMBERS: [&[u8]; 3] = [b"no", b"num", b"number"];
 
 /// Longest name that is considered.
-const LONGEST: usize = 128;
+const MAX_NAME_LEN: usize = 128;
 
 /// Returns the kinds that the values of a name are said to be.
 pub(super) fn kinds(name: &[u8]) -> SensitiveKinds {
-    let end = name.get(name.len().saturating_sub(LONGEST)..).unwrap_or(name);
+    let end = name.get(name.len().saturating_sub(MAX_NAME_LEN)..).unwrap_or(name);
     let (rest, last) = last_word(end);
     if last.is_empty() {
         return SensitiveKinds::default(); // the common case
@@ -107,7 +107,7 @@ pub(super) struct NameBefore<'t> {
 
 /// Returns the name that stands before a value with a sign, if the text ends with these: `{"size":`, `?total=`, `size: `.
 pub(super) fn name_before(text: &[u8]) -> Option<NameBefore<'_>> {
-    let text = text.get(text.len().saturating_sub(LONGEST)..).unwrap_or(text);
+    let text = text.get(text.len().saturating_sub(MAX_NAME_LEN)..).unwrap_or(text);
     let before_value = without_quote(text.trim_ascii_end()).trim_ascii_end();
     let (sign, named) = before_value.split_last().filter(|(sign, _)| matches!(sign, b':' | b'='))?;
     let name = without_quote(named.trim_ascii_end());
@@ -129,7 +129,7 @@ fn without_quote(text: &[u8]) -> &[u8] {
 
 /// Returns whether a name ends with the words of a private key, digits and separators aside.
 pub(super) fn is_private_key(name: &[u8]) -> bool {
-    let name = name.get(name.len().saturating_sub(LONGEST)..).unwrap_or(name);
+    let name = name.get(name.len().saturating_sub(MAX_NAME_LEN)..).unwrap_or(name);
     let letters = name.iter().rev().filter(|byte| !matches!(byte, b'_' | b'-' | b'.' | b' '));
     letters.map(u8::to_ascii_lowercase).take(b"privatekey".len()).eq(b"privatekey".iter().rev().copied())
 }

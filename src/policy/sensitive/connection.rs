@@ -22,9 +22,9 @@ static SCHEMES: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"://")
 static DRIVERS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"jdbc:"));
 
 /// Longest scheme, part before the host, and rest of a connection string, in bytes.
-const LONGEST_SCHEME: usize = 32;
-const LONGEST_AUTHORITY: usize = 512;
-const LONGEST_REST: usize = 1024;
+const MAX_SCHEME_LEN: usize = 32;
+const MAX_AUTHORITY_LEN: usize = 512;
+const MAX_REST_LEN: usize = 1024;
 
 /// Names of parameters that hold a password.
 const PARAMETERS: [&[u8]; 5] = [b"password", b"passwd", b"pwd", b"accountkey", b"sharedaccesskey"];
@@ -109,7 +109,7 @@ fn oracle_password(part: &[u8]) -> Option<Range<usize>> {
 
 /// Returns the password before the host of a data source of Go: `user:password@tcp(host:3306)/db`.
 fn before_go_host(text: &[u8], at: usize) -> Option<Range<usize>> {
-    let from = at.saturating_sub(LONGEST_AUTHORITY);
+    let from = at.saturating_sub(MAX_AUTHORITY_LEN);
     let before = text.get(from..at)?;
     let ends = |byte: &u8| *byte <= b' ' || matches!(byte, b'"' | b'\'' | b'\\' | b'`' | b'|' | b'/');
     let start = before.iter().rposition(ends).map_or(0, |end| end + 1);
@@ -131,7 +131,7 @@ fn is_example(user: &[u8], password: &[u8]) -> bool {
 
 /// Returns whether an `@` at this place ends the user of a URL, so that it is no address of a person.
 pub(super) fn ends_user(text: &[u8], at: usize) -> bool {
-    let before = text.get(at.saturating_sub(LONGEST_AUTHORITY)..at).unwrap_or_default();
+    let before = text.get(at.saturating_sub(MAX_AUTHORITY_LEN)..at).unwrap_or_default();
     let start = before.iter().rposition(|&byte| ends_authority(byte));
     let of_url = start.is_some_and(|slash| before.get(..=slash).is_some_and(|before| before.ends_with(b"://")));
     let is_outside = |byte: &u8| *byte <= b' ' || matches!(byte, b'"' | b'\'');
@@ -140,7 +140,7 @@ pub(super) fn ends_user(text: &[u8], at: usize) -> bool {
 }
 
 fn scheme(text: &[u8], end: usize) -> &[u8] {
-    let before = text.get(end.saturating_sub(LONGEST_SCHEME)..end).unwrap_or_default();
+    let before = text.get(end.saturating_sub(MAX_SCHEME_LEN)..end).unwrap_or_default();
     let in_scheme = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'.' | b'-');
     let length = before.iter().rev().take_while(in_scheme).count();
     let scheme = before.get(before.len() - length..).unwrap_or_default();
@@ -158,7 +158,7 @@ fn ends_authority(byte: u8) -> bool {
 /// Returns the part from a place to the end of the host. It may hold several hosts.
 fn authority(text: &[u8], start: usize) -> Range<usize> {
     let rest = text.get(start..).unwrap_or_default();
-    let rest = rest.get(..LONGEST_AUTHORITY).unwrap_or(rest);
+    let rest = rest.get(..MAX_AUTHORITY_LEN).unwrap_or(rest);
     let end = rest.iter().position(|&byte| ends_authority(byte)).unwrap_or(rest.len());
     start..start + end
 }
@@ -191,7 +191,7 @@ fn is_url_mark(byte: u8) -> bool {
 
 fn url_end(text: &[u8], start: usize) -> usize {
     let rest = text.get(start..).unwrap_or_default();
-    let rest = rest.get(..LONGEST_REST).unwrap_or(rest);
+    let rest = rest.get(..MAX_REST_LEN).unwrap_or(rest);
     let ends = |byte: &u8| *byte <= b' ' || matches!(byte, b'"' | b'\'' | b'\\' | b'`' | b'|');
     start + rest.iter().position(ends).unwrap_or(rest.len())
 }

@@ -5,7 +5,7 @@ use super::password::VARIABLES;
 use crate::policy::content::is_one_of;
 
 /// Length of the longest text beside a field.
-const LONGEST_LABEL: usize = 128;
+const MAX_LABEL_LEN: usize = 128;
 
 /// Words for a password in other languages, written so that they are labels: in lower case some are passwords.
 const LABELS: [&str; 18] = [
@@ -135,7 +135,7 @@ fn is_reference(value: &[u8]) -> bool {
 /// Returns whether a value is words joined by dots or underscores, the last of which says password.
 fn is_name_of_one(value: &[u8]) -> bool {
     const LAST: [&[u8]; 5] = [b"password", b"passwd", b"pwd", b"passphrase", b"secret"];
-    if value.len() > LONGEST_LABEL || !value.first().is_some_and(u8::is_ascii_lowercase) {
+    if value.len() > MAX_LABEL_LEN || !value.first().is_some_and(u8::is_ascii_lowercase) {
         return false;
     }
     let separator = if value.contains(&b'.') { b'.' } else { b'_' };
@@ -241,7 +241,7 @@ pub(super) fn is_label(value: &[u8]) -> bool {
     const NOUNS: [&str; 4] = ["密码", "口令", "密碼", "パスワード"];
     const ADVICE: [&str; 7] = ["请", "不能", "忘记", "错误", "重置", "修改", "不少于"];
     let text = std::str::from_utf8(value.trim_ascii()).unwrap_or_default();
-    if text.len() > LONGEST_LABEL {
+    if text.len() > MAX_LABEL_LEN {
         return false;
     }
     if LABELS.contains(&text) || is_message(text) {

@@ -23,13 +23,13 @@ const PHONE: usize = 11;
 /// Characters of an identity card's number.
 const ID_CARD: usize = 18;
 /// Digits of the shortest card's number, that of American Express.
-const SHORTEST_CARD: usize = 15;
+const MIN_CARD_LEN: usize = 15;
 /// Digits of the longest card's number.
-const LONGEST_CARD: usize = 19;
+const MAX_CARD_LEN: usize = 19;
 
 /// Most digits of a group, and most groups of a number.
-const LONGEST_GROUP: usize = 8;
-const MOST_GROUPS: usize = 5;
+const MAX_GROUP_LEN: usize = 8;
+const MAX_GROUPS: usize = 5;
 /// Words right before a number that make it that of a phone.
 const CALLS: [&[u8]; 3] = [b"tel", b"phone", b"mobile"];
 
@@ -89,7 +89,7 @@ pub(super) fn scan(text: &[u8], wanted: &Wanted<'_>, see: &mut dyn FnMut(MatchSt
 /// which is no part of the number. These lengths are control characters, which text does not contain.
 fn prefixed_end(text: &[u8], start: usize, end: usize) -> Option<usize> {
     let length = usize::from(*text.get(start.checked_sub(1)?)?);
-    let is_length = length == PHONE || (SHORTEST_CARD..=LONGEST_CARD).contains(&length);
+    let is_length = length == PHONE || (MIN_CARD_LEN..=MAX_CARD_LEN).contains(&length);
     (is_length && length <= end - start).then_some(start + length)
 }
 
@@ -284,8 +284,8 @@ impl NumberScan<'_> {
 
 /// Number written in groups of digits.
 struct DigitGroups {
-    all: [u8; LONGEST_GROUP * MOST_GROUPS],
-    lengths: [usize; MOST_GROUPS],
+    all: [u8; MAX_GROUP_LEN * MAX_GROUPS],
+    lengths: [usize; MAX_GROUPS],
     /// Number of groups.
     count: usize,
     /// Offset behind its last digit.
@@ -298,7 +298,7 @@ impl DigitGroups {
         let mut number = DigitGroups { all: [0; _], lengths: [0; _], count: 0, end: run_end(text, start) };
         let (mut from, mut length) = (start, 0);
         loop {
-            let group = text.get(from..number.end).filter(|group| group.len() <= LONGEST_GROUP)?;
+            let group = text.get(from..number.end).filter(|group| group.len() <= MAX_GROUP_LEN)?;
             *number.lengths.get_mut(number.count)? = group.len();
             number.count += 1;
             number.all.get_mut(length..length + group.len())?.copy_from_slice(group);
@@ -388,14 +388,14 @@ fn has_region_and_date(digits: &[u8]) -> bool {
 /// Discover, and older cards of a large Chinese bank.
 fn is_of_an_issuer(digits: &[u8]) -> bool {
     let Some(head) = digits.get(..4) else { return false };
-    if digits.len() > LONGEST_CARD || head.iter().any(|digit| !digit.is_ascii_digit()) {
+    if digits.len() > MAX_CARD_LEN || head.iter().any(|digit| !digit.is_ascii_digit()) {
         return false;
     }
     match number(head) {
-        6200..=6299 => (16..=LONGEST_CARD).contains(&digits.len()),
+        6200..=6299 => (16..=MAX_CARD_LEN).contains(&digits.len()),
         4000..=4999 | 5100..=5599 | 2221..=2720 | 3528..=3589 | 6011 | 6440..=6599 => digits.len() == 16,
         3400..=3499 | 3700..=3799 => digits.len() == 15,
-        9558 => digits.len() == LONGEST_CARD,
+        9558 => digits.len() == MAX_CARD_LEN,
         _ => false,
     }
 }

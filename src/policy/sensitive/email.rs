@@ -8,8 +8,8 @@ use std::ops::Range;
 use super::connection;
 
 /// Longest name and domain, in bytes.
-const LONGEST_NAME: usize = 64;
-const LONGEST_DOMAIN: usize = 253;
+const MAX_NAME_LEN: usize = 64;
+const MAX_DOMAIN_LEN: usize = 253;
 /// Last labels of file names and of hosts that are not public.
 const FILES: &[&[u8]] = &[
     b"png",
@@ -62,10 +62,10 @@ pub(super) fn scan(text: &[u8], mut see: impl FnMut(Range<usize>)) {
 /// Returns the address around an `@`, if there is one.
 fn address(text: &[u8], at: usize) -> Option<Range<usize>> {
     let before = text.get(..at)?;
-    let name = before.iter().rev().take(LONGEST_NAME + 1).take_while(|byte| in_name(**byte)).count();
+    let name = before.iter().rev().take(MAX_NAME_LEN + 1).take_while(|byte| in_name(**byte)).count();
     let behind = text.get(at + 1..)?;
-    let domain = behind.iter().take(LONGEST_DOMAIN + 1).take_while(|byte| in_domain(**byte)).count();
-    if name == 0 || name > LONGEST_NAME || domain > LONGEST_DOMAIN {
+    let domain = behind.iter().take(MAX_DOMAIN_LEN + 1).take_while(|byte| in_domain(**byte)).count();
+    if name == 0 || name > MAX_NAME_LEN || domain > MAX_DOMAIN_LEN {
         return None;
     }
     let name = before.get(at - name..)?;

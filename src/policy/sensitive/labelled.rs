@@ -34,7 +34,7 @@ const ENGLISH_SHARED: [&[u8]; 10] =
     [b"zip", b"rar", b"archive", b"unzip", b"extract", b"extraction", b"share", b"sharing", b"download", b"meeting"];
 
 /// Bytes before a label that are looked at.
-const LONGEST_WORD: usize = 16;
+const MAX_WORD_LEN: usize = 16;
 
 /// Names of algorithms and codes, which stand where a password does: `密码是SHA256加密的`.
 const ALGORITHMS: [&[u8]; 10] =
@@ -66,7 +66,7 @@ pub(super) fn scan(text: &[u8], mut see: impl FnMut(Range<usize>)) {
 /// Returns whether a text ends with the beginning of the word `password`, without a word before it that makes it a shared code.
 fn is_english_label(before: &[u8]) -> bool {
     let Some((b'p' | b'P', before)) = before.split_last() else { return false };
-    let words = before.get(before.len().saturating_sub(LONGEST_WORD)..).unwrap_or(before).trim_ascii_end();
+    let words = before.get(before.len().saturating_sub(MAX_WORD_LEN)..).unwrap_or(before).trim_ascii_end();
     let start = words.iter().rposition(|byte| !byte.is_ascii_alphabetic()).map_or(0, |at| at + 1);
     let is_shared = words.get(start..).is_some_and(|word| is_one_of(word, &ENGLISH_SHARED));
     !is_shared && before.last().is_none_or(|byte| !byte.is_ascii_alphanumeric() && !b"_-.".contains(byte))

@@ -11,7 +11,7 @@ use crate::policy::content::{is_one_of, without_braces, words_of};
 use crate::record::{Kind, Record};
 
 /// Longest token, in bytes.
-const LONGEST: usize = 256;
+const MAX_TOKEN_LEN: usize = 256;
 
 /// Returns whether a string is that of a lock by its name, and its value what a lock holds.
 pub(super) fn is_lock(record: &Record<'_>, separators: &Separators) -> bool {
@@ -20,7 +20,7 @@ pub(super) fn is_lock(record: &Record<'_>, separators: &Separators) -> bool {
         return false;
     };
     let is_prefix = place == 0 && is_lock_name(lock);
-    let value = record.raw.filter(|_| record.kind == Kind::String).and_then(|raw| raw.short_string(LONGEST));
+    let value = record.raw.filter(|_| record.kind == Kind::String).and_then(|raw| raw.short_string(MAX_TOKEN_LEN));
     value.is_some_and(|value| {
         let scalar = unwrapped(&value);
         let value = scalar.trim_ascii();

@@ -77,11 +77,11 @@ const CODE_DIGITS: std::ops::RangeInclusive<usize> = 4..=8;
 const TASKS: [&str; 8] = ["rotate", "rotation", "renew", "regenerate", "generate", "create", "sync", "revoke"];
 
 /// Lengths of what is taken for a password, in bytes.
-const SHORTEST: usize = 4;
-const LONGEST: usize = 256;
+const MIN_LEN: usize = 4;
+const MAX_LEN: usize = 256;
 /// Lengths of what is taken for one where other words follow.
-const SHORTEST_BELOW: usize = 6;
-const LONGEST_BELOW: usize = 64;
+const MIN_NESTED_LEN: usize = 6;
+const MAX_NESTED_LEN: usize = 64;
 
 /// Words of the names of lists of passwords that nobody may use.
 const FORBIDDEN: [&[u8]; 13] = [
@@ -339,7 +339,7 @@ fn is_about(segment: &[u8]) -> bool {
 
 /// Returns the words of a segment, the last one first; none of a very long segment.
 fn words_of(segment: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let segment = if segment.len() > LONGEST { &[] } else { segment };
+    let segment = if segment.len() > MAX_LEN { &[] } else { segment };
     let pieces = segment.rsplit(|byte| matches!(byte, b'.' | b'_' | b'-' | b' '));
     pieces.flat_map(|piece| {
         let mut rest = piece;
@@ -443,7 +443,7 @@ impl PasswordName<'_> {
 fn can_be_password(text: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(text) else { return false };
     let is_markup = text.starts_with(['{', '[', '<']);
-    (SHORTEST..=LONGEST).contains(&text.len())
+    (MIN_LEN..=MAX_LEN).contains(&text.len())
         && !text.chars().any(char::is_control)
         && !(is_markup || password::is_time(text.as_bytes()) || text.contains("://"))
 }
@@ -452,7 +452,7 @@ fn can_be_password(text: &[u8]) -> bool {
 /// blanks and none of the marks that join words.
 pub(super) fn looks_like_password(text: &[u8]) -> bool {
     let has = |is: fn(&u8) -> bool| text.iter().any(is);
-    (SHORTEST_BELOW..=LONGEST_BELOW).contains(&text.len())
+    (MIN_NESTED_LEN..=MAX_NESTED_LEN).contains(&text.len())
         && has(u8::is_ascii_alphabetic)
         && has(u8::is_ascii_digit)
         && text.iter().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'-' | b'_' | b':' | b'/' | b'.' | b','))

@@ -53,30 +53,30 @@ const BEFORE_PASS: [&str; 31] = [
 const SUFFIXES: [&str; 6] = ["confirm", "confirmation", "plain", "plaintext", "明文", "确认"];
 
 /// Most digits behind the word in the name of a field: `password2`.
-const MOST_DIGITS: usize = 2;
+const MAX_DIGITS: usize = 2;
 
 /// Characters of a UUID.
 const UUID: usize = 36;
 /// Longest field name that is considered.
-const LONGEST_FIELD: usize = 64;
+const MAX_FIELD_LEN: usize = 64;
 /// Lengths of a password in running text and in lines of configuration files.
 pub(super) const MIXED: std::ops::RangeInclusive<usize> = 6..=64;
 /// Most digits of a text that is a count rather than a password, and of one that is the lifetime of a token in seconds.
-const LONGEST_COUNT: usize = 3;
-const LONGEST_LIFE: usize = 8;
+const MAX_COUNT_LEN: usize = 3;
+const MAX_LIFETIME_LEN: usize = 8;
 /// Digits of a number that is a password.
 const NUMBER: std::ops::RangeInclusive<usize> = 6..=12;
 /// Marks around the variables of a text.
 pub(super) const VARIABLES: [(&str, &str); 3] = [("${", "}"), ("#{", "}"), ("{{", "}}")];
 /// Most backslashes before a quote: two encodings.
-const DEEPEST: usize = 3;
+const MAX_BACKSLASHES: usize = 3;
 
 /// Returns the word that the name of a field matches.
 fn named_word<'w>(field: &[u8], words: &'w [String]) -> Option<&'w str> {
-    if field.is_empty() || field.len() > LONGEST_FIELD {
+    if field.is_empty() || field.len() > MAX_FIELD_LEN {
         return None;
     }
-    let (mut name, mut len, mut rest) = ([0; LONGEST_FIELD], 0, field);
+    let (mut name, mut len, mut rest) = ([0; MAX_FIELD_LEN], 0, field);
     while let Some((byte, behind)) = rest.split_first() {
         if let Some((letter, behind)) = escaped_letter(rest) {
             len += letter.encode_utf8(&mut name[len..]).len();
@@ -120,7 +120,7 @@ const PASS: &str = "pass";
 /// Returns the word that a name ends with, digits and words such as `confirm` behind it aside.
 fn word_of<'w>(name: &[u8], words: &'w [String]) -> Option<&'w str> {
     let digits = name.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
-    let bare = if digits <= MOST_DIGITS { &name[..name.len() - digits] } else { name };
+    let bare = if digits <= MAX_DIGITS { &name[..name.len() - digits] } else { name };
     let bare = SUFFIXES.iter().find_map(|suffix| bare.strip_suffix(suffix.as_bytes())).unwrap_or(bare);
     let ends = |name: &[u8], word: &str| {
         name.strip_suffix(word.as_bytes()).is_some_and(|before| word != PASS || is_before_pass(before))
@@ -182,7 +182,7 @@ pub(super) fn is_hashable(word: &str) -> bool {
 /// Returns whether a value counts something rather than being a password: how often one was wrong or a page was opened, how long a
 /// token lives.
 fn is_small_number(word: &str, value: &[u8]) -> bool {
-    let most = if ["token", "key"].iter().any(|end| word.ends_with(end)) { LONGEST_LIFE } else { LONGEST_COUNT };
+    let most = if ["token", "key"].iter().any(|end| word.ends_with(end)) { MAX_LIFETIME_LEN } else { MAX_COUNT_LEN };
     value.len() <= most && value.iter().all(u8::is_ascii_digit)
 }
 
@@ -304,8 +304,8 @@ fn value_start(text: &[u8], behind: usize) -> Option<usize> {
 /// Returns the opening quote of a value that begins here. It has as many backslashes before it as the name has: of one encoding
 /// one, of two three.
 fn value_quote(text: &[u8], start: usize, escape: usize) -> Option<usize> {
-    let is_escape = escape <= DEEPEST && (escape + 1).is_power_of_two();
-    let quote = start + text.get(start..)?.iter().take(DEEPEST + 1).position(|byte| *byte != b'\\')?;
+    let is_escape = escape <= MAX_BACKSLASHES && (escape + 1).is_power_of_two();
+    let quote = start + text.get(start..)?.iter().take(MAX_BACKSLASHES + 1).position(|byte| *byte != b'\\')?;
     (is_escape && quote - start == escape && text.get(quote) == Some(&b'"')).then_some(quote)
 }
 
@@ -399,10 +399,10 @@ fn is_nothing(value: &[u8]) -> bool {
 
 /// Returns whether a value is what forms show where there is no password: one character (`x`), or up to three marks (`--`, `——`).
 fn is_short(value: &[u8]) -> bool {
-    const MOST_MARKS: usize = 3;
+    const MAX_MARKS: usize = 3;
     let Ok(text) = std::str::from_utf8(value) else { return false };
-    let characters = text.chars().take(MOST_MARKS + 1).count();
-    characters <= 1 || characters <= MOST_MARKS && !text.chars().any(char::is_alphanumeric)
+    let characters = text.chars().take(MAX_MARKS + 1).count();
+    characters <= 1 || characters <= MAX_MARKS && !text.chars().any(char::is_alphanumeric)
 }
 
 /// Returns whether a value is one mark repeated, as masks and forms have it: `######`, `------`, `xxxxxx`.

@@ -10,12 +10,12 @@ use super::called;
 /// Start of both JSON objects of a token: `{"` in base64.
 const OBJECT: &[u8] = b"eyJ";
 /// Minimum lengths of objects and signatures, in characters.
-const SHORTEST_OBJECT: usize = 10;
-const SHORTEST_SIGNATURE: usize = 16;
+const MIN_OBJECT_LEN: usize = 10;
+const MIN_SIGNATURE_LEN: usize = 16;
 const BEGIN: &[u8] = b"-----BEGIN ";
 const DASHES: &[u8] = b"-----";
 /// Longest label of a block, in characters.
-const LONGEST_LABEL: usize = 48;
+const MAX_LABEL_LEN: usize = 48;
 
 static OBJECTS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(OBJECT));
 static RAW_KEYS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(RAW_KEY));
@@ -41,9 +41,9 @@ fn jwt_end(text: &[u8], start: usize) -> Option<usize> {
     let signature_start = after_dot(text, payload)?;
     let end = base64_end(text, signature_start);
     let is_object = text.get(payload_start..payload)?.starts_with(OBJECT);
-    let long_enough = header - start >= SHORTEST_OBJECT
-        && payload - payload_start >= SHORTEST_OBJECT
-        && end - signature_start >= SHORTEST_SIGNATURE;
+    let long_enough = header - start >= MIN_OBJECT_LEN
+        && payload - payload_start >= MIN_OBJECT_LEN
+        && end - signature_start >= MIN_SIGNATURE_LEN;
     (is_object && long_enough).then_some(end)
 }
 
@@ -63,11 +63,11 @@ fn in_base64(byte: u8) -> bool {
 /// First characters of a key in base64, without the block around it: a sequence in DER with a length of two bytes.
 const RAW_KEY: &[u8] = b"MII";
 /// Minimum length of one, in characters.
-const SHORTEST_RAW_KEY: usize = 300;
+const MIN_RAW_KEY_LEN: usize = 300;
 
 /// Reports all private keys of RSA (PKCS#8 and PKCS#1) in base64 whose name says so; that of the whole text is `name`.
 pub(super) fn scan_raw_key(text: &[u8], name: &[u8], mut see: impl FnMut(Range<usize>)) {
-    if text.len() < SHORTEST_RAW_KEY {
+    if text.len() < MIN_RAW_KEY_LEN {
         return; // the common case
     }
     let mut done = 0;
@@ -89,7 +89,7 @@ pub(super) fn scan_raw_key(text: &[u8], name: &[u8], mut see: impl FnMut(Range<u
         let in_key = |byte: &u8| in_base64(*byte) || matches!(byte, b'+' | b'/' | b'=' | b'\\' | b'\r' | b'\n');
         let length = key.iter().position(|byte| !in_key(byte)).unwrap_or(key.len());
         done = start + length;
-        if length >= SHORTEST_RAW_KEY {
+        if length >= MIN_RAW_KEY_LEN {
             see(start..done);
         }
     }
@@ -100,7 +100,7 @@ pub(super) fn scan_private_key(text: &[u8], mut see: impl FnMut(Range<usize>)) {
     for start in BEGINS.find_iter(text) {
         let label_start = start + BEGIN.len();
         let rest = text.get(label_start..).unwrap_or_default();
-        let near = rest.get(..LONGEST_LABEL).unwrap_or(rest);
+        let near = rest.get(..MAX_LABEL_LEN).unwrap_or(rest);
         let Some(len) = memmem::find(near, DASHES) else { continue };
         let label = near.get(..len).unwrap_or_default();
         if label.ends_with(b"PRIVATE KEY") || label == b"PGP PRIVATE KEY BLOCK" {

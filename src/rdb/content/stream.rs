@@ -22,14 +22,14 @@ const IDEMPOTENCY: u64 = 7;
 pub(super) const NO_CONSUMER: u128 = 0;
 
 /// Most fields of a node whose hashes are kept for its entries.
-const MOST_FIELDS: i64 = 1 << 20;
+const MAX_FIELDS: i64 = 1 << 20;
 
 /// Adds up the entries of a node.
 pub(super) fn node(hasher: &ContentHasher, id: &[u8; 16], bytes: &[u8], offset: u64) -> Result<u64> {
     let node_id = stream_id(id);
     let (mut node, count) = StreamNode::new(bytes, offset)?;
     let (mut one, mut other) = (itoa::Buffer::new(), itoa::Buffer::new());
-    if !(0..=MOST_FIELDS).contains(&count) {
+    if !(0..=MAX_FIELDS).contains(&count) {
         let what = wording!("stream node of {count} fields", "stream 节点有 {count} 个字段");
         return Err(Error::at(offset, ErrorKind::Limit(what)));
     }

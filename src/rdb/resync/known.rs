@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::rdb::value_type::ValueType;
 
 /// Number of values that are remembered: a few megabytes.
-const MOST: usize = 1 << 16;
+const MAX_VALUES: usize = 1 << 16;
 /// Work from which a value is worth remembering.
 const LONG: usize = 256;
 
@@ -39,7 +39,7 @@ impl Known {
         if work < LONG {
             return;
         }
-        if self.0.len() >= MOST {
+        if self.0.len() >= MAX_VALUES {
             self.0.clear();
         }
         self.0.insert(at, (value_type, value));

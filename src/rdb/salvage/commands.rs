@@ -3,7 +3,7 @@
 use crate::rdb::cursor::Cursor;
 
 /// Most places behind what may be an end mark that are tried as the start of commands.
-const MOST_STARTS: usize = 64;
+const MAX_STARTS: usize = 64;
 /// Part of the bytes from the first command on that may be damaged.
 const DAMAGED_PART: usize = 16;
 /// Bytes of the longest first line of a command.
@@ -41,7 +41,7 @@ pub(super) fn start_of_commands(bytes: &[u8], from: usize, checksum_len: usize) 
                 match &mut last {
                     Some((_, before)) if *before == start => *before = end,
                     _ => {
-                        if marked.len() < MOST_STARTS && follows_end_mark(bytes, start, checksum_len) {
+                        if marked.len() < MAX_STARTS && follows_end_mark(bytes, start, checksum_len) {
                             marked.push((start, commands));
                         }
                         last = Some((start, end));

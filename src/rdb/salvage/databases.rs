@@ -8,10 +8,10 @@ use super::{DatabaseSurvey, Gap, Stretch};
 use crate::rdb::batch::FIRST_DATABASE;
 
 /// Minimum size of a record in bytes.
-const LEAST_RECORD: u64 = 4;
+const MIN_RECORD: u64 = 4;
 
 /// Minimum size of a record and the `SELECTDB` behind it in bytes.
-const LEAST_DATABASE: u64 = LEAST_RECORD + 2;
+const MIN_DATABASE: u64 = MIN_RECORD + 2;
 
 /// Part of the missing keys of a database that may be lost if all that are behind a gap are taken for the others.
 const MISSED: u64 = 4;
@@ -141,7 +141,7 @@ impl<'a> Inference<'a> {
         Inference {
             announced,
             keys: BTreeMap::new(),
-            usual: (bytes / keys.max(1)).max(LEAST_RECORD),
+            usual: (bytes / keys.max(1)).max(MIN_RECORD),
             current: InferredDb::certain(FIRST_DATABASE),
             lost_here: 0,
             before: None,
@@ -182,7 +182,7 @@ impl<'a> Inference<'a> {
         }
         // The SELECTDB is right before the gap, and another one does not fit into it.
         let is_head = index.checked_sub(1).is_some_and(|before| pieces[before].stretch.range.is_empty());
-        if is_head && lost < LEAST_DATABASE {
+        if is_head && lost < MIN_DATABASE {
             (found, is_certain) = (db, true);
         }
         // A block of another database may have taken the place of lost records.
@@ -229,7 +229,7 @@ impl GapFacts {
             return InferredDb::certain(db);
         }
         let Some(left) = left else { return InferredDb::uncertain(db) };
-        if left > lost / LEAST_RECORD {
+        if left > lost / MIN_RECORD {
             // Too many keys to be lost in the gap.
             return InferredDb { db, is_certain: run <= left };
         }

@@ -12,7 +12,7 @@ use crate::rdb::resync::{Profile, Resync};
 use crate::rdb::template::{Defined, Templates};
 
 /// Largest number of fields of a lost template that is tried.
-const MOST_FIELDS: usize = 256;
+const MAX_FIELDS: usize = 256;
 /// Bytes read for each byte searched, and in advance.
 const WORK_PER_BYTE: usize = 16;
 const FIRST_WORK: usize = 1 << 20;
@@ -73,7 +73,7 @@ pub(super) fn stand_in(
     let mut table = Arc::clone(templates);
     // Copies the table once, and only for an id that is new.
     resync.charge(table.bytes());
-    for _ in 0..MOST_FIELDS {
+    for _ in 0..MAX_FIELDS {
         if cursor.string_len().is_err() {
             return false;
         }

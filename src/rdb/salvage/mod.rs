@@ -38,7 +38,7 @@ use swallowed::{FalseRecord, disagreement, false_records};
 use walk::Walk;
 
 /// Most times that a file is surveyed again without false records.
-const MOST_SURVEYS: u32 = 4;
+const MAX_SURVEYS: u32 = 4;
 
 /// Ranges of a damaged file, and what is known about its databases.
 #[derive(Debug)]
@@ -192,7 +192,7 @@ pub fn survey_unfolded(bytes: &[u8], start: usize, lost: Vec<LostPart>) -> Resul
 /// Surveys a file again without records that contain others, as long as its keys then agree better with the announced numbers.
 fn without_false_records(bytes: &[u8], start: usize, mut found: Survey, mut profile: Profile) -> Survey {
     let mut known: Vec<FalseRecord> = Vec::new();
-    for _ in 0..MOST_SURVEYS {
+    for _ in 0..MAX_SURVEYS {
         let more = false_records(bytes, &found, &profile);
         let listed = known.len();
         known.extend(more);

@@ -20,13 +20,13 @@ use crate::rdb::value_type::ValueType;
 use crate::wording::wording;
 
 /// Number of records inside another one that show that it is false.
-const LEAST_INSIDE: u64 = 6;
+const MIN_INSIDE: u64 = 6;
 /// One in this many of a record's keys may be false as well and need no room.
 const FALSE_PART: u64 = 16;
-/// Minimum size in bytes of a record with [`LEAST_INSIDE`] others inside.
-const LEAST_BYTES: usize = 48;
+/// Minimum size in bytes of a record with [`MIN_INSIDE`] others inside.
+const MIN_BYTES: usize = 48;
 /// Number of records that are looked into.
-const MOST_SUSPECTS: usize = 1 << 12;
+const MAX_SUSPECTS: usize = 1 << 12;
 
 /// Record that contains others.
 #[derive(Debug, Clone, Copy)]
@@ -99,7 +99,7 @@ pub(super) fn false_records(bytes: &[u8], survey: &Survey, profile: &Profile) ->
         let goal = Goal { failed: range.end, templates, profile, is_trusted: true };
         let inside = resync.find(range.start + 1..range.end, goal)?;
         let found = records_inside(bytes, &survey.about, profile, inside..range.end)?;
-        let are_records = found.telling >= LEAST_INSIDE && found.telling > found.keys / 2;
+        let are_records = found.telling >= MIN_INSIDE && found.telling > found.keys / 2;
         let is_false = are_records && suspect.room.holds(&found);
         let (keys, is_credible) = (found.keys, suspect.is_credible);
         is_false.then_some(FalseRecord { start: range.start, inside, keys, is_credible })
@@ -112,13 +112,13 @@ fn suspects(bytes: &[u8], survey: &Survey, profile: &Profile) -> Vec<Suspect> {
     let mut found: BinaryHeap<Reverse<Suspect>> = BinaryHeap::new();
     let mut add = |range: Range<usize>, entry: &KeyEntry<'_>, is_damaged: bool, room: Room| {
         // Its fields may read as records.
-        if range.len() < LEAST_BYTES || entry.value_type == ValueType::HashMetadata {
+        if range.len() < MIN_BYTES || entry.value_type == ValueType::HashMetadata {
             return;
         }
         let is_credible = profile.trusts(&KeyFacts::of(entry));
         let is_odd = is_damaged || !is_credible;
         found.push(Reverse(Suspect { is_odd, len: range.len(), start: range.start, is_credible, room }));
-        if found.len() > MOST_SUSPECTS {
+        if found.len() > MAX_SUSPECTS {
             found.pop();
         }
     };
@@ -146,7 +146,7 @@ fn room(survey: &Survey, db: u64) -> Option<Room> {
     // The false record may be counted as one.
     let keys = announced.saturating_sub(database.keys).saturating_add(1);
     let is_exceeded = database.keys > announced;
-    (is_exceeded || keys >= LEAST_INSIDE).then_some(Room { keys, is_exceeded })
+    (is_exceeded || keys >= MIN_INSIDE).then_some(Room { keys, is_exceeded })
 }
 
 fn scanner<'a>(bytes: &'a [u8], about: &FileInfo, range: Range<usize>) -> Scanner<'a> {

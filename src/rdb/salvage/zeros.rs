@@ -18,7 +18,7 @@ pub(super) struct ZeroedBlocks {
 
 impl ZeroedBlocks {
     /// Length of a run of zeros that is noticed: a disk block.
-    const LEAST_RUN: usize = 512;
+    const MIN_RUN: usize = 512;
 
     /// Fails if a string in `record`, the bytes of `entry`, holds a block of zeros.
     pub fn check(&mut self, entry: &KeyEntry<'_>, record: &[u8]) -> Result<()> {
@@ -48,7 +48,7 @@ impl ZeroedBlocks {
 pub(super) fn would_shrink(bytes: &[u8]) -> bool {
     let zeros: usize = bytes
         .chunk_by(|one, other| (*one == 0) == (*other == 0))
-        .filter(|run| run[0] == 0 && run.len() >= ZeroedBlocks::LEAST_RUN)
+        .filter(|run| run[0] == 0 && run.len() >= ZeroedBlocks::MIN_RUN)
         .map(<[u8]>::len)
         .sum();
     // LZF adds one byte in 32 to what it cannot compress, and turns 264 zeros into three bytes.

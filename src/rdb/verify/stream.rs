@@ -23,8 +23,8 @@ const STRICT_SINCE: u32 = 15;
 /// Number of entries read by a group that does not know it.
 const UNKNOWN_READ: i64 = -1;
 /// Seconds for which ids of entries are kept, and how many of them.
-const LONGEST_IDEMPOTENCY: RangeInclusive<u64> = 1..=86_400;
-const MOST_IDEMPOTENCY_IDS: RangeInclusive<u64> = 1..=10_000;
+const IDEMPOTENCY_SECONDS: RangeInclusive<u64> = 1..=86_400;
+const IDEMPOTENCY_IDS: RangeInclusive<u64> = 1..=10_000;
 /// Owner of a pending entry that no consumer has listed yet, and of one that was returned to the group.
 const NO_OWNER: u32 = 0;
 const RETURNED: u32 = u32::MAX;
@@ -264,8 +264,8 @@ pub fn check_idempotency(duration: u64, ids: u64) -> Result<()> {
     let check = |number: u64, range: RangeInclusive<u64>| {
         if range.contains(&number) { Ok(()) } else { Err(out_of_range(number)) }
     };
-    check(duration, LONGEST_IDEMPOTENCY).within(Reading::IdempotencyDuration)?;
-    check(ids, MOST_IDEMPOTENCY_IDS).within(Reading::IdempotencyLimit)
+    check(duration, IDEMPOTENCY_SECONDS).within(Reading::IdempotencyDuration)?;
+    check(ids, IDEMPOTENCY_IDS).within(Reading::IdempotencyLimit)
 }
 
 fn out_of_range(number: u64) -> Error {

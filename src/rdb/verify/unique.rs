@@ -63,14 +63,14 @@ pub fn repeated<'h>(hashes: &'h mut [PlacedHash], table: &mut Vec<u32>) -> impl 
 }
 
 /// Most hashes that are looked up in a table; it then has 4 MiB. More are sorted.
-const MOST_IN_TABLE: usize = 1 << 19;
+const MAX_IN_TABLE: usize = 1 << 19;
 
 /// Returns false if all hashes differ; true if two seem to be equal, which one in 2^12 at most does by chance.
 fn may_repeat(hashes: &[PlacedHash], table: &mut Vec<u32>) -> bool {
     if hashes.len() < 2 {
         return false;
     }
-    if hashes.len() > MOST_IN_TABLE {
+    if hashes.len() > MAX_IN_TABLE {
         return true;
     }
     // At most half full, so that the search for a free place is short.
@@ -90,7 +90,7 @@ fn may_repeat(hashes: &[PlacedHash], table: &mut Vec<u32>) -> bool {
 /// Size of a hash.
 const HASH_BYTES: u64 = 16;
 /// Number of elements whose hashes are kept at a time in any case: larger values are walked once for each part of them.
-const MOST: u64 = if cfg!(test) { 1000 } else { 4 << 20 };
+const MIN_KEPT: u64 = if cfg!(test) { 1000 } else { 4 << 20 };
 
 /// Set of the elements of one value that have to differ from each other.
 #[derive(Debug)]
@@ -108,12 +108,12 @@ pub struct Unique {
 impl Unique {
     /// Creates an empty set.
     pub fn new(hasher: &Arc<NameHasher>) -> Unique {
-        Unique { hasher: Arc::clone(hasher), hashes: Vec::new(), table: Vec::new(), part: 0, parts: 1, most: MOST }
+        Unique { hasher: Arc::clone(hasher), hashes: Vec::new(), table: Vec::new(), part: 0, parts: 1, most: MIN_KEPT }
     }
 
     /// Sets the maximum size of a packed value. Hashes may take as much, so that few walks suffice for any.
     pub fn for_parts_up_to(self, bytes: u64) -> Unique {
-        Unique { most: MOST.max(bytes / HASH_BYTES), ..self }
+        Unique { most: MIN_KEPT.max(bytes / HASH_BYTES), ..self }
     }
 
     /// Starts with a new value.

@@ -13,7 +13,7 @@ use crate::rdb::walk::{FieldExpiry, ListNode, ModuleItem, ScoreValue, StreamHead
 use crate::wording::wording;
 
 /// Longest string that servers keep within the slot of an array (`AR_SMALLSTR_MAXLEN`).
-const LONGEST_SMALL_TEXT: u64 = 7;
+const MAX_SMALL_TEXT_LEN: u64 = 7;
 
 impl Visit for Verify {
     fn begin(&mut self, value_type: ValueType) {
@@ -225,12 +225,12 @@ impl Visit for Verify {
     }
 
     fn small_text(&mut self, text: RawString<'_>) {
-        if text.len() > LONGEST_SMALL_TEXT && !self.lenient {
+        if text.len() > MAX_SMALL_TEXT_LEN && !self.lenient {
             let error = Error::corrupt(
                 text.offset,
                 wording!(
-                    "{} bytes marked as a small string, which has at most {LONGEST_SMALL_TEXT}",
-                    "{} 字节被标记为短字符串，短字符串最多 {LONGEST_SMALL_TEXT} 字节",
+                    "{} bytes marked as a small string, which has at most {MAX_SMALL_TEXT_LEN}",
+                    "{} 字节被标记为短字符串，短字符串最多 {MAX_SMALL_TEXT_LEN} 字节",
                     text.len()
                 ),
             );

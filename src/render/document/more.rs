@@ -6,10 +6,10 @@ use crate::render::{Lang, human};
 use crate::report::Options;
 
 /// Values of `--top` that are suggested.
-const TOPS: [u64; 9] = [20, 50, 100, 200, 500, 1_000, 2_000, 5_000, MOST];
+const TOPS: [u64; 9] = [20, 50, 100, 200, 500, 1_000, 2_000, 5_000, MAX_ROWS];
 
 /// Most rows that `--top` takes.
-const MOST: u64 = Options::MOST_TOP as u64;
+const MAX_ROWS: u64 = Options::MAX_TOP as u64;
 
 /// Flags that show the rows that a list leaves out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub enum More {
 
 /// Says how many rows no report has room for.
 fn beyond(rows: u64, lang: Lang) -> String {
-    let (rows, most) = (human::count(rows), human::count(MOST));
+    let (rows, most) = (human::count(rows), human::count(MAX_ROWS));
     say!(lang, "{rows} more than the {most} that a report lists", "另有 {rows} 项，报告最多列出 {most} 项")
 }
 
@@ -55,7 +55,7 @@ impl More {
             More::Json => None,
         }
         .or_else(|| match self {
-            More::Top | More::Open if shown as u64 >= MOST => Some(format!("… {}", beyond(hidden, lang))),
+            More::Top | More::Open if shown as u64 >= MAX_ROWS => Some(format!("… {}", beyond(hidden, lang))),
             _ => Some(with(hidden, "--format json")),
         })
     }

@@ -1,6 +1,6 @@
 //! Cells of the page, formatted for the templates.
 
-use super::prose::{HtmlName, LONGEST};
+use super::prose::{HtmlName, MAX_COLUMNS};
 use super::view::permille;
 use crate::render::document::{Cell, Form, Name, Range, Table, TableRow, Tone};
 use crate::render::key_text::fit;
@@ -94,7 +94,7 @@ pub(super) fn cell(table: &Table, row: &TableRow, at: usize, lang: Lang) -> Html
         Cell::Text(text) => HtmlCell::Text(text.clone()),
         // A sentence continues on the next line, so only a name loses its middle.
         Cell::Name(name @ Name::Words(_)) if table.columns[at].prose => {
-            HtmlCell::Text(fit(&name.visible(), LONGEST).into_owned())
+            HtmlCell::Text(fit(&name.visible(), MAX_COLUMNS).into_owned())
         }
         Cell::Name(name) => HtmlCell::Name(HtmlName::of(name), depth),
         Cell::Count(n) => HtmlCell::Number(human::count(*n), *n),

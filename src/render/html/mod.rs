@@ -40,7 +40,7 @@ use prose::Piece;
 use view::{BlockView, SectionView};
 
 /// Size limit of the file, whatever the snapshot: mail servers and wikis reject more.
-const MOST_BYTES: usize = 1_000_000;
+const MAX_BYTES: usize = 1_000_000;
 
 /// Rows of lists and areas of the map.
 #[derive(Debug, Clone, Copy)]
@@ -54,7 +54,7 @@ struct Caps {
 }
 
 /// Rows of a list at most, whatever `--top` says: more do not fit a page of that size in any case.
-const MOST_ROWS: usize = 1_000;
+const MAX_ROWS: usize = 1_000;
 
 /// Caps to try in turn until the page is small enough, after those for the rows of `--top`; the last always suffices.
 const CAPS: [Caps; 3] = [
@@ -123,7 +123,7 @@ impl HtmlRenderer {
             page(&document, caps.map, comparison.rdblens, &self.names)
         };
         // A comparison has as many rows as were asked for.
-        write_small(MOST_ROWS, html, out)
+        write_small(MAX_ROWS, html, out)
     }
 }
 
@@ -137,10 +137,10 @@ impl Caps {
 /// Writes the page with the most rows, up to `rows`, that is small enough.
 fn write_small(rows: usize, html: impl Fn(Caps) -> io::Result<String>, out: &mut dyn Write) -> io::Result<()> {
     let mut page = String::new();
-    let asked = [MOST_ROWS, 250, 100].map(|most| Caps { rows: rows.min(most), ..CAPS[0] });
+    let asked = [MAX_ROWS, 250, 100].map(|most| Caps { rows: rows.min(most), ..CAPS[0] });
     for caps in asked.into_iter().filter(|caps| caps.rows > CAPS[0].rows).chain(CAPS) {
         page = html(caps)?;
-        if page.len() <= MOST_BYTES {
+        if page.len() <= MAX_BYTES {
             break;
         }
     }

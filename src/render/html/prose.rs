@@ -8,7 +8,7 @@ const SHOWN: usize = 56;
 /// Width of a shortened name where the reader asks for the whole.
 const WHOLE: usize = 240;
 /// Width of the words between two names, or of a sentence in a cell.
-pub(super) const LONGEST: usize = 600;
+pub(super) const MAX_COLUMNS: usize = 600;
 
 /// A name as it stands on the page.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,9 +65,9 @@ impl From<&Prose> for HtmlProse {
     fn from(prose: &Prose) -> HtmlProse {
         let fit = |text: &str, width| key_text::fit(text, width).into_owned();
         let pieces = prose.parts().into_iter().map(|part| match part {
-            Part::Text(text) => Piece::Text(fit(text, LONGEST)),
+            Part::Text(text) => Piece::Text(fit(text, MAX_COLUMNS)),
             Part::Name(name) => Piece::Name(fit(name, SHOWN)),
-            Part::Code(code) => Piece::Code(fit(code, LONGEST)),
+            Part::Code(code) => Piece::Code(fit(code, MAX_COLUMNS)),
         });
         HtmlProse(pieces.collect())
     }

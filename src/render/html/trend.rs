@@ -13,9 +13,9 @@ const DAY: i128 = units::DAY as i128;
 /// Thousandths of the width before the first and behind the last time.
 const MARGIN: i128 = 12;
 /// A limit more than this many times as high as all else is not drawn: the rest would be a line at the bottom.
-const HIGHEST_LIMIT: i128 = 5;
+const MAX_LIMIT: i128 = 5;
 /// Charts of fewer days show the time of day.
-const FEWEST_DAYS: i128 = 3;
+const MIN_DAYS: i128 = 3;
 
 /// The chart.
 #[derive(Debug)]
@@ -102,7 +102,7 @@ impl TrendView {
         let sizes = || chart.points.iter().map(|(_, size)| i128::from(size.0));
         let most = sizes().max()?.max(end).max(i128::from(chart.level.0)).max(1);
         let least = sizes().min()?.min(end);
-        let limit = chart.limit.filter(|(limit, _)| i128::from(limit.0) <= HIGHEST_LIMIT.saturating_mul(most));
+        let limit = chart.limit.filter(|(limit, _)| i128::from(limit.0) <= MAX_LIMIT.saturating_mul(most));
         let high = limit.map_or(most, |(limit, _)| most.max(i128::from(limit.0)));
         // Against a limit, heights are shares of it; else small changes should be seen.
         let low = if limit.is_some() { 0 } else { (least - (most - least) / 2).max(0) };
@@ -132,7 +132,7 @@ impl TrendView {
         let present = i128::from(chart.points.last()?.1.0);
         let [from, now, to] = [first, last, horizon].map(|at| human::time(i64::try_from(at).unwrap_or(i64::MAX)));
         // Days alone would be equal within a day.
-        let with_time = horizon - first < FEWEST_DAYS * DAY;
+        let with_time = horizon - first < MIN_DAYS * DAY;
         let labels = [day(&from, "", with_time), day(&now, &from, with_time), day(&to, &now, with_time)];
         let [from, now, to] = labels;
         let at = |at: i128| percent(permille(axes.x(at)));

@@ -10,7 +10,7 @@ use crate::render::document::{Part, Prose};
 use crate::render::key_text::fit;
 
 /// Longest name; a longer one loses its middle, to keep tables readable.
-const LONGEST_NAME: usize = 120;
+const MAX_NAME_LEN: usize = 120;
 
 /// Returns a table of cells that are escaped already.
 pub fn table(heads: Vec<String>, numeric: &[bool], rows: impl Iterator<Item = Vec<String>>) -> String {
@@ -28,7 +28,7 @@ pub fn cell(text: &str) -> String {
 /// Returns a name for a cell of a table; its indentation stays visible.
 pub fn name(name: &str) -> String {
     let (indent, name) = indented(name);
-    format!("{indent}{}", code(&fit(name, LONGEST_NAME)))
+    format!("{indent}{}", code(&fit(name, MAX_NAME_LEN)))
 }
 
 fn indented(text: &str) -> (String, &str) {
@@ -186,7 +186,7 @@ mod tests {
         assert_eq!(name("`<img src=x>`"), "<code>&#96;&#60;img&#32;src&#61;x&#62;&#96;</code>");
         assert_eq!(name("  {int}"), "&emsp;`{int}`");
         assert_eq!(name(""), "");
-        assert!(name(&"键".repeat(5_000)).chars().count() < LONGEST_NAME);
+        assert!(name(&"键".repeat(5_000)).chars().count() < MAX_NAME_LEN);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::{Extent, Lang, Renderer, sections};
 use crate::report::{Options, Report};
 
 /// Lines of a short page: what is pasted into an issue has to be read there.
-const MOST_LINES: usize = 150;
+const MAX_LINES: usize = 150;
 
 /// Writes [`Format::Markdown`](super::Format::Markdown).
 #[derive(Debug, Clone, Copy)]
@@ -27,7 +27,7 @@ impl MarkdownRenderer {
         MarkdownRenderer { rows, lang, extent: Extent::Full }
     }
 
-    /// Sets how much is shown. A short page of lists of the usual length has at most [`MOST_LINES`] lines.
+    /// Sets how much is shown. A short page of lists of the usual length has at most [`MAX_LINES`] lines.
     pub fn showing(self, extent: Extent) -> Self {
         MarkdownRenderer { extent, ..self }
     }
@@ -46,7 +46,7 @@ impl Renderer for MarkdownRenderer {
         let mut text = self.text(&document)?;
         let is_limited = self.extent == Extent::Short && self.rows <= Options::USUAL_ROWS;
         // What matters least comes last, but for the commands at the end.
-        while is_limited && memchr::memchr_iter(b'\n', &text).count() > MOST_LINES && document.sections.len() > 2 {
+        while is_limited && memchr::memchr_iter(b'\n', &text).count() > MAX_LINES && document.sections.len() > 2 {
             document.sections.remove(document.sections.len() - 2);
             text = self.text(&document)?;
         }

@@ -11,7 +11,7 @@ use crate::render::key_text::{fit, text};
 use crate::units::{Bytes, Millis};
 
 /// Longest value of a label; longer ones lose their middle, since some servers reject more than a few hundred bytes.
-const LONGEST_LABEL: usize = 160;
+const MAX_LABEL_LEN: usize = 160;
 
 /// Metrics, collected family by family and then written.
 #[derive(Debug)]
@@ -207,7 +207,7 @@ impl MetricFamily {
 fn label(name: &str, value: &str) -> String {
     let shown = text(value);
     let mut label = format!("{name}=\"");
-    for c in fit(&shown, LONGEST_LABEL).chars() {
+    for c in fit(&shown, MAX_LABEL_LEN).chars() {
         match c {
             '\\' => label.push_str("\\\\"),
             '"' => label.push_str("\\\""),

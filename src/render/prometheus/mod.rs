@@ -1,7 +1,7 @@
 //! Prometheus form of a report: figures to follow over time, for dashboards and alerts, as a file for node_exporter's
 //! textfile collector.
 //!
-//! The number of series is bounded, whatever is in the snapshot: `--top` patterns, budgets and owners, `MOST_DATABASES`
+//! The number of series is bounded, whatever is in the snapshot: `--top` patterns, budgets and owners, `MAX_DATABASES`
 //! databases, and otherwise fixed lists of this program. Names of metrics and labels are stable; new ones may be added.
 
 mod capacity;
@@ -23,7 +23,7 @@ use exposition::{Exposition, SampleValue};
 pub use key_comparison::write_key_comparison;
 
 /// Databases with series of their own; the rest is summed up as `other`.
-const MOST_DATABASES: usize = 64;
+const MAX_DATABASES: usize = 64;
 
 /// Labels of the metrics themselves, which users cannot define.
 const LABELS: [&str; 21] = [
@@ -210,7 +210,7 @@ fn distinct_patterns(report: &Report, to: &mut Exposition) {
 fn databases(report: &Report, to: &mut Exposition) {
     let names: Vec<String> = (0..report.databases.len())
         .zip(&report.databases)
-        .map(|(at, database)| if at < MOST_DATABASES { database.db.to_string() } else { "other".to_owned() })
+        .map(|(at, database)| if at < MAX_DATABASES { database.db.to_string() } else { "other".to_owned() })
         .collect();
     let all = || names.iter().zip(&report.databases);
     let rows = all().map(|(db, row)| (db, row.keys.into()));

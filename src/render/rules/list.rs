@@ -46,7 +46,8 @@ pub fn all(presets: &[Policy], options: TableOptions, out: &mut dyn Write) -> io
             None => Cell::Blank,
         });
     }
-    let list = list.column(Column::text(heads::DEMANDS).shrink(LEAST).spare(1), |line| line.demand.as_str()).build();
+    let list =
+        list.column(Column::text(heads::DEMANDS).shrink(MIN_WIDTH).spare(1), |line| line.demand.as_str()).build();
     table::print(&list, &mut page)?;
     page.gap()?;
     if page.columns_left_out {
@@ -73,7 +74,7 @@ pub fn all(presets: &[Policy], options: TableOptions, out: &mut dyn Write) -> io
 }
 
 /// Least width of the column of demands: a narrower one cannot be read.
-const LEAST: usize = 24;
+const MIN_WIDTH: usize = 24;
 
 /// Line of the table: a rule, or the continuation of its demand.
 struct RuleLine<'r> {
@@ -85,7 +86,7 @@ struct RuleLine<'r> {
 /// Returns the lines of a rule; its demand goes on in the lines below the first, if there is room for it at all.
 fn lines<'r>(meta: &'static RuleMeta, severities: &'r [String; 6], room: usize, lang: Lang) -> Vec<RuleLine<'r>> {
     let demand = demand(meta, &Params::defaults(meta.params), lang);
-    let demands = if room >= LEAST { wrap(&demand, room) } else { vec![demand] };
+    let demands = if room >= MIN_WIDTH { wrap(&demand, room) } else { vec![demand] };
     let mut first = Some((meta.id, Some(severities)));
     let line = |demand| {
         let (id, severities) = first.take().unwrap_or_default();

@@ -13,7 +13,7 @@ use crate::report::{Detail, DetailPart, DetailValue, Finding, FindingPattern, Fi
 use crate::units::Bytes;
 
 /// Findings of one report at most; more than there are rules, each with every severity.
-const MOST: usize = 200;
+const MAX_FINDINGS: usize = 200;
 
 /// Items that are named of a detail's list.
 const ITEMS_OF_A_DETAIL: usize = 6;
@@ -25,7 +25,7 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
         return None;
     }
     let lang = scope.lang;
-    let blocks = list.iter().take(MOST).map(|finding| block(report, finding, scope)).collect();
+    let blocks = list.iter().take(MAX_FINDINGS).map(|finding| block(report, finding, scope)).collect();
     Some(
         Section::new("findings", lang.of("Findings", "违规"))
             .lead(headline(report, lang))

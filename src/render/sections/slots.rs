@@ -13,7 +13,7 @@ use crate::units::Bytes;
 const SLOTS: u32 = slot::SLOTS as u32;
 
 /// Ranges of the strip, whatever a stored report holds.
-const MOST_RANGES: usize = 256;
+const MAX_RANGES: usize = 256;
 
 /// Builds the section: all ranges of slots as a strip, then the heaviest slots.
 pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
@@ -36,7 +36,7 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
         .out_of(slots.used);
     let mut section = Section::new("slots", title).lead(leads::slots(slots, lang));
     // Reports of the first versions have no ranges.
-    let ranges = slots.ranges.get(..MOST_RANGES).unwrap_or(&slots.ranges);
+    let ranges = slots.ranges.get(..MAX_RANGES).unwrap_or(&slots.ranges);
     if ranges.iter().any(|range| range.keys > 0) {
         section = section
             .with(Block::Strip(strip(ranges, scope)))

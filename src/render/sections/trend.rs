@@ -8,12 +8,12 @@ use crate::report::{Report, Trend};
 use crate::units::{Bytes, Millis};
 
 /// Snapshots from which on the trend is more than the growth since the baseline.
-const FEWEST: usize = 3;
+const MIN_SNAPSHOTS: usize = 3;
 
 /// Builds the section: a row for each snapshot. Two of them are left to the growth since the baseline, if there is one.
 pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
     let lang = scope.lang;
-    let fewest = if scope.apart || report.growth.is_none() { 2 } else { FEWEST };
+    let fewest = if scope.apart || report.growth.is_none() { 2 } else { MIN_SNAPSHOTS };
     let (points, trend) = report.trend().filter(|(points, _)| points.len() >= fewest)?;
     let latest = points.get(points.len().saturating_sub(scope.rows)..).unwrap_or_default();
     let mut table = Table::of(lang.of("Snapshots", "快照"), latest, usize::MAX)

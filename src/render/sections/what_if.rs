@@ -13,7 +13,7 @@ use crate::units::Bytes;
 const NUMBERS: [&str; MAX_ALTERNATIVES] = ["1", "2", "3", "4", "5", "6", "7", "8"];
 
 /// Width of the names of settings that are asked for most: `hash-max-listpack-entries=` and its like are not cut.
-const LONGEST_SETTING: usize = 26;
+const MAX_SETTING_COLUMNS: usize = 26;
 
 /// Builds the section: the alternatives in full, then where the difference is.
 pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
@@ -60,11 +60,11 @@ fn alternatives(what_if: &WhatIf, lang: Lang) -> Table {
             None => Cell::Blank,
             Some(_) => NUMBERS.get(*at).copied().into(),
         })
-        .column(Column::text(heads::WHAT_IF).shrink(LONGEST_SETTING).prose(), |(row, _)| match row {
+        .column(Column::text(heads::WHAT_IF).shrink(MAX_SETTING_COLUMNS).prose(), |(row, _)| match row {
             None => lang.pick(heads::NOW).into(),
             Some(row) => Cell::words(&asked(&row.ask, &row.model)),
         })
-        .column(Column::text(heads::MODEL).shrink(LONGEST_SETTING).prose().spare(4), |(row, _)| {
+        .column(Column::text(heads::MODEL).shrink(MAX_SETTING_COLUMNS).prose().spare(4), |(row, _)| {
             Cell::words(row.map_or(&base.model, |row| &row.model))
         })
         .column(Column::number(heads::KEYS_MEMORY), |(row, _)| known(row.map_or(base.memory, |row| row.memory)))

@@ -112,7 +112,7 @@ fn hints(hints: &[Hint], page: &mut TextPage<'_>) -> io::Result<()> {
 /// Returns the lines of a command, as a shell takes it: all but the last end with a backslash. `None` if they are too wide, or more
 /// than a few.
 fn command_lines(command: &str, width: usize) -> Option<Vec<String>> {
-    const MOST: usize = 4;
+    const MAX_LINES: usize = 4;
     const CONTINUED: &str = " \\";
     const INDENT: &str = "   ";
     let mut lines = Vec::new();
@@ -124,7 +124,7 @@ fn command_lines(command: &str, width: usize) -> Option<Vec<String>> {
         (rest, indent) = (&rest[at..], INDENT);
     }
     lines.push(format!("{indent}{rest}"));
-    Some(lines).filter(|lines| lines.len() <= MOST)
+    Some(lines).filter(|lines| lines.len() <= MAX_LINES)
 }
 
 /// Returns the blanks at which a command can be broken: none within quotes, and a flag stays with its value.

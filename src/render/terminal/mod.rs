@@ -18,7 +18,7 @@ use page::TextPage;
 const DEFAULT_WIDTH: u16 = 120;
 
 /// Least width: with less there is no room for figures beside a name.
-const LEAST_WIDTH: u16 = 60;
+const MIN_WIDTH: u16 = 60;
 
 /// Options of the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,7 +62,7 @@ impl TableOptions {
 
     /// Returns the width of the rules between sections.
     fn margin(&self) -> u16 {
-        self.width.unwrap_or(DEFAULT_WIDTH).max(LEAST_WIDTH)
+        self.width.unwrap_or(DEFAULT_WIDTH).max(MIN_WIDTH)
     }
 }
 

@@ -16,7 +16,7 @@ use crate::render::{bar, plain};
 const GAP: usize = 2;
 
 /// Width that a shortened text keeps when nothing else helped.
-const LEAST: usize = 4;
+const MIN_WIDTH: usize = 4;
 
 /// A rule under the headings; space between columns.
 const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─'));
@@ -249,7 +249,7 @@ fn layout(columns: &[Column], natural: &[usize], page: usize) -> Vec<Option<usiz
             .filter(|&at| at == dropped || pair != 0 && columns[at].pair == pair)
             .for_each(|at| kept[at] = false);
     }
-    let floor = (total(&capped(&kept, 0, None)) > page).then_some(LEAST);
+    let floor = (total(&capped(&kept, 0, None)) > page).then_some(MIN_WIDTH);
     while total(&capped(&kept, 0, floor)) > page {
         let Some(last) = (1..columns.len()).rfind(|&at| kept[at]) else { break };
         kept[last] = false;

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::render::key_text;
 
 /// Levels that are indented: deeper ones stand like these, so that a document of brackets does not grow with its depth.
-const MOST_INDENTED: usize = 32;
+const MAX_INDENTED: usize = 32;
 
 /// Layout of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,7 +80,7 @@ fn token_len(text: &str) -> usize {
 fn break_line(layout: Layout, depth: usize, out: &mut dyn Write) -> io::Result<()> {
     match layout {
         Layout::Line => Ok(()),
-        Layout::Indented => write!(out, "\n{:1$}", "", 2 * depth.min(MOST_INDENTED)),
+        Layout::Indented => write!(out, "\n{:1$}", "", 2 * depth.min(MAX_INDENTED)),
     }
 }
 

@@ -12,7 +12,7 @@ pub(super) use crate::rdb::slot_info::SLOTS;
 use crate::report::{Warning, WarningKind};
 
 /// Most nodes that are read: a cluster has at most about a thousand.
-const MOST_NODES: usize = SLOTS as usize;
+const MAX_NODES: usize = SLOTS as usize;
 
 /// Primary nodes of a cluster, in the order of the file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -146,7 +146,7 @@ impl ClusterNodes {
             if !flags.split(',').any(|flag| flag == "master" || flag == "handshake") {
                 continue;
             }
-            if nodes.len() == MOST_NODES {
+            if nodes.len() == MAX_NODES {
                 return Err(wrong("more nodes than a cluster has slots".to_owned()));
             }
             let node = ClusterNode::new(id, address, flags).and_then(|node| node.with_slots(slots, &mut owned));

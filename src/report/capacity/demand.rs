@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{CapacityPlan, Figure};
-use crate::report::diff::trend::{DAY, FARTHEST_DAYS, Trend, rounded};
+use crate::report::diff::trend::{DAY, MAX_DAYS_AHEAD, Trend, rounded};
 use crate::report::{Alternative, NamedReport};
 use crate::units::{Bytes, Millis};
 
@@ -92,7 +92,7 @@ pub(super) fn demand(
     let mut scenarios = vec![scenario(None, model, total)];
     scenarios
         .extend(alternatives(servers, figure).into_iter().map(|(ask, model, sum)| scenario(Some(ask), model, sum)));
-    let nothing_at = end.filter(|day| *day <= FARTHEST_DAYS).and_then(date);
+    let nothing_at = end.filter(|day| *day <= MAX_DAYS_AHEAD).and_then(date);
     Demand { dates: days.iter().map(|day| date(*day)).collect(), nothing_at, scenarios }
 }
 
@@ -135,7 +135,7 @@ fn need(total: Bytes, scale: f64, day: f64, trend: Option<&Trend>, plan: &Capaci
 fn full_day(total: Bytes, scale: f64, nodes: u64, trend: Option<&Trend>, plan: &CapacityPlan) -> Option<f64> {
     let room = plan.usable().0 as f64 * nodes as f64 - total.0 as f64;
     let day = room.max(0.0) / (trend?.per_day as f64 * scale);
-    (day.is_finite() && (0.0..=FARTHEST_DAYS).contains(&day)).then_some(day)
+    (day.is_finite() && (0.0..=MAX_DAYS_AHEAD).contains(&day)).then_some(day)
 }
 
 /// Adds up what each question gives over all servers; questions that not every server was asked are left out.

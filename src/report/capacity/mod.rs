@@ -21,7 +21,7 @@ pub use slots::{HeavySlot, NodeLoad, SlotCommand, SlotEffect, SlotLayout, SlotMo
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::diff::history::{EarlierSnapshot, MOST};
+use super::diff::history::{EarlierSnapshot, MAX_EARLIER};
 use super::diff::nights::{NightPart, NightParts};
 use super::diff::trend::{self, Trend};
 use super::{ColdStep, NamedReport, Report, SnapshotRow, Unknown, Warning, WarningKind};
@@ -279,7 +279,7 @@ fn nights(servers: &[NamedReport], earlier: &[&NamedReport], figure: Figure) -> 
         earlier.iter().filter_map(|named| Some((NightPart::of(named)?, figure.of(&named.report)))).collect();
     if earlier.is_empty() {
         for (server, named) in servers.iter().enumerate() {
-            let known = named.report.history.iter().rev().take(MOST);
+            let known = named.report.history.iter().rev().take(MAX_EARLIER);
             dated.extend(known.map(|night| (NightPart::at(night.taken, server.to_string()), figure.of_earlier(night))));
         }
     }

@@ -15,10 +15,10 @@ use crate::sorting::CompactSort;
 use crate::wording::{Wording, wording};
 
 /// Growth of a pattern below this does not count: small patterns double every day.
-pub const LEAST_PATTERN_GROWTH: u64 = 1 << 20;
+pub const MIN_PATTERN_GROWTH: u64 = 1 << 20;
 
 /// Least time between the snapshots for a rate, in days: an hour says little of a week.
-const LEAST_SPAN: f64 = 0.5;
+const MIN_SPAN: f64 = 0.5;
 
 /// Condition under which the gate fails.
 #[derive(Debug, Clone, PartialEq)]
@@ -302,7 +302,7 @@ fn shares(of: Measure, allowed: f64, days: Option<f64>, comparison: &Comparison,
     let periods = match (days, span) {
         (None, _) => 1.0,
         (Some(_), None) => return Judged::open(GateGap::TimesMissing),
-        (Some(_), Some(span)) if span < LEAST_SPAN => return Judged::open(GateGap::TooClose),
+        (Some(_), Some(span)) if span < MIN_SPAN => return Judged::open(GateGap::TooClose),
         (Some(days), Some(span)) => span / days,
     };
     let grown = |before: u64, after: u64| (after as f64 / before as f64 - 1.0) / periods;
@@ -338,7 +338,7 @@ fn exceeds(share: f64, allowed: f64) -> bool {
 /// out break the limit if they do with the least growth that they can have; otherwise they leave it open if they may break it.
 fn patterns(allowed: f64, reports: [&Report; 2], grown: impl Fn(u64, u64) -> f64) -> Judged {
     let share =
-        |before: u64, after: u64| (after.saturating_sub(before) >= LEAST_PATTERN_GROWTH).then(|| grown(before, after));
+        |before: u64, after: u64| (after.saturating_sub(before) >= MIN_PATTERN_GROWTH).then(|| grown(before, after));
     let breaks = |share: Option<f64>| share.is_some_and(|share| exceeds(share, allowed));
     // The later report may have left out a new pattern.
     let mut is_open = breaks(share(0, Unlisted::of(reports[1]).one));

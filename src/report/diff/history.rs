@@ -15,7 +15,7 @@ use crate::report::{Unknown, Warning, WarningKind};
 use crate::units::{Bytes, Millis};
 
 /// Earlier snapshots that a report keeps, the latest: a year of nights.
-pub(crate) const MOST: usize = 366;
+pub(crate) const MAX_EARLIER: usize = 366;
 
 /// Size of an earlier snapshot.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -203,7 +203,13 @@ fn earlier_sizes_in_all(night: &[&NamedReport]) -> Vec<EarlierSnapshot> {
     let mut known: Vec<(NightPart, &EarlierSnapshot)> = Vec::new();
     for (shard, named) in night.iter().enumerate() {
         known.extend(
-            named.report.history.iter().rev().take(MOST).map(|row| (NightPart::at(row.taken, shard.to_string()), row)),
+            named
+                .report
+                .history
+                .iter()
+                .rev()
+                .take(MAX_EARLIER)
+                .map(|row| (NightPart::at(row.taken, shard.to_string()), row)),
         );
     }
     let (parts, rows): (Vec<NightPart>, Vec<&EarlierSnapshot>) = known.into_iter().unzip();
@@ -218,7 +224,7 @@ fn in_order(mut earlier: Vec<EarlierSnapshot>, taken: Option<Millis>) -> Vec<Ear
     earlier.retain(|row| taken.is_some_and(|taken| row.taken < taken));
     earlier.sort_unstable();
     earlier.dedup_by(|one, other| (one.taken, one.memory, one.total) == (other.taken, other.memory, other.total));
-    let surplus = earlier.len().saturating_sub(MOST);
+    let surplus = earlier.len().saturating_sub(MAX_EARLIER);
     earlier.split_off(surplus)
 }
 

@@ -17,7 +17,7 @@ pub(in crate::report) mod trend;
 
 pub use baseline::{Baseline, BaselineRow, BeforeRow};
 pub use compare::{ComparePlan, Comparer, Comparison, LeftOut, SnapshotRow, compare};
-pub use gate::{Condition, GateGap, GateRow, GateVerdict, LEAST_PATTERN_GROWTH};
+pub use gate::{Condition, GateGap, GateRow, GateVerdict, MIN_PATTERN_GROWTH};
 pub use growth::{Fate, Growth, PatternChange, PatternChanges, PatternCounts, Since, TypeChange};
 pub use history::EarlierSnapshot;
 pub use templates::{TemplateChange, TemplateDifference, TemplateSums};

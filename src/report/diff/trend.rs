@@ -31,7 +31,7 @@ fn student(freedom: usize) -> f64 {
 }
 
 /// Dates further away than this many days are left out.
-pub(in crate::report) const FARTHEST_DAYS: f64 = 36_525.0;
+pub(in crate::report) const MAX_DAYS_AHEAD: f64 = 36_525.0;
 
 /// Line through the memory of several snapshots.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -158,7 +158,8 @@ fn reached(line: &Line, range: Option<[f64; 2]>, last: Millis, limit: Bytes) -> 
     let left = limit.0 as f64 - line.level;
     let date = |slope: f64| {
         let days = left / slope;
-        (left > 0.0 && slope > 0.0 && days <= FARTHEST_DAYS).then(|| Millis(last.0.saturating_add(rounded(days * DAY))))
+        (left > 0.0 && slope > 0.0 && days <= MAX_DAYS_AHEAD)
+            .then(|| Millis(last.0.saturating_add(rounded(days * DAY))))
     };
     Reached {
         maxmemory: limit,

@@ -391,9 +391,10 @@ fn listed(names: &[String]) -> Wording {
 
 /// Lists at most eight names, and the number of the others.
 fn first_of(names: &[String], between: &str) -> String {
-    const MOST: usize = 8;
-    let more = if names.len() > MOST { format!("{between}… (+{})", names.len() - MOST) } else { String::new() };
-    names.iter().take(MOST).cloned().collect::<Vec<_>>().join(between) + &more
+    const MAX_NAMED: usize = 8;
+    let more =
+        if names.len() > MAX_NAMED { format!("{between}… (+{})", names.len() - MAX_NAMED) } else { String::new() };
+    names.iter().take(MAX_NAMED).cloned().collect::<Vec<_>>().join(between) + &more
 }
 
 /// Lists all names, with what is between them in each language.

@@ -16,8 +16,8 @@ use super::random::Random;
 /// Size of the write buffer.
 const BUFFER: usize = 1 << 20;
 /// Shortest and longest time to live in milliseconds. The shortest leaves a server time to load a new dump.
-const SHORTEST_TTL: u64 = 5 * 60 * 1000;
-const LONGEST_TTL: u64 = 30 * 24 * 3600 * 1000;
+const MIN_TTL_LEN: u64 = 5 * 60 * 1000;
+const MAX_TTL_LEN: u64 = 30 * 24 * 3600 * 1000;
 
 /// Totals of a dump.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -105,7 +105,7 @@ impl<W: Write + Seek> Writer<W> {
     /// Returns a random expiry for `percent` of all keys.
     #[inline]
     pub fn expiry(&self, random: &mut Random, percent: u64) -> Option<u64> {
-        random.percent(percent).then(|| self.made_at * 1000 + random.between(SHORTEST_TTL, LONGEST_TTL))
+        random.percent(percent).then(|| self.made_at * 1000 + random.between(MIN_TTL_LEN, MAX_TTL_LEN))
     }
 
     /// Writes raw bytes.

@@ -1,6 +1,6 @@
 use super::*;
 use crate::aggregate::patterns::tests::record;
-use crate::pattern::kept_name::LONGEST_EXAMPLE;
+use crate::pattern::kept_name::MAX_EXAMPLE_LEN;
 
 #[test]
 fn facts_stay_small() {
@@ -14,11 +14,11 @@ fn kinds_are_numbered_as_listed() {
 
 #[test]
 fn long_names_are_examples_only_in_part() {
-    let key = format!("{}ä{}", "x".repeat(LONGEST_EXAMPLE - 1), "y".repeat(5000));
+    let key = format!("{}ä{}", "x".repeat(MAX_EXAMPLE_LEN - 1), "y".repeat(5000));
     let mut facts = PatternFacts::default();
     facts.observe(&record(0, key.as_bytes(), 7, None), &Judged::default());
     let shown = facts.heaviest().unwrap();
-    assert_eq!(shown.key.as_text(), Some("x".repeat(LONGEST_EXAMPLE - 1).as_str()));
+    assert_eq!(shown.key.as_text(), Some("x".repeat(MAX_EXAMPLE_LEN - 1).as_str()));
     assert_eq!(shown.key.whole_bytes(), Some(key.len() as u64));
 }
 

@@ -4,8 +4,8 @@ use super::words::{BUSY, HELD, NO, SHUT, YES};
 use crate::policy::content::is_one_of;
 
 /// Longest value, and longest beginning of a name, in bytes, that are compared word by word.
-const LONGEST: usize = 128;
-const LONGEST_NAME: usize = 1024;
+const MAX_LEN: usize = 128;
+const MAX_NAME_LEN: usize = 1024;
 
 /// Digits and letters of an id that no value has by chance.
 const SURE_ID: usize = 5;
@@ -27,10 +27,10 @@ pub fn is_constant(value: &[u8], name: &[u8]) -> bool {
 /// Returns whether all words of a value are words of the name, or say only that it is a lock. Beside an id that is long enough, other words
 /// without digits do not matter either.
 fn is_made_of_name(value: &[u8], name: &[u8]) -> bool {
-    if value.len() > LONGEST {
+    if value.len() > MAX_LEN {
         return false;
     }
-    let name = name.get(..LONGEST_NAME).unwrap_or(name);
+    let name = name.get(..MAX_NAME_LEN).unwrap_or(name);
     let (mut has_id, mut is_of_name, mut has_others) = (false, false, false);
     for word in words(value) {
         let has_digit = word.iter().any(u8::is_ascii_digit);

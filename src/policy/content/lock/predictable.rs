@@ -14,7 +14,7 @@ use crate::record::Record;
 use crate::units::Millis;
 
 /// Longest such value, in bytes.
-const LONGEST: usize = 64;
+const MAX_LEN: usize = 64;
 /// Most digits of a number beside a time, such as a counter of threads.
 const SHORT_NUMBER: usize = 2;
 
@@ -96,7 +96,7 @@ const ADDITIONS: [&[u8]; 11] =
 /// by whom, so it is none there.
 pub fn is_predictable(value: &[u8], lock: &Record<'_>) -> bool {
     let is_made_of = || is_date(value) || is_clock(value) || has_time(value, lock.expires_at) || is_address(value);
-    value.len() <= LONGEST && (is_thread(value) || is_placeholder(value) || is_made_of() && !names_state(lock.key))
+    value.len() <= MAX_LEN && (is_thread(value) || is_placeholder(value) || is_made_of() && !names_state(lock.key))
 }
 
 /// Returns whether a value is a time, perhaps with a short number before or behind it.

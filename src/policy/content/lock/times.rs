@@ -10,8 +10,8 @@ const STAMP_MILLIS_DIGITS: usize = 17;
 /// Milliseconds between the time in a lock and its expiry, at most.
 const TWO_DAYS: u64 = 2 * 24 * 60 * 60 * 1000;
 /// Most pieces of a written date, and most digits of one of them, a fraction of a second.
-const MOST_PIECES: usize = 16;
-const MOST_DIGITS: usize = 9;
+const MAX_PIECES: usize = 16;
+const MAX_DIGITS: usize = 9;
 
 /// Names of months, of which the first three letters may stand for the whole.
 const MONTHS: [&str; 12] = [
@@ -116,7 +116,7 @@ pub fn is_clock(value: &[u8]) -> bool {
     };
     let is_fraction = match rest {
         [] => true,
-        [b'.' | b',', digits @ ..] => is_number(digits) && digits.len() <= MOST_DIGITS,
+        [b'.' | b',', digits @ ..] => is_number(digits) && digits.len() <= MAX_DIGITS,
         _ => false,
     };
     is_below(*h1, *h2, 24) && is_below(*m1, *m2, 60) && is_below(*s1, *s2, 60) && is_fraction
@@ -186,14 +186,14 @@ fn pieces(value: &[u8]) -> Option<Vec<Piece<'_>>> {
     let mut pieces = Vec::new();
     for run in value.chunk_by(|one, other| class(one) == class(other)) {
         pieces.push(match class(run.first()?) {
-            0 if run.len() <= MOST_DIGITS => Piece::Number(run),
+            0 if run.len() <= MAX_DIGITS => Piece::Number(run),
             1 if is_month(run) => Piece::Month,
             1 if is_one_of(run, &WORDS) => Piece::Word,
             2 if CHINESE.iter().any(|sign| sign.as_bytes() == run) => Piece::Word,
             3 if run.iter().all(|byte| b" ,:/-.+".contains(byte)) && run.len() <= 2 => continue,
             _ => return None,
         });
-        if pieces.len() > MOST_PIECES {
+        if pieces.len() > MAX_PIECES {
             return None;
         }
     }

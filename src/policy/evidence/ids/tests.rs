@@ -74,11 +74,11 @@ fn shared_ids_are_counted_where_both_samples_are_complete() {
         assert_eq!(shared, together);
         (compared, shared)
     };
-    let few = sample(MOST_IDS, 0..50);
-    assert_eq!(shared(&few, sample(MOST_IDS, 25..60)), (50, 25));
-    assert_eq!(shared(&few, sample(MOST_IDS, 100..150)).1, 0);
-    assert_eq!(shared(&sample(MOST_IDS, 0..10_000), sample(MOST_IDS, 0..10_000)), (MOST_IDS, MOST_IDS));
-    let (compared, half) = shared(&sample(MOST_IDS, 0..10_000), sample(MOST_IDS, 5_000..15_000));
+    let few = sample(MAX_IDS, 0..50);
+    assert_eq!(shared(&few, sample(MAX_IDS, 25..60)), (50, 25));
+    assert_eq!(shared(&few, sample(MAX_IDS, 100..150)).1, 0);
+    assert_eq!(shared(&sample(MAX_IDS, 0..10_000), sample(MAX_IDS, 0..10_000)), (MAX_IDS, MAX_IDS));
+    let (compared, half) = shared(&sample(MAX_IDS, 0..10_000), sample(MAX_IDS, 5_000..15_000));
     assert!(compared >= 48 && (compared / 4..compared * 3 / 4).contains(&half), "{half} of {compared}");
 }
 
@@ -128,9 +128,9 @@ proptest! {
         let (left, right) = ids.split_at(cut.min(ids.len()));
         for (one, other) in [(left, right), (right, left)] {
             let mut merged = sample(most, one.iter().copied());
-            merged.merge(sample(MOST_IDS, other.iter().copied()));
+            merged.merge(sample(MAX_IDS, other.iter().copied()));
             prop_assert_eq!(entries(&merged), entries(&whole));
-            let mut later = sample(MOST_IDS, one.iter().chain(other).copied());
+            let mut later = sample(MAX_IDS, one.iter().chain(other).copied());
             later.keep(most);
             prop_assert_eq!(entries(&later), entries(&whole));
         }

@@ -194,7 +194,7 @@ proptest! {
             merged.merge(sample(other, most));
             prop_assert_eq!(shown(&merged), whole.clone());
         }
-        let mut later = sample(left, MOST_TOKENS);
+        let mut later = sample(left, MAX_TOKENS);
         later.merge(sample(right, most));
         prop_assert_eq!(shown(&later), whole);
     }

@@ -119,8 +119,8 @@ pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(params: &Params) -> Result<BuiltRule, String> {
     let level = params.number("level");
-    if !(1..=MOST_LEVELS).contains(&level) {
-        return Err(format!("\"level\" must be 1 to {MOST_LEVELS}"));
+    if !(1..=MAX_LEVELS).contains(&level) {
+        return Err(format!("\"level\" must be 1 to {MAX_LEVELS}"));
     }
     Ok(BuiltRule::Snapshot(Box::new(MixedRule {
         segments: params.number("segments"),
@@ -173,9 +173,9 @@ pub fn is_usual_prefix(segment: &str) -> bool {
 }
 
 /// Largest level of a business.
-const MOST_LEVELS: u64 = 3;
+const MAX_LEVELS: u64 = 3;
 
-/// Levels of first segments that are needed: [`MOST_LEVELS`], and a prefix and an environment before them.
+/// Levels of first segments that are needed: [`MAX_LEVELS`], and a prefix and an environment before them.
 pub const SEGMENT_LEVELS: usize = 5;
 
 /// Limits the number of businesses.

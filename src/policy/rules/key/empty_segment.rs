@@ -63,7 +63,7 @@ static META: RuleMeta = RuleMeta {
 };
 
 /// Most groups of an address with a gap.
-const MOST_GROUPS: usize = 7;
+const MAX_GROUPS: usize = 7;
 /// Least characters of a group that is hardly an id: `db8`.
 const LONG_GROUP: usize = 3;
 /// Groups of four digits that are hardly ids in a row.
@@ -200,13 +200,13 @@ fn begins_with_gap(before: &[u8], behind: &[u8]) -> bool {
 fn ends_or_has_gap(before: &[u8], behind: &[u8]) -> bool {
     let is_group = |part: &&[u8]| (1..=4).contains(&part.len()) && part.iter().all(u8::is_ascii_hexdigit);
     // At most seven groups, nearest to the gap first.
-    let near: Vec<&[u8]> = before.rsplit(|byte| *byte == b':').take(MOST_GROUPS).take_while(is_group).collect();
+    let near: Vec<&[u8]> = before.rsplit(|byte| *byte == b':').take(MAX_GROUPS).take_while(is_group).collect();
     let Some(first) = near.iter().rposition(|part| begins_address(part)) else { return false };
     let left: Vec<&[u8]> = near.into_iter().take(first + 1).rev().collect();
-    let right: Vec<&[u8]> = behind.split(|byte| *byte == b':').take(MOST_GROUPS + 1).take_while(is_group).collect();
+    let right: Vec<&[u8]> = behind.split(|byte| *byte == b':').take(MAX_GROUPS + 1).take_while(is_group).collect();
     let groups = left.len() + right.len();
     let [first, rest @ ..] = &left[..] else { return false };
-    if !(2..=MOST_GROUPS).contains(&groups) {
+    if !(2..=MAX_GROUPS).contains(&groups) {
         return false;
     }
     let has_letter = |group: &&[u8]| group.iter().any(u8::is_ascii_alphabetic);

@@ -47,10 +47,10 @@ static META: RuleMeta = RuleMeta {
 const UUID: usize = 36;
 
 /// Length of the shortest number in hexadecimal that is an id.
-const SHORTEST_HEX: usize = 24;
+const MIN_HEX_LEN: usize = 24;
 
 /// Length of the shortest id that may begin with a letter, a token.
-const SHORTEST_ID: usize = 16;
+const MIN_ID_LEN: usize = 16;
 
 /// Length of the address of a network card: six numbers of two digits.
 const HARDWARE_ADDRESS: usize = 17;
@@ -113,7 +113,7 @@ fn is_id(segment: &[u8]) -> bool {
         ULID => segment[0].is_ascii_digit() && segment.iter().all(is_of_ulid),
         _ => false,
     };
-    has_form || segment.len() >= SHORTEST_HEX && is_hex(segment) || is_shown_as_id(segment)
+    has_form || segment.len() >= MIN_HEX_LEN && is_hex(segment) || is_shown_as_id(segment)
 }
 
 fn is_of_ulid(byte: &u8) -> bool {
@@ -135,7 +135,7 @@ fn is_shown_as_id(segment: &[u8]) -> bool {
 
 /// Returns whether a name that begins with a letter may begin with an id, perhaps in a hash tag: its first segment is long.
 pub fn may_begin_with_id(name: &[u8], separators: &Separators) -> bool {
-    name.get(..SHORTEST_ID).is_some_and(|beginning| !beginning.iter().any(|byte| separators.contains(*byte)))
+    name.get(..MIN_ID_LEN).is_some_and(|beginning| !beginning.iter().any(|byte| separators.contains(*byte)))
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use crate::policy::rule::{
 };
 use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
 use crate::record::Kind;
-use crate::report::{Details, LEAST_PATTERN_GROWTH, Weight};
+use crate::report::{Details, MIN_PATTERN_GROWTH, Weight};
 
 const BEFORE: SampleFacts =
     SampleFacts { before: &[SampleKey::of("cart:{i}", Kind::Hash, 50, 1 << 20).times(10, 0)], ..SampleFacts::NONE };
@@ -120,7 +120,7 @@ impl GrowthRule {
     /// Returns the growth that is ignored, given all earlier memory.
     fn ignored(&self, memory: u64) -> u64 {
         let share = u128::from(memory) * u128::from(self.share) / 1000;
-        u64::try_from(share).unwrap_or(u64::MAX).max(LEAST_PATTERN_GROWTH).min(self.least)
+        u64::try_from(share).unwrap_or(u64::MAX).max(MIN_PATTERN_GROWTH).min(self.least)
     }
 
     fn grown(

@@ -43,10 +43,10 @@ use crate::rdb::peek::{PeekBuffers, ValuePart};
 use crate::record::Kind;
 
 /// Longest marker of a policy, in bytes.
-const LONGEST: usize = 63;
+const MAX_MARKER_LEN: usize = 63;
 
 /// Longest marker that Java may serialize as a string; the longer ones are objects.
-const LONGEST_WORD: usize = 16;
+const MAX_WORD_LEN: usize = 16;
 
 /// Length of a UUID as text.
 const UUID: usize = 36;
@@ -74,7 +74,7 @@ const JAVA_COLLECTIONS: [(&[u8], usize); 11] = [
 ];
 
 /// Longest of them.
-const LONGEST_COLLECTION: usize = 135;
+const MAX_COLLECTION_LEN: usize = 135;
 
 /// List of no elements as Java serializes it.
 #[cfg(test)]
@@ -96,7 +96,7 @@ const BINARY_COLLECTIONS: [(&[u8], Marker); 4] = [
 ];
 
 /// Longest marker that is looked for in other forms: pickled, packed, or before a newline.
-const LONGEST_WRAPPED: usize = 4;
+const MAX_WRAPPED_LEN: usize = 4;
 
 /// Bytes before a string of igbinary.
 const IGBINARY_HEAD: usize = 6;
@@ -105,7 +105,7 @@ const IGBINARY_HEAD: usize = 6;
 const PICKLE_HEADS: [usize; 6] = [5, 6, 8, 10, 14, 15];
 
 /// Length of the shortest plural; shorter words with an s at the end are mostly abbreviations.
-const SHORTEST_PLURAL: usize = 4;
+const MIN_PLURAL_LEN: usize = 4;
 
 /// Lengths and first bytes of what [`is_pickled`] accepts.
 const PICKLED: (RangeInclusive<usize>, &[u8]) = (4..=6, b"\x80](}");
@@ -209,18 +209,18 @@ pub static RULE: Rule = Rule { meta: &META, build };
 
 fn build(params: &Params) -> Result<BuiltRule, String> {
     let markers: Vec<Box<[u8]>> = params.words("markers").iter().map(|word| word.as_bytes().into()).collect();
-    if markers.is_empty() || markers.iter().any(|marker| marker.len() > LONGEST) {
-        return Err(format!("\"markers\" must hold one or more values of at most {LONGEST} bytes"));
+    if markers.is_empty() || markers.iter().any(|marker| marker.len() > MAX_MARKER_LEN) {
+        return Err(format!("\"markers\" must hold one or more values of at most {MAX_MARKER_LEN} bytes"));
     }
     let mut doubtful = DoubtfulTexts::default();
     let words = || markers.iter().map(AsRef::as_ref);
     for marker in words().chain(BINARY_NULLS).chain(BINARY_COLLECTIONS.map(|(value, _)| value)) {
         doubtful.add(marker.len(), marker.get(..1).unwrap_or_default());
-        if marker.len() <= LONGEST_WORD {
+        if marker.len() <= MAX_WORD_LEN {
             doubtful.add(marker.len() + JAVA_HEAD, &JAVA_NULL[..1]);
         }
     }
-    for marker in words().filter(|marker| marker.len() <= LONGEST_WRAPPED) {
+    for marker in words().filter(|marker| marker.len() <= MAX_WRAPPED_LEN) {
         if let Some(start) = marker.get(..1) {
             doubtful.add(marker.len() + 1, start);
         }
@@ -347,12 +347,12 @@ impl NullMarker {
 
     /// Returns what the value of a key marks, if it is a marker.
     fn marker(&self, key: &KeyView<'_>) -> Option<Marker> {
-        self.marker_of(&key.record.raw.and_then(|raw| raw.short_string(LONGEST_COLLECTION))?)
+        self.marker_of(&key.record.raw.and_then(|raw| raw.short_string(MAX_COLLECTION_LEN))?)
     }
 
     /// Returns whether the only element of a collection stands for none.
     fn is_placeholder(&self, element: &[u8]) -> bool {
-        let marker = (element.len() <= LONGEST_COLLECTION).then(|| self.marker_of(element)).flatten();
+        let marker = (element.len() <= MAX_COLLECTION_LEN).then(|| self.marker_of(element)).flatten();
         let is_null = matches!(marker, Some(Marker::Null | Marker::Text | Marker::Word));
         let start = element.iter().take_while(|byte| **byte == b'_').count();
         let end = element.iter().rposition(|byte| *byte != b'_').map_or(start, |last| last + 1);
@@ -379,7 +379,7 @@ impl NullMarker {
             });
         }
         let text = java_string(value).map_or_else(|| unboxed(value), Cow::Borrowed);
-        let line = text.strip_suffix(b"\n").filter(|line| (1..=LONGEST_WRAPPED).contains(&line.len()));
+        let line = text.strip_suffix(b"\n").filter(|line| (1..=MAX_WRAPPED_LEN).contains(&line.len()));
         let is_text = |text: &[u8]| self.markers.iter().any(|marker| **marker == *text);
         let found = [Some(&*text), line].into_iter().flatten().find(|text| is_text(text));
         let word = || is_missing(&text).then_some(Marker::Word);
@@ -446,7 +446,7 @@ fn begins_or_ends_with_one(segment: &[u8], words: &[&str]) -> bool {
 fn is_plural(segment: &[u8]) -> bool {
     let Some(word) = words_of(segment).next_back() else { return false };
     let is_singular = [&b"ss"[..], b"us", b"is"].iter().any(|end| word.ends_with(end)) || is_among(word, &NO_PLURALS);
-    word.len() >= SHORTEST_PLURAL && word.ends_with(b"s") && !is_singular
+    word.len() >= MIN_PLURAL_LEN && word.ends_with(b"s") && !is_singular
 }
 
 /// Returns whether a value is a collection of Java without elements, of which there is one form of each length.

@@ -191,7 +191,7 @@ const START: DetailField = DetailField::new("start", "start", "起始时间");
 const IN_WINDOW: DetailField = DetailField::new("in_window", "in window", "该窗口内过期数");
 const ABOUT_IN_WINDOW: DetailField = DetailField::new("in_window", "in window, estimated", "该窗口内过期数（估算）");
 /// Maximum number of patterns that a finding about the instance names.
-const MOST_PATTERNS: usize = 20;
+const MAX_PATTERNS: usize = 20;
 
 const PATTERNS: DetailField = DetailField::new("patterns", "patterns", "模式");
 const ABOUT_PATTERNS: DetailField = DetailField::new("patterns", "patterns, numbers estimated", "模式（数量为估算）");
@@ -337,7 +337,7 @@ impl StormRule {
         concerned.compact_sort_by(|(one, _), (other, _)| {
             (Reverse(one.keys), &one.name).cmp(&(Reverse(other.keys), &other.name))
         });
-        concerned.truncate(MOST_PATTERNS);
+        concerned.truncate(MAX_PATTERNS);
         let mut details = storm.details(is_sampled, all.keys);
         if is_sampled {
             details.extend([SAMPLED.with(DetailValue::Count(kept))]);

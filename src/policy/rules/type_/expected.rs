@@ -50,7 +50,7 @@ fn build(_: &Params) -> Result<BuiltRule, String> {
 }
 
 /// Longest number that is recognised, in bytes.
-const LONGEST_NUMBER: usize = 24;
+const MAX_NUMBER_LEN: usize = 24;
 
 /// Demands the types that the policy expects.
 #[derive(Debug, Clone, Copy)]
@@ -77,7 +77,7 @@ impl KeyRule for ExpectedType {
 /// Returns whether a key is a string that holds a number.
 fn is_number(key: &KeyView<'_>) -> bool {
     let text =
-        key.record.raw.filter(|_| key.record.kind == Kind::String).and_then(|raw| raw.short_string(LONGEST_NUMBER));
+        key.record.raw.filter(|_| key.record.kind == Kind::String).and_then(|raw| raw.short_string(MAX_NUMBER_LEN));
     text.is_some_and(|text| {
         let digits = text.strip_prefix(b"-").unwrap_or(&text);
         let mut parts = digits.splitn(2, |byte| *byte == b'.');

@@ -12,7 +12,7 @@ use crate::policy::sample::{RuleSample, SampleKey};
 use crate::record::Kind;
 
 /// Longest text of an object of no members that is recognised, in bytes.
-const LONGEST_EMPTY: usize = 256;
+const MAX_EMPTY_LEN: usize = 256;
 
 /// Description of the rule.
 static META: RuleMeta = RuleMeta {
@@ -86,7 +86,7 @@ impl KeyRule for JsonString {
 
 /// Returns whether the value is an object with no member but the name of its class, such as Spring's marker for null.
 fn is_empty_object(key: &KeyView<'_>) -> bool {
-    let value = key.record.raw.and_then(|raw| raw.short_string(LONGEST_EMPTY));
+    let value = key.record.raw.and_then(|raw| raw.short_string(MAX_EMPTY_LEN));
     value.is_some_and(|value| {
         let member = value.strip_prefix(b"{\"").and_then(|rest| rest.strip_suffix(b"\"}"));
         let class = member.and_then(|text| text.strip_prefix(b"@class\":\"").or(text.strip_prefix(b"@type\":\"")));

@@ -55,12 +55,12 @@ static META: RuleMeta = RuleMeta {
 pub static RULE: Rule = Rule { meta: &META, build };
 
 /// Highest allowed factor: collections further above the limit are not near it.
-const LARGEST_FACTOR: u64 = 16;
+const MAX_FACTOR: u64 = 16;
 
 fn build(params: &Params) -> Result<BuiltRule, String> {
     match params.number("factor") {
-        factor @ 2..=LARGEST_FACTOR => Ok(BuiltRule::Key(Box::new(NearCompactLimit { factor }))),
-        factor => Err(format!("\"factor\" must be from 2 to {LARGEST_FACTOR}, not {factor}")),
+        factor @ 2..=MAX_FACTOR => Ok(BuiltRule::Key(Box::new(NearCompactLimit { factor }))),
+        factor => Err(format!("\"factor\" must be from 2 to {MAX_FACTOR}, not {factor}")),
     }
 }
 

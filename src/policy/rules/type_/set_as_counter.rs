@@ -87,7 +87,7 @@ static META: RuleMeta = RuleMeta {
 pub static RULE: Rule = Rule { meta: &META, build };
 
 /// Memory of the largest HyperLogLog: 12 304 bytes of text, for which jemalloc allocates 14 336, and its key.
-const LARGEST_HYPERLOGLOG: u64 = 14_336 + 64;
+const MAX_HYPERLOGLOG: u64 = 14_336 + 64;
 
 fn build(params: &Params) -> Result<BuiltRule, String> {
     let words = params.pieces("words")?.to_vec();
@@ -133,7 +133,7 @@ impl KeyRule for SetAsCounter {
     }
 
     fn saving(&self, key: &KeyView<'_>) -> Bytes {
-        Bytes(key.record.memory.0.saturating_sub(LARGEST_HYPERLOGLOG))
+        Bytes(key.record.memory.0.saturating_sub(MAX_HYPERLOGLOG))
     }
 
     fn needs(&self, known: &Known<'_>) -> Option<Need> {

@@ -204,7 +204,7 @@ const ATTRIBUTES: [&str; 94] = [
 ];
 
 /// Maximum number of names and examples in a finding; a prefix may have thousands of names.
-const MOST_NAMES: usize = 20;
+const MAX_NAMES: usize = 20;
 const EXAMPLES: usize = 3;
 
 fn build(params: &Params) -> Result<BuiltRule, String> {
@@ -258,7 +258,7 @@ impl SplitObject {
         // The nodes are sorted by name, and a stable sort keeps that order for equal weights.
         examples.compact_sort_by_key(|example| std::cmp::Reverse(example.memory));
         examples.truncate(EXAMPLES);
-        let names = leaves.iter().take(MOST_NAMES).map(|leaf| leaf.name.to_owned()).collect();
+        let names = leaves.iter().take(MAX_NAMES).map(|leaf| leaf.name.to_owned()).collect();
         let mut details = Details::from([IDS.with(DetailValue::Count(ids)), LEAVES.with(DetailValue::Texts(names))]);
         details.extend(object.sampled.map(|sampled| SAMPLED.with(DetailValue::Count(sampled))));
         Breach {

@@ -1,8 +1,8 @@
 //! Values that are hashed or encrypted, by their form or by what they say of themselves.
 
 /// Length of the shortest digest or block of ciphertext, in hexadecimal and in base64.
-const SHORTEST_HEX: usize = 32;
-const SHORTEST_BASE64: usize = 24;
+const MIN_HEX_LEN: usize = 32;
+const MIN_BASE64_LEN: usize = 24;
 
 /// Returns whether a value is a digest or ciphertext by its form: a number of hexadecimal or base64 digits.
 pub(super) fn is_digest(value: &[u8]) -> bool {
@@ -11,7 +11,7 @@ pub(super) fn is_digest(value: &[u8]) -> bool {
     let hex = value.split(|byte| matches!(byte, b':' | b'$')).any(is_hex_digest)
         || value
             .split(|byte| !byte.is_ascii_alphanumeric())
-            .any(|part| part.len() >= SHORTEST_HEX && is_hex_digest(part));
+            .any(|part| part.len() >= MIN_HEX_LEN && is_hex_digest(part));
     hex || is_base64(value)
 }
 
@@ -118,7 +118,7 @@ fn is_crypt(value: &[u8]) -> bool {
     let is_of_hash = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'/');
     match (parts.next(), parts.next(), parts.next()) {
         (_, _, Some(_)) => true,
-        (Some([_]), Some(hash), None) => hash.len() >= SHORTEST_HEX - 1 && hash.iter().all(is_of_hash),
+        (Some([_]), Some(hash), None) => hash.len() >= MIN_HEX_LEN - 1 && hash.iter().all(is_of_hash),
         _ => false,
     }
 }
@@ -151,8 +151,8 @@ pub(in crate::policy::sensitive) fn without_scheme(value: &[u8]) -> &[u8] {
 /// digits mixed: a password of this form would be random, too.
 fn is_hex_digest(text: &[u8]) -> bool {
     let has = |is: fn(&u8) -> bool| text.iter().any(is);
-    let is_half = text.len() == SHORTEST_HEX / 2 && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic);
-    let is_whole = text.len() >= SHORTEST_HEX && text.len().is_multiple_of(2);
+    let is_half = text.len() == MIN_HEX_LEN / 2 && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic);
+    let is_whole = text.len() >= MIN_HEX_LEN && text.len().is_multiple_of(2);
     (is_half || is_whole) && text.iter().all(u8::is_ascii_hexdigit)
 }
 
@@ -160,7 +160,7 @@ fn is_hex_digest(text: &[u8]) -> bool {
 /// mixed, as in all that is random and this long.
 fn is_base64(text: &[u8]) -> bool {
     let has = |is: fn(&u8) -> bool| text.iter().any(is);
-    text.len() >= SHORTEST_BASE64
+    text.len() >= MIN_BASE64_LEN
         && base64_bytes(text).is_some()
         && has(u8::is_ascii_lowercase)
         && has(u8::is_ascii_uppercase)

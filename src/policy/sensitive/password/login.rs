@@ -8,9 +8,9 @@ use crate::policy::content::is_one_of;
 /// Lengths of such a password.
 const LENGTH: std::ops::RangeInclusive<usize> = 6..=64;
 /// Most bytes of an object before the field and behind its value that are searched for other members.
-const FARTHEST: usize = 512;
+const MAX_DISTANCE: usize = 512;
 /// Longest name of a member that is considered.
-const LONGEST_NAME: usize = 48;
+const MAX_NAME_LEN: usize = 48;
 
 /// Ends of the names of users and of servers.
 const USERS: [&[u8]; 5] = [b"user", b"username", b"usr", b"login", b"account"];
@@ -66,7 +66,7 @@ pub(in crate::policy::sensitive) struct LoginNames {
 impl LoginNames {
     /// Adds the name of a member or field.
     pub fn add(&mut self, name: &[u8]) {
-        if name.len() > LONGEST_NAME {
+        if name.len() > MAX_NAME_LEN {
             return;
         }
         let last = name.rsplit(|byte| matches!(byte, b'_' | b'-' | b'.')).next().unwrap_or_default();
@@ -102,9 +102,9 @@ pub(super) fn beside_login<'w>(
     let secret = text.get(value.clone())?;
     let word = pass(field, secret, words)?;
     let is_brace = |byte: &u8| matches!(byte, b'{' | b'}');
-    let before = text.get(open.saturating_sub(FARTHEST)..open)?;
+    let before = text.get(open.saturating_sub(MAX_DISTANCE)..open)?;
     let before = before.iter().rposition(is_brace).map_or(before, |brace| &before[brace + 1..]);
-    let behind = text.get(value.end..text.len().min(value.end + FARTHEST))?;
+    let behind = text.get(value.end..text.len().min(value.end + MAX_DISTANCE))?;
     let behind = behind.iter().position(is_brace).map_or(behind, |brace| &behind[..brace]);
     let mut names = LoginNames::default();
     [before, behind].into_iter().for_each(|part| add_members(part, &mut names));

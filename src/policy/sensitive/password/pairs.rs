@@ -22,8 +22,8 @@ const SETTINGS: [&[u8]; 10] =
     [b"config", b"conf", b"setting", b"param", b"parameter", b"prop", b"property", b"option", b"sys", b"env"];
 
 /// Longest name of a setting, and most bytes between it and the value.
-const LONGEST: usize = 128;
-const FARTHEST: usize = 512;
+const MAX_NAME_LEN: usize = 128;
+const MAX_DISTANCE: usize = 512;
 
 /// Finder of such settings in the members of a text, which are shown to it in order.
 #[derive(Debug, Default)]
@@ -55,7 +55,7 @@ impl<'t, 'w> SettingPairs<'t, 'w> {
     ) -> Option<&'w str> {
         let value = text.get(range.clone())?;
         let (beginning, last) = divided(member);
-        if is_one_of(last, &NAMES) && value.len() <= LONGEST {
+        if is_one_of(last, &NAMES) && value.len() <= MAX_NAME_LEN {
             if let Some(password) = named::find(value, words, &Separators::default()) {
                 self.named = Some(NamedSetting { password, beginning, escape, end: range.end });
             }
@@ -65,7 +65,7 @@ impl<'t, 'w> SettingPairs<'t, 'w> {
             return None;
         }
         let name = self.named.take()?;
-        let between = text.get(name.end..range.start).filter(|between| between.len() <= FARTHEST)?;
+        let between = text.get(name.end..range.start).filter(|between| between.len() <= MAX_DISTANCE)?;
         let is_object = !between.iter().any(|byte| matches!(byte, b'{' | b'}'));
         let is_pair = name.escape == escape && name.beginning.eq_ignore_ascii_case(beginning) && is_object;
         (is_pair && name.is_told_by(value)).then_some(name.password.word)

@@ -13,7 +13,7 @@ use crate::rdb::template::Templates;
 use crate::rdb::value_type::ValueType;
 
 /// Number of lost templates whose number of fields cannot be found after which no other is looked for.
-const MOST_UNKNOWN_TEMPLATES: u32 = 64;
+const MAX_UNKNOWN_TEMPLATES: u32 = 64;
 
 /// State behind a gap, before the first key that looks like the others.
 #[derive(Debug)]
@@ -193,7 +193,7 @@ impl Walk<'_> {
     /// Returns whether a lost template could be given the number of values that such a hash has.
     fn has_stand_in(&mut self, id: u64, values: usize) -> bool {
         let Some(templates) = &mut self.templates else { return false };
-        let found = self.unknown_templates < MOST_UNKNOWN_TEMPLATES
+        let found = self.unknown_templates < MAX_UNKNOWN_TEMPLATES
             && stand_in(self.bytes, values, id, templates, &mut self.resync, &self.profile);
         self.unknown_templates += u32::from(!found);
         found

@@ -56,11 +56,11 @@ const fn tag_name(tag: u64) -> Text {
     }
 }
 
-/// Items that a module reads one after another, until the next decision about what follows; at most [`LONGEST_PART`].
+/// Items that a module reads one after another, until the next decision about what follows; at most [`MAX_PART_LEN`].
 type Part = &'static [ItemKind];
 
 /// Items of the longest part.
-const LONGEST_PART: usize = 11;
+const MAX_PART_LEN: usize = 11;
 
 /// The end of a value.
 const END: Part = &[];
@@ -100,8 +100,8 @@ trait Grammar {
 struct Items {
     len: usize,
     /// Integers, the bits of doubles, the lengths of strings.
-    values: [u64; LONGEST_PART],
-    offsets: [u64; LONGEST_PART],
+    values: [u64; MAX_PART_LEN],
+    offsets: [u64; MAX_PART_LEN],
 }
 
 impl Items {

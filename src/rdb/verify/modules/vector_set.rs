@@ -25,9 +25,9 @@ const PROJECTED: u64 = 1;
 /// Flag of a set whose elements are stored with their attributes.
 const ATTRIBUTED: u64 = 2;
 /// Highest level of a node.
-const HIGHEST_LEVEL: u32 = 16;
+const MAX_LEVEL: u32 = 16;
 /// Limit of links on a level, four times that of the option `M`.
-const MOST_LINKS: u32 = 4 * 4096;
+const MAX_LINKS: u32 = 4 * 4096;
 /// Newest form of the parameters; the first one lacks the worst link.
 const NEWEST_FORM: u64 = 1;
 
@@ -228,11 +228,9 @@ impl Node {
             }
             Parameter::Level => {
                 let (level, form) = (items.number_32(0) & 0xff, number >> 24 & 0xff);
-                if level > HIGHEST_LEVEL {
-                    return items.fault(
-                        0,
-                        wording!("level {level} of {HIGHEST_LEVEL}", "层级 {level} 超出上限 {HIGHEST_LEVEL}"),
-                    );
+                if level > MAX_LEVEL {
+                    return items
+                        .fault(0, wording!("level {level} of {MAX_LEVEL}", "层级 {level} 超出上限 {MAX_LEVEL}"));
                 }
                 if form > NEWEST_FORM {
                     return items.fault(0, wording!("unknown form {form} of an element", "未知的元素格式 {form}"));
@@ -246,7 +244,7 @@ impl Node {
             }
             Parameter::MostLinks => {
                 let (links, most) = (self.links, items.number_32(0));
-                if links > most || most > MOST_LINKS {
+                if links > most || most > MAX_LINKS {
                     return items.fault(0, wording!("{links} links of {most}", "有 {links} 个链接，上限为 {most}"));
                 }
                 self.next_link(links)

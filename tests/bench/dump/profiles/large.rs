@@ -7,8 +7,8 @@ use super::super::text::{Noise, document, name};
 use super::super::writer::{Writer, compressed};
 use super::{Keys, Scale, code};
 
-const SMALLEST: u64 = 1 << 10;
-const LARGEST: u64 = 1 << 20;
+const MIN_BYTES: u64 = 1 << 10;
+const MAX_BYTES: u64 = 1 << 20;
 /// Number of documents, created once.
 const POOL: u64 = 128;
 
@@ -23,11 +23,11 @@ pub struct Large {
 impl Large {
     pub fn new(scale: Scale, random: &mut Random) -> Large {
         let largest = match scale {
-            Scale::Keys(_) => LARGEST,
-            Scale::Bytes(bytes) => (bytes / 100).clamp(SMALLEST, LARGEST),
+            Scale::Keys(_) => MAX_BYTES,
+            Scale::Bytes(bytes) => (bytes / 100).clamp(MIN_BYTES, MAX_BYTES),
         };
         let documents = (0..scale.at_most(POOL, 10, 100_000)).map(|_| {
-            let len = random.any_magnitude(SMALLEST, largest) as usize;
+            let len = random.any_magnitude(MIN_BYTES, largest) as usize;
             let mut value = Vec::new();
             compressed(&mut value, document(random, len).as_bytes());
             value
@@ -49,7 +49,7 @@ impl<W: Write + Seek> Keys<W> for Large {
         if is_document {
             return out.put(&self.documents[random.below(self.documents.len() as u64) as usize]);
         }
-        let len = random.any_magnitude(SMALLEST, self.largest) as usize;
+        let len = random.any_magnitude(MIN_BYTES, self.largest) as usize;
         out.text(self.noise.piece(random, len))
     }
 }

@@ -12,8 +12,8 @@ use super::super::writer::{Writer, length, string};
 use super::{Keys, code};
 
 /// Minimum number of records inside a value.
-const FEWEST: u64 = 100;
-const MOST: u64 = 20_000;
+const MIN_RECORDS: u64 = 100;
+const MAX_RECORDS: u64 = 20_000;
 
 pub struct Nested {
     noise: Noise,
@@ -34,7 +34,7 @@ impl Nested {
         if whole {
             self.inner.extend_from_slice(b"REDIS0011\xFE\x00");
         }
-        for index in 0..random.any_magnitude(FEWEST, MOST) {
+        for index in 0..random.any_magnitude(MIN_RECORDS, MAX_RECORDS) {
             if random.percent(5) {
                 self.inner.push(0xFC);
                 self.inner.extend((1_800_000_000_000 + index).to_le_bytes());

@@ -10,8 +10,8 @@ use super::code::{HASH, QUICKLIST, SET, ZSET};
 use super::{Keys, Scale};
 
 /// Number of elements of the smallest and the largest collection.
-const FEWEST: u64 = 600;
-const MOST: u64 = 4_000_000;
+const MIN_ELEMENTS: u64 = 600;
+const MAX_ELEMENTS: u64 = 4_000_000;
 /// Number of compressed values and list nodes, created once.
 const POOL: u64 = 1024;
 const NODES: u64 = 256;
@@ -45,7 +45,14 @@ impl Tables {
             Scale::Keys(keys) => keys.saturating_mul(100),
             Scale::Bytes(bytes) => bytes / 500,
         };
-        Tables { noise, documents, nodes, most: most.clamp(FEWEST + 1, MOST), written: 0, text: Vec::new() }
+        Tables {
+            noise,
+            documents,
+            nodes,
+            most: most.clamp(MIN_ELEMENTS + 1, MAX_ELEMENTS),
+            written: 0,
+            text: Vec::new(),
+        }
     }
 
     /// Writes the name of an element, unique within its collection.
@@ -101,7 +108,7 @@ impl<W: Write + Seek> Keys<W> for Tables {
         self.written += 1;
         let kinds = [(HASH, "catalog:"), (ZSET, "leaderboard:"), (SET, "followers:"), (QUICKLIST, "queue:")];
         let (code, prefix) = kinds[random.below(kinds.len() as u64) as usize];
-        let count = random.long_tail(FEWEST, self.most);
+        let count = random.long_tail(MIN_ELEMENTS, self.most);
         name(&mut self.text, prefix, self.written, "");
         let expires_at = out.expiry(random, 10);
         out.key(expires_at, code, &self.text)?;

@@ -9,8 +9,8 @@ use super::super::writer::Writer;
 use super::Keys;
 use super::code;
 
-const SMALLEST: u64 = 16;
-const LARGEST: u64 = 8 << 20;
+const MIN_BYTES: u64 = 16;
+const MAX_BYTES: u64 = 8 << 20;
 
 pub struct Zeros {
     noise: Noise,
@@ -52,8 +52,8 @@ impl<W: Write + Seek> Keys<W> for Zeros {
         name(&mut self.name, "bitmap:", self.written, "");
         let expires_at = out.expiry(random, 20);
         out.key(expires_at, code::STRING, &self.name)?;
-        let len = random.any_magnitude(SMALLEST, LARGEST);
-        let run = random.any_magnitude(SMALLEST, self.zeros.len() as u64);
+        let len = random.any_magnitude(MIN_BYTES, MAX_BYTES);
+        let run = random.any_magnitude(MIN_BYTES, self.zeros.len() as u64);
         self.bitmap(out, random, len, run)
     }
 }

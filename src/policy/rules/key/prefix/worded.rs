@@ -13,8 +13,8 @@ const SHORT: usize = 3;
 const LONG: usize = 4;
 
 /// Most letters of a word without a vowel between them, and most vowels in a row.
-const MOST_CONSONANTS: usize = 4;
-const MOST_VOWELS: usize = 3;
+const MAX_CONSONANTS: usize = 4;
+const MAX_VOWELS: usize = 3;
 
 /// Returns whether a segment of letters, digits and marks may be a name rather than random.
 pub fn may_be_words(segment: &[u8]) -> bool {
@@ -56,7 +56,7 @@ fn reads_as_word(word: &[u8]) -> bool {
     let is_vowel = |letter: &u8| b"aeiouy".contains(&letter.to_ascii_lowercase());
     let vowels = word.iter().filter(|letter| is_vowel(letter)).count();
     let fits = |alike: &[u8]| {
-        let most = if alike.first().is_some_and(is_vowel) { MOST_VOWELS } else { MOST_CONSONANTS };
+        let most = if alike.first().is_some_and(is_vowel) { MAX_VOWELS } else { MAX_CONSONANTS };
         alike.len() <= most
     };
     vowels > 0 && vowels * 5 >= word.len() && word.chunk_by(|one, other| is_vowel(one) == is_vowel(other)).all(fits)

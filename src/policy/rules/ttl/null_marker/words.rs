@@ -110,7 +110,7 @@ const MISSING: [&str; 15] = [
 ];
 
 /// Longest text that is looked at, in bytes.
-const LONGEST: usize = 48;
+const MAX_LEN: usize = 48;
 
 /// First bytes of such texts, besides marks: of the words, and of what serializers write before them.
 const STARTS: [u8; 13] = [b'n', b'N', b'e', b'E', b'o', b'O', 0xE7, 0xE4, 0xE6, 0, 0x80, 0xAC, b' '];
@@ -121,7 +121,7 @@ pub(super) fn doubtful() -> DoubtfulTexts {
     // Strings of msgpack begin with their length.
     let starts: Vec<u8> = STARTS.into_iter().chain(marks).chain(0xA1..=0xBF).collect();
     let mut texts = DoubtfulTexts::default();
-    (1..=LONGEST + JAVA_HEAD).for_each(|length| texts.add(length, &starts));
+    (1..=MAX_LEN + JAVA_HEAD).for_each(|length| texts.add(length, &starts));
     texts
 }
 
@@ -130,12 +130,12 @@ pub(super) fn doubtful() -> DoubtfulTexts {
 pub(super) fn is_missing(text: &[u8]) -> bool {
     // As with other markers, blanks around it make it another value.
     let has_blanks = [text.first(), text.last()].into_iter().flatten().any(u8::is_ascii_whitespace);
-    if text.len() > LONGEST || has_blanks {
-        return !text.is_empty() && text.len() <= LONGEST && text.iter().all(|byte| *byte == b' ');
+    if text.len() > MAX_LEN || has_blanks {
+        return !text.is_empty() && text.len() <= MAX_LEN && text.iter().all(|byte| *byte == b' ');
     }
     let is_mark = |byte: &&u8| byte.is_ascii_punctuation() || byte.is_ascii_whitespace();
     // On the stack: the values of many caches come here.
-    let (mut buffer, mut length) = ([0; LONGEST], 0);
+    let (mut buffer, mut length) = ([0; MAX_LEN], 0);
     for (place, letter) in buffer.iter_mut().zip(text.iter().filter(|byte| !is_mark(byte))) {
         *place = letter.to_ascii_lowercase();
         length += 1;

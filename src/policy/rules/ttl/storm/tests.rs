@@ -1,5 +1,5 @@
 use super::*;
-use crate::policy::evidence::MOST_EXPIRIES;
+use crate::policy::evidence::MAX_EXPIRIES;
 use crate::policy::params::ParamValue;
 use crate::units::Bytes;
 
@@ -10,7 +10,7 @@ fn storm() -> StormRule {
 }
 
 fn expiries(name: &str, left: impl Iterator<Item = u64>) -> Expiries {
-    let mut expiries = Expiries::new(MOST_EXPIRIES);
+    let mut expiries = Expiries::new(MAX_EXPIRIES);
     for (number, left) in left.enumerate() {
         let at = i64::try_from((NOW + left) * 1000).unwrap();
         expiries.add(format!("{name}:{number}").as_bytes(), Bytes(10), Millis(at));
@@ -148,7 +148,7 @@ fn counts_beyond_the_sample_are_marked_as_estimates() {
         (&DetailValue::Count(100), &DetailValue::Time(Millis(1_700_000_900_000)))
     );
     let breach = judge(&rule, &mut (0..5_000).map(|_| 900));
-    assert_eq!(breach.details["sampled"].value, DetailValue::Count(MOST_EXPIRIES as u64));
+    assert_eq!(breach.details["sampled"].value, DetailValue::Count(MAX_EXPIRIES as u64));
 }
 
 fn instance(patterns: &[(&str, Vec<u64>)]) -> Vec<Breach> {

@@ -1,7 +1,7 @@
 use super::*;
 use crate::pattern::segment::Separators;
 use crate::policy::evidence::IdSample;
-use crate::policy::evidence::ids::{IdFinder, MOST_IDS};
+use crate::policy::evidence::ids::{IdFinder, MAX_IDS};
 use crate::policy::forest::PatternNode;
 use crate::policy::testing::record;
 use crate::record::Record;
@@ -43,7 +43,7 @@ fn strings(pattern: &'static str, ids: std::ops::Range<u64>) -> Strings {
 
 impl Strings {
     fn sample(&self) -> Option<IdSample> {
-        let mut sample = IdSample::new(MOST_IDS);
+        let mut sample = IdSample::new(MAX_IDS);
         let objects = ObjectRule::new(3, 20, &ATTRIBUTES.map(str::to_owned), &[]);
         let finder = IdFinder::new(&Separators::default(), objects.words_before_ids().clone());
         for id in self.ids.clone() {
