@@ -16,7 +16,7 @@ pub use judged::{Judged, NameJudged, UsualJudged};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use limited::{SettledRules, SizeRules, VaryingRules};
+use limited::{KindRules, SizeRules};
 
 use super::context::Context;
 use super::dictionary::{DictionaryEntry, Exemption};
@@ -103,32 +103,16 @@ pub struct Checks {
     /// All budgets: those of `[[budget]]`, then of TTL classes, then of dictionary entries.
     pub budgets: Vec<BudgetLine>,
     names: NamePass,
-    /// Rules to check one by one, by type and by whether the key expires.
-    asked: [[Vec<u8>; 2]; Kind::ALL.len()],
-    /// Bits of rules that are asked only about keys with one of their words, by type and by whether the key expires.
-    worded: [[u64; 2]; Kind::ALL.len()],
-    /// Bits that all keys of a type and lifetime violate if they match no pattern of the policy.
-    constant: [[u64; 2]; Kind::ALL.len()],
-    /// Rules in `asked` whose verdict on such keys depends on more than type and lifetime.
-    varying: [[VaryingRules; 2]; Kind::ALL.len()],
-    /// Verdict on most keys of a type and lifetime; `None` if it depends on more.
-    settled: [[Option<SettledRules>; 2]; Kind::ALL.len()],
-    /// Bits of rules that measure a number.
-    numeric: u64,
-    /// Bits of those that the name pass detects.
-    numeric_names: u64,
-    /// Bits of those whose number only the rule itself can tell.
-    uncounted_names: u64,
+    /// Rules about keys of a type, without and with an expiry.
+    rules: [[KindRules; 2]; Kind::ALL.len()],
+    /// Properties of rules about keys.
+    masks: RuleMasks,
     /// Rules that only keys above some size can violate, by type.
     sized: [SizeRules; Kind::ALL.len()],
     /// Rules that only strings that may be JSON can violate.
     json: Vec<u8>,
     /// Bit of a limit, and of a less severe limit of the same rule.
     milder: Vec<(u64, u64)>,
-    /// Bits of rules that estimate what their remedy saves.
-    saving: u64,
-    /// Bits of rules about expected types.
-    expecting: u64,
     matcher: Matcher<PatternTarget>,
     /// Targets of the word `lock` in rules and classes about locks: those of a name with it as a part of a segment, too.
     lock_parts: Vec<PatternTarget>,
@@ -136,6 +120,21 @@ pub struct Checks {
     excuses: Vec<u64>,
     class_budgets: Vec<Option<u16>>,
     entry_budgets: Vec<Option<u16>>,
+}
+
+/// Bits of the rules about keys with a property.
+#[derive(Debug, Default)]
+struct RuleMasks {
+    /// They measure a number.
+    measuring: u64,
+    /// They measure a number, and the name pass finds their violations.
+    measuring_names: u64,
+    /// The name pass finds their violations, but only the rule itself can tell the number.
+    measured_apart: u64,
+    /// They estimate what their remedy saves.
+    saving: u64,
+    /// They are about expected types.
+    expecting: u64,
 }
 
 impl<R: ?Sized> RuleCheck<R> {

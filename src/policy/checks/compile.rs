@@ -1,7 +1,7 @@
 //! Compiling a policy: which rules are asked about which keys.
 
 use super::limited::SettledRules;
-use super::{BudgetLine, Checks, MAX_KEY_CHECKS, PatternTarget, RuleCheck};
+use super::{BudgetLine, Checks, MAX_KEY_CHECKS, PatternTarget, RuleCheck, RuleMasks};
 use crate::pattern::classify::Classifier;
 use crate::policy::caches::{self, CACHE};
 use crate::policy::context::Context;
@@ -30,19 +30,11 @@ impl Checks {
             snapshots: Vec::new(),
             disabled: Vec::new(),
             budgets: Vec::new(),
-            asked: Default::default(),
-            worded: Default::default(),
-            constant: Default::default(),
-            varying: Default::default(),
-            settled: Default::default(),
-            numeric: 0,
-            numeric_names: 0,
-            uncounted_names: 0,
+            rules: Default::default(),
+            masks: RuleMasks::default(),
             sized: Default::default(),
             json: Vec::new(),
             milder: Vec::new(),
-            saving: 0,
-            expecting: 0,
             matcher: Matcher::default(),
             lock_parts: Vec::new(),
             excuses: Vec::new(),
@@ -101,15 +93,15 @@ impl Checks {
         let named = test.is_some_and(|test| self.names.add(place, test))
             || check.rule.type_words().is_some_and(|words| self.names.add_type_words(place, words));
         if check.meta.unit.is_some() {
-            self.numeric |= bit;
-            self.numeric_names |= if named { bit } else { 0 };
-            self.uncounted_names |= if named && !measures { bit } else { 0 };
+            self.masks.measuring |= bit;
+            self.masks.measuring_names |= if named { bit } else { 0 };
+            self.masks.measured_apart |= if named && !measures { bit } else { 0 };
         }
         if check.rule.estimates_saving() {
-            self.saving |= bit;
+            self.masks.saving |= bit;
         }
         if check.rule.is_about_expected_types() {
-            self.expecting |= bit;
+            self.masks.expecting |= bit;
         }
         let is_about_json = check.rule.is_about_json();
         if is_about_json {
@@ -117,8 +109,9 @@ impl Checks {
         }
         let asked = if named || is_about_json { &[] } else { check.rule.kinds() };
         for &kind in asked {
-            let lifetimes = [false, true].into_iter().enumerate();
-            let lifetimes = lifetimes.filter(|(_, expires)| check.rule.lifetime().includes(*expires));
+            let lifetimes = [false, true].into_iter().zip(&mut self.rules[kind as usize]);
+            let rules =
+                lifetimes.filter(|(expires, _)| check.rule.lifetime().includes(*expires)).map(|(_, rules)| rules);
             match check.rule.size_test(kind) {
                 Some(test) => {
                     let packed_lists = kind == Kind::List && self.context.config.compresses_lists();
@@ -127,9 +120,9 @@ impl Checks {
                     self.sized[kind as usize].add(test, place as u8, packed_lists || shares_names);
                 }
                 None if check.rule.words().is_empty() && !check.rule.is_about_expected_types() => {
-                    lifetimes.for_each(|(at, _)| self.asked[kind as usize][at].push(place as u8));
+                    rules.for_each(|rules| rules.asked.push(place as u8));
                 }
-                None => lifetimes.for_each(|(at, _)| self.worded[kind as usize][at] |= bit),
+                None => rules.for_each(|rules| rules.worded |= bit),
             }
         }
         self.keys.push(check);
@@ -196,29 +189,25 @@ impl Checks {
 
     /// Divides the rules in `asked` into those with a constant result and the others.
     pub(super) fn divide_asked(&mut self) {
-        for of_kind in Kind::ALL {
-            let kind = of_kind as usize;
-            for expires in 0..2 {
-                for &bit in &self.asked[kind][expires] {
+        let mut table = std::mem::take(&mut self.rules);
+        for kind in Kind::ALL {
+            for rules in &mut table[kind as usize] {
+                for &bit in &rules.asked {
                     let Some(RuleCheck { rule, .. }) = self.keys.get(usize::from(bit)) else { continue };
                     match rule.constant_result() {
-                        Some(true) if self.numeric >> bit & 1 == 0 => self.constant[kind][expires] |= 1 << bit,
+                        Some(true) if self.masks.measuring >> bit & 1 == 0 => rules.constant |= 1 << bit,
                         Some(false) => {}
-                        Some(true) | None => {
-                            let harmless = rule.harmless(of_kind, &self.context);
-                            self.varying[kind][expires].add(bit, harmless);
-                        }
+                        Some(true) | None => rules.varying.add(bit, rule.harmless(kind, &self.context)),
                     }
                 }
-                let constant = self.constant[kind][expires];
-                let varying = &self.varying[kind][expires];
-                let settles = varying.others.is_empty() && constant & self.saving == 0;
-                self.settled[kind][expires] = (settles && !self.has_dictionary()).then(|| SettledRules {
-                    broken: self.most_severe(constant),
-                    harmless: varying.harmless.clone().unless_all(),
+                let settles = rules.varying.others.is_empty() && rules.constant & self.masks.saving == 0;
+                rules.settled = (settles && !self.has_dictionary()).then(|| SettledRules {
+                    broken: self.most_severe(rules.constant),
+                    harmless: rules.varying.harmless.clone().unless_all(),
                 });
             }
         }
+        self.rules = table;
     }
 }
 

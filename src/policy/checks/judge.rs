@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 
 use super::class_choice::ClassChoice;
+use super::limited::KindRules;
 use super::{Checks, Judged, MAX_KEY_CHECKS, NameJudged, PatternTarget, UsualJudged};
 use crate::pattern::name::KeyName;
 use crate::pattern::shape::IdByte;
@@ -113,9 +114,9 @@ impl Checks {
         let view = KeyView { record, context: &self.context, matched: named.matched };
         self.names.measure(&named.broken, &mut judged.violations);
         let mut broken = self.names.broken_as(&named.broken, record.kind);
-        let asked = &self.asked[record.kind as usize][usize::from(record.is_to_expire())];
-        broken |= self.ask(asked.iter().copied(), &view, &mut judged.violations);
-        let worded = self.worded[record.kind as usize][usize::from(record.is_to_expire())] & named.matched.rules;
+        let rules = self.rules_about(record);
+        broken |= self.ask(rules.asked.iter().copied(), &view, &mut judged.violations);
+        let worded = rules.worded & named.matched.rules;
         if worded != 0 {
             broken |= self.ask(ones(worded), &view, &mut judged.violations);
         }
@@ -130,8 +131,8 @@ impl Checks {
             broken = self.most_severe(broken);
             self.measure(broken & !named.broken.counted, &view, judged);
         }
-        if (broken & self.saving) | judged.saving != 0 {
-            self.save(broken & self.saving, &view, judged);
+        if (broken & self.masks.saving) | judged.saving != 0 {
+            self.save(broken & self.masks.saving, &view, judged);
         }
         judged.broken = broken & !named.excuse;
         judged.excused = broken & named.excuse;
@@ -149,8 +150,7 @@ impl Checks {
         is_plain: bool,
         violations: &'v mut Violations,
     ) -> Option<UsualJudged<'v>> {
-        let (kind, expires) = (record.kind as usize, usize::from(record.is_to_expire()));
-        match self.settled[kind][expires].as_ref().and_then(|settled| settled.broken_by(record)) {
+        match self.rules_about(record).settled.as_ref().and_then(|settled| settled.broken_by(record)) {
             Some(broken) if is_plain => Some(UsualJudged { broken, measured: 0, lock: None, violations }),
             Some(others) if !named.is_matched => self.judge_name_alone(record.kind, named, others, violations),
             _ => self.judge_varying(record, named, violations),
@@ -166,15 +166,15 @@ impl Checks {
         others: u64,
         violations: &'v mut Violations,
     ) -> Option<UsualJudged<'v>> {
-        let unmeasured = self.uncounted_names & !named.broken.counted;
-        if named.broken.bits & (unmeasured | self.saving) != 0 {
+        let unmeasured = self.masks.measured_apart & !named.broken.counted;
+        if named.broken.bits & (unmeasured | self.masks.saving) != 0 {
             return None;
         }
         let broken = self.most_severe(self.names.broken_as(&named.broken, kind) | others);
-        if broken & self.numeric_names != 0 {
+        if broken & self.masks.measuring_names != 0 {
             self.names.measure(&named.broken, violations);
         }
-        Some(UsualJudged { broken, measured: broken & self.numeric, lock: None, violations })
+        Some(UsualJudged { broken, measured: broken & self.masks.measuring, lock: None, violations })
     }
 
     /// Slow path of [`Checks::judge_usual`]: a rule has to be asked, or the name matches a pattern.
@@ -187,32 +187,42 @@ impl Checks {
         let Matched { entry, class, lock_class: _, budget, expected: _, lock_name, lock, rules } = named.matched;
         // With a dictionary, every key counts under an entry or as unregistered.
         let counts_elsewhere = entry.is_some() || budget.is_some() || !named.exemptions.is_empty();
-        let unmeasured = named.broken.bits & self.uncounted_names & !named.broken.counted;
+        let unmeasured = named.broken.bits & self.masks.measured_apart & !named.broken.counted;
         if counts_elsewhere || unmeasured != 0 || self.has_dictionary() {
             return None;
         }
-        let (kind, expires) = (record.kind as usize, usize::from(record.is_to_expire()));
         let view = KeyView { record, context: &self.context, matched: named.matched };
-        let varying = &self.varying[kind][expires];
+        let about_key = self.rules_about(record);
         let (constant, asked) = match class {
-            None if varying.harmless.includes(record) => (self.constant[kind][expires], &varying.others),
-            None => (self.constant[kind][expires], &varying.rules),
-            Some(_) => (0, &self.asked[kind][expires]),
+            None if about_key.varying.harmless.includes(record) => (about_key.constant, &about_key.varying.others),
+            None => (about_key.constant, &about_key.varying.rules),
+            Some(_) => (0, &about_key.asked),
         };
-        let worded = rules & self.worded[kind][expires];
+        let worded = rules & about_key.worded;
         let mut broken = self.names.broken_as(&named.broken, record.kind)
             | constant
             | self.ask(asked.iter().copied().chain(ones(worded)), &view, violations);
-        if broken & self.saving != 0 {
+        if broken & self.masks.saving != 0 {
             return None;
         }
         if broken != 0 {
             broken = self.most_severe(broken);
         }
-        if broken & self.numeric_names != 0 {
+        if broken & self.masks.measuring_names != 0 {
             self.names.measure(&named.broken, violations);
         }
-        Some(UsualJudged { broken, measured: broken & self.numeric, lock: lock.then_some(lock_name), violations })
+        Some(UsualJudged {
+            broken,
+            measured: broken & self.masks.measuring,
+            lock: lock.then_some(lock_name),
+            violations,
+        })
+    }
+
+    /// Returns the rules about keys of this type and lifetime.
+    #[inline]
+    fn rules_about(&self, record: &Record<'_>) -> &KindRules {
+        &self.rules[record.kind as usize][usize::from(record.is_to_expire())]
     }
 
     /// Returns whether a key is large enough to violate a rule about sizes.
@@ -303,7 +313,7 @@ impl Checks {
 
     /// Measures violations that the name pass only detected, by calling their rules.
     fn measure(&self, broken: u64, view: &KeyView<'_>, judged: &mut Judged) {
-        for bit in ones(broken & self.uncounted_names).map(usize::from) {
+        for bit in ones(broken & self.masks.measured_apart).map(usize::from) {
             if let Some(violation) = self.keys.get(bit).and_then(|check| check.rule.check(view)) {
                 judged.violations[bit % MAX_KEY_CHECKS] = violation;
             }
@@ -368,7 +378,7 @@ impl Checks {
         let of_any_type = |place: &u16| self.policy.expected[usize::from(*place)].kinds.is_empty();
         matched.expected = matched.expected.filter(|place| !of_any_type(place));
         if matched.expected.is_some() {
-            matched.rules |= self.expecting;
+            matched.rules |= self.masks.expecting;
         }
         let entry = matched.entry.map(usize::from);
         let class_of_entry = entry.and_then(|entry| self.context.entries.get(entry)?.class);

@@ -6,6 +6,21 @@ use crate::policy::rule::SizeTest;
 use crate::rdb::payload::PACKED_GAIN;
 use crate::record::Record;
 
+/// Rules about keys of one type that expire, or that do not.
+#[derive(Debug, Default)]
+pub(super) struct KindRules {
+    /// Rules to check one by one.
+    pub(super) asked: Vec<u8>,
+    /// Bits of rules that are asked only about keys with one of their words.
+    pub(super) worded: u64,
+    /// Bits that all keys violate if they match no pattern of the policy.
+    pub(super) constant: u64,
+    /// Rules in `asked` whose verdict on such keys depends on more.
+    pub(super) varying: VaryingRules,
+    /// Verdict on most keys; `None` if it depends on more.
+    pub(super) settled: Option<SettledRules>,
+}
+
 /// Rules to check one by one about keys of one type and lifetime that match no pattern of the policy.
 #[derive(Debug, Default)]
 pub(super) struct VaryingRules {
