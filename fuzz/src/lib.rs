@@ -18,7 +18,8 @@ pub mod whole;
 use std::io::Write;
 use std::path::Path;
 
-use rdblens::internals::render::{Format, Lang, TableOptions};
+use rdblens::internals::render::formatted::{self, DocumentOptions, FormattedDocument, Labels};
+use rdblens::internals::render::{Format, Lang, PageNames, TableOptions};
 use rdblens::report::Report;
 use tempfile::NamedTempFile;
 
@@ -65,6 +66,24 @@ pub fn render(report: &Report, sample: &mut Sample) {
             Format::Table | Format::Markdown | Format::Html => shows_all(&out),
             Format::Json => assert!(out == json(report), "JSON depends on the language"),
             Format::Csv(_) | Format::Prometheus => {
+                std::str::from_utf8(&out).expect("text is UTF-8");
+            }
+        }
+    }
+}
+
+/// Writes a document in several forms; those for people have no hidden characters.
+pub fn render_document<D: FormattedDocument>(document: &D, list: D::List, sample: &mut Sample) {
+    let forms = Format::ALL.into_iter().flat_map(|format| Lang::ALL.map(|lang| (format, lang)));
+    for (format, lang) in sample.of(forms.collect()) {
+        let (names, labels) = (PageNames::default(), Labels::new());
+        let table = TableOptions { lang, ..TableOptions::default() };
+        let options = DocumentOptions { table, list, names, labels };
+        let mut out = Vec::new();
+        formatted::write(document, format, &options, &mut out).expect("memory can be written");
+        match format {
+            Format::Table | Format::Markdown | Format::Html => shows_all(&out),
+            Format::Json | Format::Csv(_) | Format::Prometheus => {
                 std::str::from_utf8(&out).expect("text is UTF-8");
             }
         }

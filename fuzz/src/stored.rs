@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use rdblens::internals::render::{DocumentForm, Lang, PageNames, TableOptions, write_capacity, write_comparison};
+use rdblens::internals::render::csv::{CapacityList, ComparisonList};
 use rdblens::internals::stored::{against, history};
 use rdblens::internals::units::Bytes;
 use rdblens::report::{CapacityPlan, Comparer, Condition, Report, capacity};
 use rdblens::{ComparePlan, NamedReport};
 
-use super::{Sample, json, render, shows_all};
+use super::{Sample, json, render, render_document};
 
 /// Reads a report, renders it, and reads it again.
 pub fn check(input: &[u8], mut sample: Sample) {
@@ -37,13 +37,7 @@ pub fn check(input: &[u8], mut sample: Sample) {
     let conditions = conditions.map(|text| text.parse::<Condition>().expect("it is a condition"));
     let comparison = comparer.finish_with(&plan, &conditions).expect("two reports can be compared");
     assert_eq!(comparison.gate.len(), conditions.len());
-    for lang in sample.of(Lang::ALL.to_vec()) {
-        let mut table = Vec::new();
-        let options = TableOptions { lang, ..TableOptions::default() };
-        write_comparison(&comparison, options, &mut table).expect("memory can be written");
-        shows_all(&table);
-    }
-    serde_json::to_string(&comparison).expect("a comparison has a JSON form");
+    render_document(&comparison, ComparisonList::default(), &mut sample);
 }
 
 /// Takes a report as the baseline and as an earlier report of another.
@@ -68,10 +62,6 @@ fn plan(named: &[NamedReport; 2], sample: &mut Sample) {
     };
     let plans = [&named[..1], &named[..]].map(|servers| capacity(servers, &named[1..], None, asked.clone()));
     for plan in sample.of(plans.into_iter().flatten().collect()) {
-        serde_json::to_string(&plan).expect("a plan has a JSON form");
-        let mut table = Vec::new();
-        let form = DocumentForm::Terminal(TableOptions::default());
-        write_capacity(&plan, form, &PageNames::default(), Lang::default(), &mut table).expect("memory can be written");
-        shows_all(&table);
+        render_document(&plan, CapacityList::default(), sample);
     }
 }

@@ -321,9 +321,11 @@ pub struct CapacityArgs {
     pub policy: OsString,
     #[command(flatten)]
     pub output: OutputArgs,
-    /// Output format [default: from the extension of --output, else table]
-    #[arg(long, value_parser = report_format("docs/capacity.md"), help_heading = "Output")]
-    pub format: Option<ReportFormat>,
+    /// Output format (repeatable) [default: from the extension of --output, else table]
+    ///
+    /// Several formats are written in one pass, each to its own file: -o plan writes plan.json, plan.md and so on.
+    #[arg(long = "format", value_parser = report_format("docs/capacity.md"), value_name = "FORMAT", help_heading = "Output")]
+    pub formats: Vec<ReportFormat>,
     /// List to write as CSV [default: nodes]
     #[arg(long, value_name = "NAME", value_parser = capacity_list(), help_heading = "Output")]
     pub section: Option<CapacityList>,
@@ -345,6 +347,20 @@ pub struct CapacityArgs {
     pub lang: LangArgs,
     #[command(flatten)]
     pub screen: ScreenArgs,
+}
+
+impl CapacityArgs {
+    /// Returns the flags of the output as those of a report.
+    pub fn as_of_report(&self) -> FormatArgs {
+        FormatArgs {
+            formats: self.formats.clone(),
+            title: self.title.clone(),
+            environment: self.environment.clone(),
+            labels: self.labels.clone(),
+            csv: self.csv,
+            ..FormatArgs::default()
+        }
+    }
 }
 
 /// `rdblens dictionary`

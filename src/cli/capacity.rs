@@ -1,18 +1,14 @@
 //! `rdblens capacity`: plans nodes, slots and instances.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
 use super::archives::unpacked;
-use super::args::{CapacityArgs, ReportFormat};
+use super::args::CapacityArgs;
 use super::compare::snapshot;
-use super::delivery::{
-    bom_without_csv, check_labels, in_folder, names_without_page, of_name, section_without_csv, wrong_ending,
-};
+use super::delivery::{ReportDelivery, section_without_csv};
 use super::given::{GivenFlags, READING};
-use super::message::notice;
 use super::output::{Outlet, Output};
-use super::sources::{Reads, names_stdout};
+use super::sources::Reads;
 use super::{ExitStatus, plan, print_passed_over, written};
 use crate::analyze::files::short_text;
 use crate::analyze::nights::{keep_whole, leave_out_present};
@@ -22,11 +18,9 @@ use crate::analyze::{InputCheck, Plan, SlotCounts};
 use crate::error::{Error, Result, os_error};
 use crate::input::nights::{NightFile, files, is_report};
 use crate::input::{Input, Location, drop_shards_of_summaries, resolve_each, shown_path};
-use crate::render::gate::Escapes;
-use crate::render::{DocumentForm, Format, PageNames, json, prometheus, write_capacity};
 use crate::report::capacity::capacity;
 use crate::report::diff::copies::copies;
-use crate::report::{Capacity, CapacityPlan, ClusterNodes, NamedReport, Report, Warning, WarningKind};
+use crate::report::{CapacityPlan, ClusterNodes, NamedReport, Report, Warning, WarningKind};
 use crate::sorting::CompactSort;
 use crate::units::Bytes;
 
@@ -49,31 +43,18 @@ pub fn run(args: &CapacityArgs, given: &GivenFlags) -> Result<ExitStatus> {
             Error::usage("--node-memory leaves no room for data").with_hint("give the memory of a node, such as 16GB")
         );
     }
-    let format = format(args);
-    check_labels(&args.labels, format == Format::Prometheus)?;
-    if (args.title.is_some() || args.environment.is_some()) && format != Format::Html {
-        return Err(names_without_page());
-    }
-    if !matches!(format, Format::Csv(_)) {
-        if args.section.is_some() {
-            return Err(section_without_csv());
-        }
-        if args.csv.bom {
-            return Err(bom_without_csv());
-        }
-    }
-    if let Some(path) = args.output.output.as_deref().filter(|path| !names_stdout(path) && !args.input.quiet)
-        && let Some(warning) = wrong_ending(path, format)
-    {
-        notice!("{warning}");
-    }
     if are_stored(args) {
         given.refuse_for_reports(OF_INPUTS, "the inputs")?;
     }
     let nodes = args.cluster_nodes.as_deref().map(cluster_nodes).transpose()?;
-    let output = args.output.output.as_deref().map(|path| in_folder(path, format, false));
     let outlet = Outlet::new(&args.output, args.sources()).with_temporary(&analysis.read.open);
-    let mut out = outlet.open(output.as_deref())?;
+    let delivery = ReportDelivery::open(&args.as_of_report(), &args.output, &outlet)?;
+    if args.section.is_some() && !delivery.writes_lists() {
+        return Err(section_without_csv());
+    }
+    if !args.input.quiet {
+        delivery.warn();
+    }
     print_passed_over(&args.input);
     let mut asks: Vec<String> = analysis.read.what_if.iter().map(|ask| ask.text().to_owned()).collect();
     let servers = reports(&args.input.inputs, &analysis, args.input.quiet)?;
@@ -102,7 +83,8 @@ pub fn run(args: &CapacityArgs, given: &GivenFlags) -> Result<ExitStatus> {
             return Err(Error::usage("--until: the date is not after the snapshot").with_hint("give a later date"));
         }
     }
-    written(write(&plan, args, format, &mut out).and_then(|()| out.finish()))?;
+    let table = |out: &Output| args.screen.table(out, Some(plan.options.top), args.lang.lang());
+    written(delivery.write_document(&plan, args.section.unwrap_or_default(), None, table))?;
     Ok(if plan.is_complete() { ExitStatus::Done } else { ExitStatus::Incomplete })
 }
 
@@ -212,36 +194,4 @@ fn cluster_nodes(path: &Path) -> Result<ClusterNodes> {
             .with_hint("write it with `redis-cli CLUSTER NODES`, or give the nodes.conf of a node")
     })?;
     ClusterNodes::parse(&text, &name)
-}
-
-fn write(plan: &Capacity, args: &CapacityArgs, format: Format, out: &mut Output) -> io::Result<()> {
-    let lang = args.lang.lang();
-    let form = match format {
-        Format::Json => {
-            out.set_escapes(Escapes::Json);
-            return json::write_pretty(plan, out);
-        }
-        Format::Table => DocumentForm::Terminal(args.screen.table(out, Some(plan.options.top), lang)),
-        Format::Html => DocumentForm::Html,
-        Format::Markdown => DocumentForm::Markdown,
-        Format::Csv(_) => {
-            out.set_escapes(Escapes::Text);
-            if args.csv.bom {
-                out.write_bom()?;
-            }
-            return args.section.unwrap_or_default().write(plan, out);
-        }
-        Format::Prometheus => {
-            out.set_escapes(Escapes::Text);
-            return prometheus::write_capacity(plan, args.labels.clone(), out);
-        }
-    };
-    out.set_escapes(if matches!(form, DocumentForm::Terminal(_)) { Escapes::Styled } else { Escapes::Text });
-    let names = PageNames { title: args.title.clone(), environment: args.environment.clone() };
-    write_capacity(plan, form, &names, lang, out)
-}
-
-/// Returns the format asked for, else that of the output's extension, else the table.
-fn format(args: &CapacityArgs) -> Format {
-    args.format.map(ReportFormat::form).or_else(|| of_name(args.output.output.as_deref()?)).unwrap_or_default()
 }

@@ -52,7 +52,7 @@ pub fn run(args: &CompareArgs, given: &GivenFlags) -> Result<ExitStatus> {
     super::print_passed_over(&args.read.input);
     let Compared { comparison, whole } = series(args, given, plan, rows)?;
     let table = |out: &Output| args.screen.table(out, rows, args.lang.lang());
-    written(delivery.write_comparison(&comparison, list, table))?;
+    written(delivery.write_document(&comparison, list, None, table))?;
     let fails = gate_fails(&comparison.gate, args.strict_gate);
     Ok(match whole {
         false => ExitStatus::Incomplete,

@@ -74,7 +74,7 @@ pub fn run(args: &CompareArgs) -> Result<ExitStatus> {
         None => (None, closed),
     };
     let table = |out: &Output| args.screen.table(out, top, args.lang.lang());
-    let sums = delivery.write_key_comparison(&comparison, list, rows, table);
+    let sums = delivery.write_document(&comparison, list, rows, table);
     written(failed)?;
     written(sums)?;
     print_verdicts(&verdicts, args.read.input.quiet);

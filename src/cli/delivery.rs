@@ -14,17 +14,15 @@ use super::screen::ScreenArgs;
 use super::sources::names_stdout;
 use crate::error::{Error, Result};
 use crate::input::shown_path;
-use crate::render::csv::{ComparisonList, KeyComparisonList};
 use crate::render::extent::{Extent, Parts, SectionName};
+use crate::render::formatted::{self, DocumentOptions, FormattedDocument};
 use crate::render::gate::Escapes;
 use crate::render::json::field_of;
 use crate::render::prometheus::has_metrics;
 use crate::render::{
-    ComparisonRenderer, Format, HtmlRenderer, JsonSectionsRenderer, KeyComparisonRenderer, Lang, PageNames,
-    PrometheusRenderer, Renderer, TableOptions,
+    Format, HtmlRenderer, JsonSectionsRenderer, Lang, PageNames, PrometheusRenderer, Renderer, TableOptions,
 };
-use crate::report::key_comparison::KeyComparison;
-use crate::report::{Comparison, Report};
+use crate::report::Report;
 
 /// Requested formats with their destinations.
 #[derive(Debug)]
@@ -117,34 +115,18 @@ impl ReportDelivery {
         })
     }
 
-    /// Writes a comparison in every format; CSV consists of `list`.
-    pub fn write_comparison(
+    /// Writes a document in every format; CSV consists of `list`. `rows` are complete, and get their name with the rest.
+    pub fn write_document<D: FormattedDocument>(
         self,
-        comparison: &Comparison,
-        list: ComparisonList,
-        table: impl Fn(&Output) -> TableOptions,
-    ) -> io::Result<()> {
-        let ReportDelivery { parts, labels, names, bom, .. } = self;
-        let renderer = ComparisonRenderer { list, names, labels, ..ComparisonRenderer::default() };
-        write_parts(parts, None, bom, |format, out| {
-            ComparisonRenderer { table: table(out), ..renderer.clone() }.render(comparison, format, out)
-        })
-    }
-}
-
-impl ReportDelivery {
-    /// Writes a comparison key by key in every format; CSV consists of `list`. `rows` are complete, and get their name with the rest.
-    pub fn write_key_comparison(
-        self,
-        comparison: &KeyComparison,
-        list: KeyComparisonList,
+        document: &D,
+        list: D::List,
         rows: Option<Output>,
         table: impl Fn(&Output) -> TableOptions,
     ) -> io::Result<()> {
         let ReportDelivery { parts, labels, names, bom, .. } = self;
-        let renderer = KeyComparisonRenderer { list, names, labels, ..KeyComparisonRenderer::default() };
         write_parts(parts, rows, bom, |format, out| {
-            KeyComparisonRenderer { table: table(out), ..renderer.clone() }.render(comparison, format, out)
+            let (names, labels) = (names.clone(), labels.clone());
+            formatted::write(document, format, &DocumentOptions { table: table(out), list, names, labels }, out)
         })
     }
 }
@@ -278,7 +260,7 @@ fn check_sections(format: Format, sections: &[SectionName]) -> Result<()> {
 }
 
 /// Builds the error for `--section` without CSV.
-pub(super) fn section_without_csv() -> Error {
+pub fn section_without_csv() -> Error {
     Error::usage("--section chooses the list of --format csv").with_hint("add --format csv, or remove --section")
 }
 

@@ -8,6 +8,7 @@ pub mod csv;
 mod document;
 pub mod draft;
 pub mod extent;
+pub mod formatted;
 pub mod gate;
 pub mod html;
 pub mod human;
@@ -32,8 +33,7 @@ mod wrap;
 
 use std::io::{self, Write};
 
-use crate::report::key_comparison::KeyComparison;
-use crate::report::{Capacity, Comparison, Report};
+use crate::report::Report;
 
 pub use csv::CsvRenderer;
 pub use extent::Extent;
@@ -42,99 +42,12 @@ pub use json::{JsonRenderer, JsonSectionsRenderer};
 pub use lang::Lang;
 pub use markdown::MarkdownRenderer;
 pub use prometheus::PrometheusRenderer;
-pub use terminal::{TableOptions, TableRenderer, write_comparison};
+pub use terminal::{TableOptions, TableRenderer};
 
 /// Writer of one form of a report.
 pub trait Renderer {
     /// Writes the whole report. The only failures are those of `out`; a closed pipe is one of them.
     fn render(&self, report: &Report, out: &mut dyn Write) -> io::Result<()>;
-}
-
-/// Form of a document.
-#[derive(Debug, Clone, Copy)]
-pub enum DocumentForm {
-    /// For the terminal.
-    Terminal(TableOptions),
-    /// For wikis and tickets.
-    Markdown,
-    /// One self-contained page.
-    Html,
-}
-
-/// Writes a capacity plan for people; `names` are those of the page.
-pub fn write_capacity(
-    plan: &Capacity,
-    form: DocumentForm,
-    names: &PageNames,
-    lang: Lang,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let document = sections::capacity::document(plan, lang);
-    match form {
-        DocumentForm::Terminal(options) => terminal::write_document(&document, options, out),
-        DocumentForm::Markdown => markdown::write_document(&document, out),
-        DocumentForm::Html => html::write_document(&document, plan.rdblens, names, out),
-    }
-}
-
-/// Writer of comparisons in every form.
-#[derive(Debug, Clone, Default)]
-pub struct ComparisonRenderer {
-    /// Options of the table; its rows and language count for the other forms, too.
-    pub table: TableOptions,
-    /// List that CSV consists of.
-    pub list: csv::ComparisonList,
-    /// Names that HTML shows.
-    pub names: PageNames,
-    /// Labels of every sample of Prometheus.
-    pub labels: Vec<(String, String)>,
-}
-
-impl ComparisonRenderer {
-    /// Writes a comparison.
-    pub fn render(&self, comparison: &Comparison, format: Format, out: &mut dyn Write) -> io::Result<()> {
-        let TableOptions { rows, lang, .. } = self.table;
-        match format {
-            Format::Table => write_comparison(comparison, self.table, out),
-            Format::Json => json::write_pretty(comparison, out),
-            Format::Html => HtmlRenderer::new(lang).named(self.names.clone()).render_comparison(comparison, out),
-            Format::Markdown => {
-                let document = sections::comparison::document(comparison, &document::Scope::text(rows, lang));
-                markdown::write_document(&document, out)
-            }
-            Format::Csv(_) => self.list.write(comparison, out),
-            Format::Prometheus => prometheus::write_comparison(comparison, rows, self.labels.clone(), out),
-        }
-    }
-}
-
-/// Writer of comparisons key by key in every form.
-#[derive(Debug, Clone, Default)]
-pub struct KeyComparisonRenderer {
-    /// Options of the table; its rows and language count for the other forms, too.
-    pub table: TableOptions,
-    /// List that CSV consists of.
-    pub list: csv::KeyComparisonList,
-    /// Names that HTML shows.
-    pub names: PageNames,
-    /// Labels of every sample of Prometheus.
-    pub labels: Vec<(String, String)>,
-}
-
-impl KeyComparisonRenderer {
-    /// Writes a comparison key by key.
-    pub fn render(&self, comparison: &KeyComparison, format: Format, out: &mut dyn Write) -> io::Result<()> {
-        let TableOptions { rows, lang, .. } = self.table;
-        let document = || sections::key_comparison::document(comparison, rows, lang);
-        match format {
-            Format::Table => terminal::write_document(&document(), self.table, out),
-            Format::Json => json::write_pretty(comparison, out),
-            Format::Html => html::write_document(&document(), comparison.rdblens, &self.names, out),
-            Format::Markdown => markdown::write_document(&document(), out),
-            Format::Csv(_) => self.list.write(comparison, out),
-            Format::Prometheus => prometheus::write_key_comparison(comparison, rows, self.labels.clone(), out),
-        }
-    }
 }
 
 /// Form of a report.

@@ -49,6 +49,25 @@ fn totals_are_those_of_the_report_and_plans_are_valid_under_the_schema() {
 }
 
 #[test]
+fn several_forms_are_written_in_one_pass() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let forms = ["table", "json", "html", "markdown", "csv", "prometheus"].map(|form| ["--format", form]);
+    let args = ["capacity", &later(), "--node-memory", "1MB"];
+    stdout_of(&[&args[..], &forms.concat(), &["-o", &path("plan")]].concat());
+    for ([_, form], ending) in forms.into_iter().zip(["txt", "json", "html", "md", "csv", "prom"]) {
+        let alone = stdout_of(&[&args[..], &["--format", form]].concat());
+        assert_eq!(fs::read_to_string(path(&format!("plan.{ending}"))).unwrap(), alone, "{form}");
+    }
+    let output = run_args(&[&args[..], &["--format", "json", "--format", "html"]].concat());
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        String::from_utf8_lossy(&output.stderr).contains("several formats cannot share standard output"),
+        "{output:?}"
+    );
+}
+
+#[test]
 fn stored_reports_of_different_times_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let (first, second) = (stored(folder.path()), folder.path().join("later.json").display().to_string());

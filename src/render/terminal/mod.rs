@@ -9,9 +9,9 @@ pub(super) mod table;
 use std::io::{self, Write};
 
 use super::document::{Document, Form, Scope};
-use super::sections::{self, comparison};
+use super::sections;
 use super::{Extent, Lang, Renderer};
-use crate::report::{Comparison, Options, Report};
+use crate::report::{Options, Report};
 use page::TextPage;
 
 /// Width if the caller names none: output into a file or a pipe.
@@ -89,14 +89,12 @@ impl Renderer for TableRenderer {
 
 /// Writes a document.
 pub(super) fn write_document(document: &Document, options: TableOptions, out: &mut dyn Write) -> io::Result<()> {
-    let page = &mut TextPage::new(out, options.columns(), options);
-    blocks::headline(&document.headline, page)?;
-    document.sections.iter().try_for_each(|section| blocks::section(section, page))
+    blocks::headline(&document.headline, &mut TextPage::new(out, options.columns(), options))?;
+    write_sections(document, options, out)
 }
 
-/// Writes a comparison as tables.
-pub fn write_comparison(comparison: &Comparison, options: TableOptions, out: &mut dyn Write) -> io::Result<()> {
+/// Writes a document as tables, without its headline.
+pub(super) fn write_sections(document: &Document, options: TableOptions, out: &mut dyn Write) -> io::Result<()> {
     let page = &mut TextPage::new(out, options.columns(), options);
-    let sections = comparison::sections(comparison, &Scope::text(options.rows, options.lang));
-    sections.iter().try_for_each(|section| blocks::section(section, page))
+    document.sections.iter().try_for_each(|section| blocks::section(section, page))
 }
