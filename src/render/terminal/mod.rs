@@ -89,8 +89,9 @@ impl Renderer for TableRenderer {
 
 /// Writes a document.
 pub(super) fn write_document(document: &Document, options: TableOptions, out: &mut dyn Write) -> io::Result<()> {
-    blocks::headline(&document.headline, &mut TextPage::new(out, options.columns(), options))?;
-    write_sections(document, options, out)
+    let page = &mut TextPage::new(out, options.columns(), options);
+    blocks::headline(&document.headline, page)?;
+    document.sections.iter().try_for_each(|section| blocks::section(section, page))
 }
 
 /// Writes a document as tables, without its headline.
