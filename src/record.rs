@@ -52,11 +52,15 @@ pub struct Record<'a> {
     pub stream: Option<&'a StreamFacts>,
     /// Dimensions, capacities and counts, for modules.
     pub module_facts: Option<&'a ModuleFacts>,
+    // Hidden fields serve later stages; users cannot name their types.
     /// Facts about the value that rules check. Borrowed: copying what the meter has just written would stall.
+    #[doc(hidden)]
     pub value: &'a ValueFacts,
     /// Packed form of a collection slightly above a packing limit; computed only on request.
+    #[doc(hidden)]
     pub compact: Option<Compact>,
     /// Undecoded value; `None` for records that do not come from a file.
+    #[doc(hidden)]
     pub raw: Option<RawValue<'a>>,
 }
 

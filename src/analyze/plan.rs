@@ -43,6 +43,7 @@ pub struct ReadPlan {
     /// Worker threads; 0 takes one per processor.
     pub threads: usize,
     /// Parameters for dividing large files among the threads; they never change a result.
+    #[doc(hidden)]
     pub division: Division,
     /// Separators of name segments.
     pub separators: Vec<String>,

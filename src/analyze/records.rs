@@ -43,6 +43,7 @@ pub struct OwnedRecord {
     pub fields_with_ttl: Option<u64>,
     pub stream: Option<StreamFacts>,
     pub module_facts: Option<ModuleFacts>,
+    #[doc(hidden)]
     pub value: ValueFacts,
 }
 
@@ -209,6 +210,7 @@ impl Iterator for Records<'_> {
 ///
 /// Fails if a file cannot be read to its end, after the records before that point. Values that are damaged inside
 /// intact framing are skipped silently; [`records()`](records) reports them.
+/// [`records()`](records) can also be stopped at any record, by dropping the iterator.
 pub fn for_each_record<P: AsRef<Path>>(
     inputs: &[P],
     plan: &ReadPlan,

@@ -29,6 +29,7 @@ pub trait Progress: Sync {
         let _ = bytes;
     }
     /// Reports how a large file was divided.
+    #[doc(hidden)]
     fn divided(&self, counts: DivisionCounts) {
         let _ = counts;
     }
