@@ -301,7 +301,6 @@ fn vector_sets_are_read_as_by_the_server() {
     is_refused(&sound.with(1, I(2)), 29, "a string where the module reads the end");
     // Of the first node: id, level, links, limit, both links, the worst, the upper level, the range.
     is_refused(&sound.with(6, I(1)), 6, "more numbers than the 1 left");
-    is_refused(&sound.with(7, I(0)), 7, "0 where");
     is_refused(&sound.with(8, I(1 << 24 | 17)), 8, "level 17 of 16");
     is_refused(&sound.with(8, I(2 << 24 | 1)), 8, "unknown form 2");
     is_refused(&sound.with(8, I(1 << 24 | 3)), 16, "more numbers than the 1 left");
@@ -325,6 +324,18 @@ fn numbers_of_a_vector_set_that_servers_ignore_do_not_count() {
     let old = [1, 0, 1, 32, 2, 9];
     let set = vectors(2, 0, &[node(b"one", 8, &old), node(b"two", 8, &parameters(2, 0, &[1]))]);
     assert_eq!(set.fault(), None);
+}
+
+#[test]
+fn a_node_without_an_id_has_the_one_after_the_highest() {
+    let sound = three_vectors();
+    for place in [7, 21, 32] {
+        assert_eq!(sound.with(place, I(0)).fault(), None);
+    }
+    let two =
+        |link| vectors(2, 0, &[node(b"one", 8, &parameters(5, 0, &[link])), node(b"two", 8, &parameters(0, 0, &[5]))]);
+    assert_eq!(two(6).fault(), None);
+    is_refused(&two(2), two(2).items.len(), "a link between elements");
 }
 
 #[test]

@@ -82,6 +82,8 @@ pub struct VectorSet {
     flags: u64,
     left: u64,
     node: Node,
+    /// Highest id so far.
+    last_id: u64,
     /// Hashes of links to higher ids, less those of links to lower ids.
     mutual: u64,
     keys: [u64; 3],
@@ -162,6 +164,10 @@ impl VectorSet {
                 }
                 self.node.next_link(left - 1)
             }
+            Parameter::Id => {
+                self.node.id = self.next_id(items.number(0));
+                Parameter::Level
+            }
             _ => self.node.other_parameter(items)?,
         };
         self.node.parameter = next;
@@ -169,6 +175,13 @@ impl VectorSet {
             return items.fault(0, too_few(self.node.left));
         }
         Ok(if self.node.left > 0 { PARAMETER } else { self.next_node() })
+    }
+
+    /// Returns the id of a node. Instead of 0, servers give it the one that follows the highest id so far.
+    fn next_id(&mut self, stored: u64) -> u64 {
+        let id = if stored == 0 { self.last_id.wrapping_add(1) } else { stored };
+        self.last_id = self.last_id.max(id);
+        id
     }
 
     /// Fast path for a link with others behind it; returns false for all other items, and for a link to the node itself.
@@ -217,15 +230,10 @@ impl Node {
         if self.level > self.top { Parameter::Range } else { Parameter::LinkCount }
     }
 
-    /// Takes a parameter that is no link, and returns the next one.
+    /// Takes a parameter that is neither the id nor a link, and returns the next one.
     fn other_parameter(&mut self, items: &Items) -> Result<Parameter> {
         let number = items.number(0);
         Ok(match self.parameter {
-            Parameter::Id => {
-                items.expect_some(0)?;
-                self.id = number;
-                Parameter::Level
-            }
             Parameter::Level => {
                 let (level, form) = (items.number_32(0) & 0xff, number >> 24 & 0xff);
                 if level > MAX_LEVEL {
@@ -257,7 +265,7 @@ impl Node {
                 }
                 self.end_level()
             }
-            Parameter::Links(_) | Parameter::Range | Parameter::Surplus => Parameter::Surplus,
+            Parameter::Id | Parameter::Links(_) | Parameter::Range | Parameter::Surplus => Parameter::Surplus,
         })
     }
 }
