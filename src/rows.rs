@@ -28,7 +28,7 @@ use crate::analyze::first_pass::require_files;
 use crate::analyze::read::file::InputFile;
 use crate::analyze::read::progress::check_cancelled;
 use crate::analyze::read::tally::Tallies;
-use crate::analyze::row_filter::{RowFilter, RowRoom, RowSetup};
+use crate::analyze::row_filter::{RowFilter, RowScratch, RowSetup};
 use crate::analyze::rows::write_rows;
 use crate::analyze::verdict::{FileVerdict, verdicts};
 use crate::analyze::{Plan, Progress, Snapshot, pool};
@@ -195,15 +195,15 @@ impl<'p> RowReader<'p> {
                 maker.classify(record, pattern);
             }
         };
-        let row = |record: &Record<'_>, file: &InputFile, room: &mut RowRoom, rows: &mut T| {
+        let row = |record: &Record<'_>, file: &InputFile, scratch: &mut RowScratch, rows: &mut T| {
             match filter {
-                None => classify(record, &mut room.pattern),
-                Some(filter) if !filter.takes(record, room) => return false,
+                None => classify(record, &mut scratch.pattern),
+                Some(filter) if !filter.takes(record, scratch) => return false,
                 Some(_) => {}
             }
             let source = name_files.then_some(file.name.as_str());
-            let labels = filter.and_then(|filter| filter.labels(room));
-            maker.row(record, &room.pattern, source, labels, |row| push(rows, row));
+            let labels = filter.and_then(|filter| filter.labels(scratch));
+            maker.row(record, &scratch.pattern, source, labels, |row| push(rows, row));
             true
         };
         let mut rows = 0;

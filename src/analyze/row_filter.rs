@@ -240,7 +240,7 @@ pub struct RowFilter<'s> {
 
 /// Buffers of a worker, reused from key to key.
 #[derive(Debug, Default)]
-pub struct RowRoom {
+pub struct RowScratch {
     /// Pattern of the last key.
     pub pattern: PatternBuf,
     named: NameJudged,
@@ -253,51 +253,51 @@ pub struct RowRoom {
 
 impl RowFilter<'_> {
     /// Returns whether a key gets a row; its pattern is then in `room`.
-    pub fn takes(&self, record: &Record<'_>, room: &mut RowRoom) -> bool {
+    pub fn takes(&self, record: &Record<'_>, scratch: &mut RowScratch) -> bool {
         let Questions { classifier, checks, .. } = self.questions;
-        classifier.classify(record.key, &mut room.pattern);
-        let name = KeyName::Classified(record.key, &room.pattern);
+        classifier.classify(record.key, &mut scratch.pattern);
+        let name = KeyName::Classified(record.key, &scratch.pattern);
         let place = if self.wants_place() { self.tree.and_then(|tree| tree.place_of(name)) } else { None };
-        if !self.patterns.holds(&room.pattern.text, place) {
+        if !self.patterns.holds(&scratch.pattern.text, place) {
             return false;
         }
         if !self.labels {
             return true;
         }
-        checks.judge_name(&name, &mut room.named);
-        checks.judge_named(record, &room.named, &mut room.judged);
-        if self.owners.as_ref().is_some_and(|owners| !owners.hold(room.judged.matched.entry)) {
+        checks.judge_name(&name, &mut scratch.named);
+        checks.judge_named(record, &scratch.named, &mut scratch.judged);
+        if self.owners.as_ref().is_some_and(|owners| !owners.hold(scratch.judged.matched.entry)) {
             return false;
         }
-        let matched = room.judged.matched;
+        let matched = scratch.judged.matched;
         let view = KeyView { record, context: &checks.context, matched };
-        room.class = view.class_index();
-        room.breaks.clear();
+        scratch.class = view.class_index();
+        scratch.breaks.clear();
         if let Some(breaking) = &self.breaking {
-            breaking.add_of_patterns(record, place, self.questions.inspection.as_deref(), room);
+            breaking.add_of_patterns(record, place, self.questions.inspection.as_deref(), scratch);
         }
         let holds = match &self.breaking {
             None => true,
-            Some(breaking) => breaking.keys & room.judged.broken != 0 || !room.breaks.is_empty(),
+            Some(breaking) => breaking.keys & scratch.judged.broken != 0 || !scratch.breaks.is_empty(),
         };
         if holds {
-            let broken = room.judged.broken;
+            let broken = scratch.judged.broken;
             let own = checks.keys.iter().enumerate().filter(|(bit, _)| broken >> bit & 1 == 1);
-            room.breaks.extend(own.map(|(_, check)| check.meta.id));
-            room.breaks.sort_unstable();
-            room.breaks.dedup();
+            scratch.breaks.extend(own.map(|(_, check)| check.meta.id));
+            scratch.breaks.sort_unstable();
+            scratch.breaks.dedup();
         }
         holds
     }
 
     /// Returns the labels of the key that was taken last; `None` if rows have none.
-    pub fn labels<'r>(&'r self, room: &'r RowRoom) -> Option<KeyLabels<'r>> {
+    pub fn labels<'r>(&'r self, scratch: &'r RowScratch) -> Option<KeyLabels<'r>> {
         let policy = &self.questions.checks.policy;
-        let matched = room.judged.matched;
+        let matched = scratch.judged.matched;
         let entry = matched.entry.and_then(|entry| policy.entries.get(usize::from(entry)));
-        let class = room.class.and_then(|class| policy.classes.get(usize::from(class)));
+        let class = scratch.class.and_then(|class| policy.classes.get(usize::from(class)));
         self.labels.then(|| KeyLabels {
-            breaks: &room.breaks,
+            breaks: &scratch.breaks,
             owner: entry.and_then(|entry| entry.owner.as_deref()),
             class: class.map(|class| class.name.as_str()),
         })

@@ -55,10 +55,10 @@ where
     let mut tallies: BTreeMap<usize, FileTally> = BTreeMap::new();
     let mut left = limit.unwrap_or(u64::MAX);
     let format = |work: FileBatch, most: u64| {
-        let (mut rows, mut count, mut room) = (make(), 0_usize, S::default());
+        let (mut rows, mut count, mut scratch) = (make(), 0_usize, S::default());
         let mut tally = FileTally::default();
         read_batch_shared(&work.batch, &work.file, reading, &mut tally, &mut |record, _| {
-            count += usize::from(row(record, &work.file, &mut room, &mut rows));
+            count += usize::from(row(record, &work.file, &mut scratch, &mut rows));
             // Rows of earlier batches count first, but no batch needs more rows than the limit.
             if (count as u64) < most { Continue::Yes } else { Continue::No }
         });

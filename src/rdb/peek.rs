@@ -93,39 +93,39 @@ impl<'a> RawValue<'a> {
     }
 
     /// Shows the first bytes of a string, or of the first elements or pairs in the order of the file; nothing of modules.
-    pub fn peek(&self, room: &mut PeekBuffers, mut see: impl FnMut(ValuePart<'_>)) {
+    pub fn peek(&self, buffers: &mut PeekBuffers, mut see: impl FnMut(ValuePart<'_>)) {
         let mut shown = Shown::new(&mut see);
         // The walk has already reported any damage.
-        let _ = self.show(room, &mut shown);
-        room.blob.keep(MAX_TEXT_BYTES * 4);
+        let _ = self.show(buffers, &mut shown);
+        buffers.blob.keep(MAX_TEXT_BYTES * 4);
     }
 
-    fn show(&self, room: &mut PeekBuffers, shown: &mut Shown<'_>) -> Result<()> {
+    fn show(&self, buffers: &mut PeekBuffers, shown: &mut Shown<'_>) -> Result<()> {
         let input = &mut Cursor::new(self.bytes, 0);
         match self.value_type {
-            ValueType::String => shown.whole(input.string()?.prefix(MAX_TEXT_BYTES, &mut room.value)?),
+            ValueType::String => shown.whole(input.string()?.prefix(MAX_TEXT_BYTES, &mut buffers.value)?),
             ValueType::Hash => {
                 for _ in 0..few(input.count(2)?) {
-                    shown.raw_pair(input.string()?, input.string()?, room)?;
+                    shown.raw_pair(input.string()?, input.string()?, buffers)?;
                 }
             }
             ValueType::HashMetadata => {
                 input.i64_le()?;
-                show_timed_hash(input, room, shown)?;
+                show_timed_hash(input, buffers, shown)?;
             }
-            ValueType::HashMetadataPreGa => show_timed_hash(input, room, shown)?,
+            ValueType::HashMetadataPreGa => show_timed_hash(input, buffers, shown)?,
             ValueType::Hash2 => {
                 for _ in 0..few(input.count(10)?) {
-                    shown.raw_pair(input.string()?, input.string()?, room)?;
+                    shown.raw_pair(input.string()?, input.string()?, buffers)?;
                     input.i64_le()?;
                 }
             }
             ValueType::HashTemplateListpack | ValueType::HashTemplateArray => {
-                let mut pairs = OwnPairs { shown, room };
+                let mut pairs = OwnPairs { shown, buffers };
                 walk_seldom(self.value_type, self.templates, input, &mut pairs)?;
             }
             ValueType::HashTemplateListpackRef => {
-                let blob = shown.expanded(input.string()?, &mut room.blob)?;
+                let blob = shown.expanded(input.string()?, &mut buffers.blob)?;
                 let (template, mut values) = TemplateNames::Shared(self.templates).unpack(blob, 0)?;
                 let mut digits = itoa::Buffer::new();
                 for field in template.fields().take(MAX_PARTS) {
@@ -136,18 +136,18 @@ impl<'a> RawValue<'a> {
             ValueType::HashTemplateArrayRef => {
                 let id = input.length()?;
                 for field in self.templates.get(id, 0)?.fields().take(MAX_PARTS) {
-                    shown.raw_pair(RawString::plain(field), input.string()?, room)?;
+                    shown.raw_pair(RawString::plain(field), input.string()?, buffers)?;
                 }
             }
             ValueType::HashListpackEx => {
                 input.i64_le()?;
-                show_listpack(input.string()?, Stride::FieldValueTime, room, shown)?;
+                show_listpack(input.string()?, Stride::FieldValueTime, buffers, shown)?;
             }
-            ValueType::HashListpackExPreGa => show_listpack(input.string()?, Stride::FieldValueTime, room, shown)?,
-            ValueType::HashListpack => show_listpack(input.string()?, Stride::FieldValue, room, shown)?,
-            ValueType::HashZiplist => show_ziplist(input.string()?, Stride::FieldValue, room, shown)?,
+            ValueType::HashListpackExPreGa => show_listpack(input.string()?, Stride::FieldValueTime, buffers, shown)?,
+            ValueType::HashListpack => show_listpack(input.string()?, Stride::FieldValue, buffers, shown)?,
+            ValueType::HashZiplist => show_ziplist(input.string()?, Stride::FieldValue, buffers, shown)?,
             ValueType::HashZipmap => {
-                let blob = shown.expanded(input.string()?, &mut room.blob)?;
+                let blob = shown.expanded(input.string()?, &mut buffers.blob)?;
                 for pair in zipmap::Pairs::new(blob, 0)?.take(MAX_PARTS) {
                     let (field, value) = pair?;
                     shown.pair(field, value);
@@ -155,12 +155,12 @@ impl<'a> RawValue<'a> {
             }
             ValueType::List | ValueType::Set => {
                 for _ in 0..few(input.count(1)?) {
-                    shown.raw_element(input.string()?, room)?;
+                    shown.raw_element(input.string()?, buffers)?;
                 }
             }
             ValueType::Zset => {
                 for _ in 0..few(input.count(2)?) {
-                    shown.raw_element(input.string()?, room)?;
+                    shown.raw_element(input.string()?, buffers)?;
                     let len = input.byte()?;
                     // NaN and the infinities have no text.
                     input.take(if len >= 253 { 0 } else { u64::from(len) })?;
@@ -168,42 +168,42 @@ impl<'a> RawValue<'a> {
             }
             ValueType::Zset2 => {
                 for _ in 0..few(input.count(9)?) {
-                    shown.raw_element(input.string()?, room)?;
+                    shown.raw_element(input.string()?, buffers)?;
                     input.f64_le()?;
                 }
             }
-            ValueType::ListZiplist => show_ziplist(input.string()?, Stride::Element, room, shown)?,
-            ValueType::ZsetZiplist => show_ziplist(input.string()?, Stride::MemberScore, room, shown)?,
-            ValueType::SetListpack => show_listpack(input.string()?, Stride::Element, room, shown)?,
-            ValueType::ZsetListpack => show_listpack(input.string()?, Stride::MemberScore, room, shown)?,
+            ValueType::ListZiplist => show_ziplist(input.string()?, Stride::Element, buffers, shown)?,
+            ValueType::ZsetZiplist => show_ziplist(input.string()?, Stride::MemberScore, buffers, shown)?,
+            ValueType::SetListpack => show_listpack(input.string()?, Stride::Element, buffers, shown)?,
+            ValueType::ZsetListpack => show_listpack(input.string()?, Stride::MemberScore, buffers, shown)?,
             ValueType::SetIntset => {
-                let blob = shown.expanded(input.string()?, &mut room.blob)?;
+                let blob = shown.expanded(input.string()?, &mut buffers.blob)?;
                 intset::numbers(blob, 0)?.take(MAX_PARTS).for_each(|number| shown.number(number));
             }
             ValueType::ListQuicklist => {
                 for _ in 0..few(input.count(1)?) {
-                    show_ziplist(input.string()?, Stride::Element, room, shown)?;
+                    show_ziplist(input.string()?, Stride::Element, buffers, shown)?;
                 }
             }
             ValueType::ListQuicklist2 => {
                 for _ in 0..few(input.count(2)?) {
                     match input.length()? {
-                        1 => shown.raw_element(input.string()?, room)?,
-                        _ => show_listpack(input.string()?, Stride::Element, room, shown)?,
+                        1 => shown.raw_element(input.string()?, buffers)?,
+                        _ => show_listpack(input.string()?, Stride::Element, buffers, shown)?,
                     }
                 }
             }
-            ValueType::Array => show_array(input, room, shown)?,
-            ValueType::Stream(_) => stream::show(input, room, shown)?,
+            ValueType::Array => show_array(input, buffers, shown)?,
+            ValueType::Stream(_) => stream::show(input, buffers, shown)?,
             ValueType::DragonflyHash => {
                 for _ in 0..few(input.count(3)?) {
-                    shown.raw_pair(input.string()?, input.string()?, room)?;
+                    shown.raw_pair(input.string()?, input.string()?, buffers)?;
                     input.string()?;
                 }
             }
             ValueType::DragonflySet => {
                 for _ in 0..few(input.count(2)?) {
-                    shown.raw_element(input.string()?, room)?;
+                    shown.raw_element(input.string()?, buffers)?;
                     input.string()?;
                 }
             }
@@ -218,15 +218,15 @@ fn few(count: u64) -> u64 {
     count.min(MAX_PARTS as u64)
 }
 
-fn show_timed_hash(input: &mut Cursor<'_>, room: &mut PeekBuffers, shown: &mut Shown<'_>) -> Result<()> {
+fn show_timed_hash(input: &mut Cursor<'_>, buffers: &mut PeekBuffers, shown: &mut Shown<'_>) -> Result<()> {
     for _ in 0..few(input.count(3)?) {
         input.number()?;
-        shown.raw_pair(input.string()?, input.string()?, room)?;
+        shown.raw_pair(input.string()?, input.string()?, buffers)?;
     }
     Ok(())
 }
 
-fn show_array(input: &mut Cursor<'_>, room: &mut PeekBuffers, shown: &mut Shown<'_>) -> Result<()> {
+fn show_array(input: &mut Cursor<'_>, buffers: &mut PeekBuffers, shown: &mut Shown<'_>) -> Result<()> {
     let items = input.count(3)?;
     if input.length()? != 0 {
         input.number()?;
@@ -236,37 +236,37 @@ fn show_array(input: &mut Cursor<'_>, room: &mut PeekBuffers, shown: &mut Shown<
         match input.length()? {
             1 => shown.number(input.u64_le()?.cast_signed()),
             2 => _ = input.f64_le()?,
-            _ => shown.raw_element(input.string()?, room)?,
+            _ => shown.raw_element(input.string()?, buffers)?,
         }
     }
     Ok(())
 }
 
-fn show_ziplist(blob: RawString<'_>, stride: Stride, room: &mut PeekBuffers, shown: &mut Shown<'_>) -> Result<()> {
-    let blob = shown.expanded(blob, &mut room.blob)?;
+fn show_ziplist(blob: RawString<'_>, stride: Stride, buffers: &mut PeekBuffers, shown: &mut Shown<'_>) -> Result<()> {
+    let blob = shown.expanded(blob, &mut buffers.blob)?;
     shown.packed(ziplist::Entries::new(blob, 0)?, stride)
 }
 
-fn show_listpack(blob: RawString<'_>, stride: Stride, room: &mut PeekBuffers, shown: &mut Shown<'_>) -> Result<()> {
-    let blob = shown.expanded(blob, &mut room.blob)?;
+fn show_listpack(blob: RawString<'_>, stride: Stride, buffers: &mut PeekBuffers, shown: &mut Shown<'_>) -> Result<()> {
+    let blob = shown.expanded(blob, &mut buffers.blob)?;
     shown.packed(listpack::Elements::new(blob, 0)?, stride)
 }
 
 /// Visitor that shows the pairs of a compact hash with names of its own.
 struct OwnPairs<'r, 's> {
     shown: &'r mut Shown<'s>,
-    room: &'r mut PeekBuffers,
+    buffers: &'r mut PeekBuffers,
 }
 
 impl Visit for OwnPairs<'_, '_> {
     fn pair(&mut self, field: RawString<'_>, value: RawString<'_>) {
         // Stops at damage without an error.
-        let _ = self.shown.raw_pair(field, value, self.room);
+        let _ = self.shown.raw_pair(field, value, self.buffers);
     }
 
     fn template_blob(&mut self, names: TemplateNames<'_>, blob: RawString<'_>) {
         let mut show = || -> Result<()> {
-            let bytes = self.shown.expanded(blob, &mut self.room.blob)?;
+            let bytes = self.shown.expanded(blob, &mut self.buffers.blob)?;
             let (template, mut values) = names.unpack(bytes, 0)?;
             let mut digits = itoa::Buffer::new();
             template.pairs(&mut values, 0, |field, value| self.shown.pair(field, shown::text(&value, &mut digits)))

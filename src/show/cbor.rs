@@ -1,21 +1,21 @@
 //! JSON text of documents that are stored in CBOR.
 
-use super::room::Room;
+use super::decode_budget::DecodeBudget;
 use crate::error::{Error, Result};
 use crate::rdb::cbor::{self, CborItem, PackedNumber, VisitCbor};
 
-/// Returns a document as JSON text, or `None` if the bytes are not one. Fails if there is no room for the text.
-pub fn json_text(bytes: &[u8], room: &mut Room) -> Result<Option<String>> {
-    let mut text = JsonText { text: String::new(), room, fault: None };
+/// Returns a document as JSON text, or `None` if the bytes are not one. Fails if the text exceeds the budget.
+pub fn json_text(bytes: &[u8], budget: &mut DecodeBudget) -> Result<Option<String>> {
+    let mut text = JsonText { text: String::new(), budget, fault: None };
     let walked = cbor::walk(bytes, &mut text);
     let JsonText { text, fault, .. } = text;
     fault.map_or(Ok(walked.map(|_| text)), Err)
 }
 
-/// Text written so far, and the room for more.
+/// Text written so far, and the budget for more.
 struct JsonText<'r> {
     text: String,
-    room: &'r mut Room,
+    budget: &'r mut DecodeBudget,
     /// Error for a text that is too long; nothing is written after it.
     fault: Option<Error>,
 }
@@ -24,7 +24,7 @@ impl JsonText<'_> {
     fn push(&mut self, text: &str) {
         if self.fault.is_none() {
             // A string doubles as it grows.
-            self.fault = self.room.take(2 * text.len() as u64).err();
+            self.fault = self.budget.take(2 * text.len() as u64).err();
         }
         if self.fault.is_none() {
             self.text += text;
@@ -90,14 +90,14 @@ mod tests {
     use crate::show::Extent;
 
     fn json(bytes: &[u8]) -> Option<String> {
-        json_text(bytes, &mut Room::new(Extent::default(), 0)).unwrap()
+        json_text(bytes, &mut DecodeBudget::new(Extent::default(), 0)).unwrap()
     }
 
     #[test]
     fn text_that_outgrows_its_room_is_refused() {
-        let mut room = Room::new(Extent { memory: 19, ..Extent::default() }, 0);
-        assert_eq!(json_text(b"\x82\x01\x02", &mut room).unwrap().as_deref(), Some("[1,2]"));
-        assert!(json_text(b"\x82\x01\x02", &mut room).is_err());
+        let mut budget = DecodeBudget::new(Extent { memory: 19, ..Extent::default() }, 0);
+        assert_eq!(json_text(b"\x82\x01\x02", &mut budget).unwrap().as_deref(), Some("[1,2]"));
+        assert!(json_text(b"\x82\x01\x02", &mut budget).is_err());
     }
 
     #[test]

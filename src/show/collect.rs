@@ -1,6 +1,6 @@
 //! Visitor that decodes a walked value into a [`Value`], for every layout but streams.
 
-use super::room::Room;
+use super::decode_budget::DecodeBudget;
 use super::value::{HashField, Item, Value};
 use crate::error::{Error, Reading, Result, Within};
 use crate::rdb::cursor::Cursor;
@@ -15,16 +15,16 @@ use crate::record::{Kind, ModuleName};
 use crate::units::Millis;
 use crate::wording::wording;
 
-/// Decodes the value in `bytes`, which start at `offset` of the file, as far as there is room.
+/// Decodes the value in `bytes`, which start at `offset` of the file, as far as the budget allows.
 pub fn collect(
     value_type: ValueType,
     templates: &Templates,
     bytes: &[u8],
     offset: u64,
-    room: &mut Room,
+    budget: &mut DecodeBudget,
 ) -> Result<Value> {
-    let scratch = Scratch::new(room.most());
-    let mut collect = Collect { value_type, value: empty(value_type.kind()), scratch, room, fault: None };
+    let scratch = Scratch::new(budget.most());
+    let mut collect = Collect { value_type, value: empty(value_type.kind()), scratch, budget, fault: None };
     walk_seldom(value_type, templates, &mut Cursor::new(bytes, offset), &mut collect)?;
     collect.fault.map_or(Ok(collect.value), Err)
 }
@@ -47,7 +47,7 @@ struct Collect<'r> {
     value_type: ValueType,
     value: Value,
     scratch: Scratch,
-    room: &'r mut Room,
+    budget: &'r mut DecodeBudget,
     /// The first fault; nothing is decoded after it.
     fault: Option<Error>,
 }
@@ -58,7 +58,7 @@ impl Collect<'_> {
         if self.fault.is_some() {
             return Vec::new();
         }
-        match self.room.text(&string) {
+        match self.budget.text(&string) {
             Ok(bytes) => bytes,
             Err(error) => {
                 self.note(Err(error));
@@ -69,10 +69,10 @@ impl Collect<'_> {
 
     /// Counts an element of this size, and returns whether it is kept.
     fn keeps<T>(&mut self) -> bool {
-        if self.fault.is_some() || !self.room.element() {
+        if self.fault.is_some() || !self.budget.element() {
             return false;
         }
-        let taken = self.room.take_element::<T>();
+        let taken = self.budget.take_element::<T>();
         self.note(taken);
         self.fault.is_none()
     }
@@ -90,7 +90,7 @@ impl Collect<'_> {
         }
         let at = blob.offset;
         let expiries = matches!(self.value_type, ValueType::HashListpackEx | ValueType::HashListpackExPreGa);
-        let mut to = Unpacked { value: &mut self.value, room: self.room, expiries, offset: at };
+        let mut to = Unpacked { value: &mut self.value, budget: self.budget, expiries, offset: at };
         let added = blob.decode(&mut self.scratch).and_then(|bytes| match packing {
             Packing::Ziplist => to.add(&mut ziplist::Entries::new(bytes, at)?),
             Packing::Listpack => to.add(&mut listpack::Elements::new(bytes, at)?),
@@ -119,7 +119,7 @@ type Elements<'a, 'b> = dyn Iterator<Item = Result<PackedElement<'b>>> + 'a;
 /// Value that the elements of a blob are added to.
 struct Unpacked<'c> {
     value: &'c mut Value,
-    room: &'c mut Room,
+    budget: &'c mut DecodeBudget,
     /// True if an expiry follows each field and its value.
     expiries: bool,
     /// Offset of the blob.
@@ -158,9 +158,9 @@ impl Unpacked<'_> {
     }
 
     fn element(&mut self, element: &PackedElement<'_>) -> Result<()> {
-        if self.room.element() {
-            self.room.take_element::<Vec<u8>>()?;
-            let text = self.room.packed(element)?;
+        if self.budget.element() {
+            self.budget.take_element::<Vec<u8>>()?;
+            let text = self.budget.packed(element)?;
             if let Value::List(list) | Value::Set(list) = self.value {
                 list.push(text);
             }
@@ -169,9 +169,9 @@ impl Unpacked<'_> {
     }
 
     fn member(&mut self, member: &PackedElement<'_>, score: f64) -> Result<()> {
-        if self.room.element() {
-            self.room.take_element::<(Vec<u8>, f64)>()?;
-            let text = self.room.packed(member)?;
+        if self.budget.element() {
+            self.budget.take_element::<(Vec<u8>, f64)>()?;
+            let text = self.budget.packed(member)?;
             if let Value::Zset(members) = self.value {
                 members.push((text, score));
             }
@@ -189,9 +189,9 @@ impl Unpacked<'_> {
         text: &PackedElement<'_>,
         expires_at: Option<Millis>,
     ) -> Result<()> {
-        if self.room.element() {
-            self.room.take_element::<HashField>()?;
-            let (field, text) = (self.room.packed(field)?, self.room.packed(text)?);
+        if self.budget.element() {
+            self.budget.take_element::<HashField>()?;
+            let (field, text) = (self.budget.packed(field)?, self.budget.packed(text)?);
             add_field(self.value, field, text, expires_at);
         }
         Ok(())
@@ -264,7 +264,7 @@ impl Visit for Collect<'_> {
             return;
         }
         let at = blob.offset;
-        let mut to = Unpacked { value: &mut self.value, room: self.room, expiries: false, offset: at };
+        let mut to = Unpacked { value: &mut self.value, budget: self.budget, expiries: false, offset: at };
         let mut taken = Ok(());
         let added = blob.decode(&mut self.scratch).and_then(|bytes| {
             let (template, mut values) = names.unpack(bytes, at)?;
@@ -294,7 +294,7 @@ impl Visit for Collect<'_> {
 
     fn module_item(&mut self, item: ModuleItem<'_>) {
         // Their number says nothing of the elements of the value that the module makes of them.
-        let taken = self.room.take_element::<Item>();
+        let taken = self.budget.take_element::<Item>();
         self.note(taken);
         let item = self.item(item);
         if let (Value::Module(_, items), None) = (&mut self.value, &self.fault) {

@@ -2,9 +2,9 @@
 
 use super::cbor::json_text;
 use super::collect::collect;
+use super::decode_budget::{DecodeBudget, Extent};
 use super::document::JsonDocument;
 use super::find::Found;
-use super::room::{Extent, Room};
 use super::series::Series;
 use super::stream::StreamDecoder;
 use super::value::{Item, Value};
@@ -49,35 +49,35 @@ fn decode_within(
     extent: Extent,
 ) -> Result<Decoded> {
     verify(value_type, templates, bytes, offset, extent.memory)?;
-    let mut room = Room::new(extent, offset);
+    let mut budget = DecodeBudget::new(extent, offset);
     if let ValueType::Stream(_) = value_type {
-        let mut decoder = StreamDecoder::new(&mut room);
+        let mut decoder = StreamDecoder::new(&mut budget);
         walk_seldom(value_type, templates, &mut Cursor::new(bytes, offset), &mut decoder)?;
         let stream = decoder.finish()?;
-        let omitted = room.elements() - stream.entries.len();
+        let omitted = budget.elements() - stream.entries.len();
         return Ok(Decoded { value: Value::Stream(stream), omitted });
     }
-    let value = collect(value_type, templates, bytes, offset, &mut room)?;
+    let value = collect(value_type, templates, bytes, offset, &mut budget)?;
     match value {
         Value::Module(name, items) => {
             let id = Cursor::new(bytes, offset).number()?;
             let mut value = match name {
-                Some(name) => interpret(name, module::encoding_version(id), items, &mut room)?,
+                Some(name) => interpret(name, module::encoding_version(id), items, &mut budget)?,
                 None => Value::Module(None, items),
             };
             let elements = value.elements();
             value.truncate(extent.elements);
             Ok(Decoded { omitted: elements - value.elements(), value })
         }
-        value => Ok(Decoded { omitted: room.elements() - value.elements(), value }),
+        value => Ok(Decoded { omitted: budget.elements() - value.elements(), value }),
     }
 }
 
 /// Returns the value that a module would make of its parts, or the parts if it is not known.
-fn interpret(name: ModuleName, version: u64, mut items: Vec<Item>, room: &mut Room) -> Result<Value> {
+fn interpret(name: ModuleName, version: u64, mut items: Vec<Item>, budget: &mut DecodeBudget) -> Result<Value> {
     Ok(match (name.as_str(), version, items.as_mut_slice()) {
         (module::JSON, module::JSON_CBOR, [Item::Text(bytes)]) => {
-            let text = json_text(bytes, room)?;
+            let text = json_text(bytes, budget)?;
             match text.and_then(|text| JsonDocument::new(text.into_bytes()).ok()) {
                 Some(document) => Value::Json(document),
                 None => Value::Module(Some(name), items),

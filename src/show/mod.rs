@@ -5,10 +5,10 @@
 mod cbor;
 mod collect;
 mod decode;
+mod decode_budget;
 mod document;
 mod find;
 mod near;
-mod room;
 mod series;
 mod stream;
 mod value;
@@ -16,10 +16,10 @@ mod vectors;
 
 pub use crate::analyze::one_key::KeyFacts;
 pub use decode::{Decoded, decode};
+pub use decode_budget::Extent;
 pub use find::{Found, Looked, find};
-pub use room::Extent;
 pub use series::{CompactionRule, Sample, Series};
 pub use value::{Consumer, Entry, Group, HashField, Item, Pending, Producer, Stream, Value};
 pub use vectors::{VectorElement, VectorSet};
 #[cfg(feature = "internals")]
-pub use {collect::collect, decode::decode_value, find::ValueBytes, room::Room};
+pub use {collect::collect, decode::decode_value, decode_budget::DecodeBudget, find::ValueBytes};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::room::Room;
+use super::decode_budget::DecodeBudget;
 use super::value::{Consumer, Entry, Group, Pending, Producer, Stream};
 use crate::error::{Error, ErrorKind, Reading, Result, Within};
 use crate::limits;
@@ -18,7 +18,7 @@ use crate::wording::wording;
 #[derive(Debug)]
 pub struct StreamDecoder<'r> {
     stream: Stream,
-    room: &'r mut Room,
+    budget: &'r mut DecodeBudget,
     /// Decompressed node.
     scratch: Scratch,
     /// Bytes of all field names once they are written out for each entry.
@@ -27,10 +27,10 @@ pub struct StreamDecoder<'r> {
 }
 
 impl<'r> StreamDecoder<'r> {
-    /// Creates a visitor that decodes as far as there is room.
-    pub fn new(room: &'r mut Room) -> Self {
-        let scratch = Scratch::new(room.most());
-        StreamDecoder { stream: Stream::default(), room, scratch, names: 0, fault: None }
+    /// Creates a visitor that decodes as far as the budget allows.
+    pub fn new(budget: &'r mut DecodeBudget) -> Self {
+        let scratch = Scratch::new(budget.most());
+        StreamDecoder { stream: Stream::default(), budget, scratch, names: 0, fault: None }
     }
 
     /// The stream that was walked.
@@ -38,16 +38,16 @@ impl<'r> StreamDecoder<'r> {
         self.fault.map_or(Ok(self.stream), Err)
     }
 
-    /// Takes room for one more of a part, and returns whether there is.
+    /// Takes memory for one more of a part, and returns whether there is enough.
     fn has_room<T>(&mut self) -> bool {
         if self.fault.is_none() {
-            self.fault = self.room.take_element::<T>().err();
+            self.fault = self.budget.take_element::<T>().err();
         }
         self.fault.is_none()
     }
 
     fn name(&mut self, name: RawString<'_>) -> Vec<u8> {
-        match self.room.text(&name) {
+        match self.budget.text(&name) {
             Ok(name) => name,
             Err(error) => {
                 self.fault.get_or_insert(error);
@@ -60,7 +60,7 @@ impl<'r> StreamDecoder<'r> {
 /// Entries of a stream, and what is left for more.
 struct Entries<'e> {
     entries: &'e mut Vec<Entry>,
-    room: &'e mut Room,
+    budget: &'e mut DecodeBudget,
     /// Bytes of all field names once they are written out for each entry.
     names: &'e mut u64,
     /// Offset of the node.
@@ -73,7 +73,7 @@ impl Entries<'_> {
         let fields = (0..count).map(|_| self.name(&node.element()?)).collect::<Result<Vec<Arc<[u8]>>>>()?;
         node.end_fields()?;
         while let Some(entry) = node.entry()? {
-            let kept = !entry.is_deleted() && self.room.element();
+            let kept = !entry.is_deleted() && self.budget.element();
             let mut pairs = Vec::new();
             if entry.has_same_fields() {
                 for field in &fields {
@@ -93,7 +93,7 @@ impl Entries<'_> {
             }
             node.end_fields()?;
             if kept {
-                self.room.take_element::<Entry>()?;
+                self.budget.take_element::<Entry>()?;
                 self.entries.push(Entry { id: entry.id(node_id), fields: pairs });
             }
         }
@@ -101,8 +101,8 @@ impl Entries<'_> {
     }
 
     fn name(&mut self, name: &PackedElement<'_>) -> Result<Arc<[u8]>> {
-        self.room.take_element::<Arc<[u8]>>()?;
-        self.room.packed(name).map(Arc::from)
+        self.budget.take_element::<Arc<[u8]>>()?;
+        self.budget.packed(name).map(Arc::from)
     }
 
     /// Few bytes may name a long field over and over. In memory the name is there once, but somebody will print it.
@@ -115,8 +115,8 @@ impl Entries<'_> {
             );
             return Err(Error::at(self.offset, ErrorKind::Limit(what)));
         }
-        self.room.take_element::<(Arc<[u8]>, Vec<u8>)>()?;
-        Ok((field, self.room.packed(value)?))
+        self.budget.take_element::<(Arc<[u8]>, Vec<u8>)>()?;
+        Ok((field, self.budget.packed(value)?))
     }
 }
 
@@ -125,8 +125,12 @@ impl Visit for StreamDecoder<'_> {
         if self.fault.is_some() {
             return;
         }
-        let mut to =
-            Entries { entries: &mut self.stream.entries, room: self.room, names: &mut self.names, offset: blob.offset };
+        let mut to = Entries {
+            entries: &mut self.stream.entries,
+            budget: self.budget,
+            names: &mut self.names,
+            offset: blob.offset,
+        };
         let decoded = blob
             .decode(&mut self.scratch)
             .and_then(|bytes| to.decode_node(stream_id(master), bytes))
@@ -218,7 +222,7 @@ impl Visit for StreamDecoder<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::show::room::Extent;
+    use crate::show::decode_budget::Extent;
     use PackedElement::{Int, Text};
 
     /// A listpack of numbers below 128 and of short texts.
@@ -241,8 +245,8 @@ mod tests {
 
     fn read(elements: &[PackedElement<'_>]) -> Result<Vec<Entry>> {
         let mut entries = Vec::new();
-        let mut room = Room::new(Extent::default(), 0);
-        Entries { entries: &mut entries, room: &mut room, names: &mut 0, offset: 0 }
+        let mut budget = DecodeBudget::new(Extent::default(), 0);
+        Entries { entries: &mut entries, budget: &mut budget, names: &mut 0, offset: 0 }
             .decode_node((100, 5), &listpack(elements))?;
         Ok(entries)
     }
@@ -285,8 +289,8 @@ mod tests {
     #[test]
     fn a_name_that_is_repeated_beyond_measure_is_refused() {
         let name: Arc<[u8]> = Arc::from(vec![0; 1 << 20]);
-        let mut room = Room::new(Extent::default(), 0);
-        let mut to = Entries { entries: &mut Vec::new(), room: &mut room, names: &mut 0, offset: 0 };
+        let mut budget = DecodeBudget::new(Extent::default(), 0);
+        let mut to = Entries { entries: &mut Vec::new(), budget: &mut budget, names: &mut 0, offset: 0 };
         assert!((0..4096).all(|_| to.pair(Arc::clone(&name), &Int(1)).is_ok()));
         assert!(to.pair(name, &Int(1)).is_err());
     }
@@ -296,12 +300,12 @@ mod tests {
         let entry = [Int(0), Int(0), Int(0), Int(1), Text(b"city"), Int(7), Int(6)];
         let node = listpack(&[&[Int(3), Int(0), Int(0), Int(0)][..], &entry, &entry, &entry].concat());
         let mut entries = Vec::new();
-        let mut room = Room::new(Extent { elements: 1, memory: 400 }, 0);
-        let mut to = Entries { entries: &mut entries, room: &mut room, names: &mut 0, offset: 0 };
+        let mut budget = DecodeBudget::new(Extent { elements: 1, memory: 400 }, 0);
+        let mut to = Entries { entries: &mut entries, budget: &mut budget, names: &mut 0, offset: 0 };
         to.decode_node((100, 5), &node).unwrap();
-        assert_eq!((entries.len(), room.elements()), (1, 3));
-        let mut room = Room::new(Extent { elements: 3, memory: 400 }, 0);
-        let mut to = Entries { entries: &mut Vec::new(), room: &mut room, names: &mut 0, offset: 0 };
+        assert_eq!((entries.len(), budget.elements()), (1, 3));
+        let mut budget = DecodeBudget::new(Extent { elements: 3, memory: 400 }, 0);
+        let mut to = Entries { entries: &mut Vec::new(), budget: &mut budget, names: &mut 0, offset: 0 };
         let error = to.decode_node((100, 5), &node).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::OverBudget(_)), "{error}");
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rdblens::ReadPlan;
-use rdblens::internals::rdb::content::{ContentHasher, ContentRoom, FieldExpiries};
+use rdblens::internals::rdb::content::{ContentHasher, ContentScratch, FieldExpiries};
 use rdblens::internals::show::{Entry, Stream, Value, decode_value};
 
 use crate::common::{dumps, is_hostile, read_records};
@@ -64,7 +64,7 @@ fn two_hashes_are_equal_if_and_only_if_the_decoded_values_are() {
     let mut by_key: BTreeMap<(String, Vec<u8>), BTreeMap<String, u64>> = BTreeMap::new();
     let (mut values, mut forms) = (0, 0);
     for dump in dumps() {
-        let mut room = ContentRoom::default();
+        let mut scratch = ContentScratch::default();
         read_records(&dump, &plan, |record| {
             let raw = record.raw.unwrap();
             let value = match decode_value(raw.value_type, raw.templates, raw.bytes, 0) {
@@ -77,7 +77,7 @@ fn two_hashes_are_equal_if_and_only_if_the_decoded_values_are() {
             if matches!(value, Value::Json(_) | Value::Series(_) | Value::Vectors(_) | Value::Module(..)) {
                 return;
             }
-            let hash = raw.content(&hasher, &mut room).unwrap_or_else(|error| panic!("{}: {error}", dump.display()));
+            let hash = raw.content(&hasher, &mut scratch).unwrap_or_else(|error| panic!("{}: {error}", dump.display()));
             let known = by_key.entry((record.kind.to_string(), record.key.to_vec())).or_default();
             let text = normalized(value);
             values += 1;

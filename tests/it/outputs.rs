@@ -23,25 +23,25 @@ fn stderr(output: &Output) -> String {
 }
 
 /// Files for one test: a dump, a stored report, a policy, and whatever a test adds.
-struct Room(TempDir);
+struct TestFiles(TempDir);
 
-impl Room {
-    fn new() -> Room {
-        let room = Room(tempfile::tempdir().unwrap());
-        fs::copy(testdata().join("dumps/shop.rdb"), room.path("a.rdb")).unwrap();
-        room
+impl TestFiles {
+    fn new() -> TestFiles {
+        let files = TestFiles(tempfile::tempdir().unwrap());
+        fs::copy(testdata().join("dumps/shop.rdb"), files.path("a.rdb")).unwrap();
+        files
     }
 
     fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 
-    /// Runs the program in the room.
+    /// Runs the program in the folder.
     fn run(&self, args: &[&str]) -> Output {
         run(rdblens().current_dir(self.0.path()).args(args))
     }
 
-    /// Runs a script of the shell in the room; `$RDBLENS` is the program.
+    /// Runs a script of the shell in the folder; `$RDBLENS` is the program.
     fn shell(&self, script: &str) -> Output {
         let mut command = Command::new("sh");
         command.current_dir(self.0.path()).env("RDBLENS", env!("CARGO_BIN_EXE_rdblens")).env("LC_ALL", "C");

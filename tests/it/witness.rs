@@ -21,7 +21,7 @@ use rdblens::internals::rdb::template::Templates;
 use rdblens::internals::rdb::value_type::ValueType;
 use rdblens::internals::record::{ElementLengths, Kind};
 use rdblens::internals::show::{
-    Entry, Extent, HashField, Item, Looked, Room, Value, collect, decode, decode_value, find,
+    DecodeBudget, Entry, Extent, HashField, Item, Looked, Value, collect, decode, decode_value, find,
 };
 use rdblens::internals::units::Bytes;
 use rdblens::report::{CheckVerdict, NotCompared};
@@ -220,7 +220,7 @@ fn both_readers_decode_the_same_values() {
             if matches!(value_type.kind(), Kind::Stream | Kind::Module | Kind::Array) || reason.is_some() {
                 return;
             }
-            let ours = collect(value_type, templates, &bytes, 0, &mut Room::new(Extent::default(), 0)).unwrap();
+            let ours = collect(value_type, templates, &bytes, 0, &mut DecodeBudget::new(Extent::default(), 0)).unwrap();
             assert!(shown == ours, "{}: shown {shown:?}, collected {ours:?}", name());
             match witness.next() {
                 Some(Ok((its_db, its_key, value))) => {

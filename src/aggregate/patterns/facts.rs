@@ -254,9 +254,9 @@ impl PatternFacts {
     }
 
     /// Inspects the value of a key if the key belongs to the pattern's sample. Returns the growth in heap bytes.
-    pub fn inspect(&mut self, record: &Record<'_>, inspection: &Inspection, room: &mut PeekBuffers) -> usize {
+    pub fn inspect(&mut self, record: &Record<'_>, inspection: &Inspection, buffers: &mut PeekBuffers) -> usize {
         let new = if self.secrets.is_none() { size_of::<Secrets>() } else { 0 };
-        new + self.secrets.get_or_insert_default().observe(record, inspection, room)
+        new + self.secrets.get_or_insert_default().observe(record, inspection, buffers)
     }
 
     /// Returns the findings in values of sampled keys.
@@ -265,10 +265,10 @@ impl PatternFacts {
     }
 
     /// Adds the value of a lock. Returns the growth in heap bytes.
-    pub fn hold(&mut self, lock: &Record<'_>, plan: TokenPlan, room: &mut PeekBuffers) -> usize {
+    pub fn hold(&mut self, lock: &Record<'_>, plan: TokenPlan, buffers: &mut PeekBuffers) -> usize {
         let new = if self.tokens.is_none() { size_of::<Tokens>() } else { 0 };
         let tokens = self.tokens.get_or_insert_with(|| Box::new(Tokens::new(plan.most)));
-        new + tokens.observe(lock, plan.needs, room)
+        new + tokens.observe(lock, plan.needs, buffers)
     }
 
     /// Reduces the kept values of locks to at most `most`.

@@ -201,7 +201,7 @@ pub struct PatternStats {
     tokens: Option<TokenPlan>,
     /// Inspection of values, if a rule needs it.
     inspection: Option<Arc<Inspection>>,
-    room: PeekBuffers,
+    buffers: PeekBuffers,
     /// Upper bound of the heap bytes of inspection findings.
     inspection_bytes: usize,
 }
@@ -221,7 +221,7 @@ impl PatternStats {
             id_bytes: 0,
             tokens: None,
             inspection: None,
-            room: PeekBuffers::default(),
+            buffers: PeekBuffers::default(),
             inspection_bytes: 0,
         }
     }
@@ -323,11 +323,11 @@ impl PatternStats {
             self.id_bytes += sample_id(facts, record, &id, ids);
         }
         if let Some(inspection) = &self.inspection {
-            self.inspection_bytes += facts.inspect(record, inspection, &mut self.room);
+            self.inspection_bytes += facts.inspect(record, inspection, &mut self.buffers);
         }
         let lock = judged.matched.lock && judged.matched.lock_name.may_be_lock(record);
         if let Some(plan) = self.tokens.filter(|_| lock) {
-            self.inspection_bytes += facts.hold(record, plan, &mut self.room);
+            self.inspection_bytes += facts.hold(record, plan, &mut self.buffers);
         }
         if let Some(timing) = self.timing {
             self.timing_bytes += time(facts, &mut self.seconds, record, timing);
@@ -369,7 +369,7 @@ impl PatternStats {
         if judged.lock.is_some_and(|name| name.may_be_lock(record))
             && let Some(plan) = self.tokens
         {
-            self.inspection_bytes += facts.hold(record, plan, &mut self.room);
+            self.inspection_bytes += facts.hold(record, plan, &mut self.buffers);
         }
         true
     }

@@ -37,7 +37,7 @@ use super::row_filter::{RowConditions, RowSetup};
 use super::verdict::{FileVerdict, verdicts};
 use crate::error::{Error, Result};
 use crate::pattern::classify::Classifier;
-use crate::rdb::content::{ContentHasher, ContentRoom, FieldExpiries};
+use crate::rdb::content::{ContentHasher, ContentScratch, FieldExpiries};
 use crate::rdb::verify::name_hash::NameHasher;
 use crate::rdb::verify::unique::part_of;
 use crate::report::key_comparison::{KeyChange, KeyComparison, KeyComparisonOptions, KeySide, warnings};
@@ -200,7 +200,7 @@ impl SideReader<'_> {
 
     fn read_batch(&self, side: Side, work: &FileBatch, reading: ReadOptions<'_>, counted: &mut Counted) {
         let Counted { tallies, expired, unreadable, keys } = counted;
-        let mut room = ContentRoom::new(work.file.budget.part());
+        let mut scratch = ContentScratch::new(work.file.budget.part());
         let tally = tallies.entry(work.file.index).or_default();
         let before = tally.keys;
         // Shards are saved one after the other: a key counts as expired only if its own server saw it expire.
@@ -210,7 +210,7 @@ impl SideReader<'_> {
                 *expired += 1;
                 return Continue::Yes;
             }
-            let content = record.raw.and_then(|raw| raw.content(&self.hashers.contents, &mut room).ok());
+            let content = record.raw.and_then(|raw| raw.content(&self.hashers.contents, &mut scratch).ok());
             *unreadable += u64::from(content.is_none());
             keys.push(&StoredKey {
                 side,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::{PolicyConditions, RowRoom};
+use super::{PolicyConditions, RowScratch};
 use crate::aggregate::patterns::PatternStats;
 use crate::analyze::findings::pattern_breaches;
 use crate::analyze::questions::Questions;
@@ -53,19 +53,19 @@ impl CountedKeys {
         record: &Record<'_>,
         lock: Option<LockName>,
         inspection: Option<&Inspection>,
-        room: &mut PeekBuffers,
+        scratch: &mut PeekBuffers,
     ) -> bool {
         match self {
             CountedKeys::All => true,
             CountedKeys::ExpiringFrom(from) => record.expires_at.is_some_and(|at| at >= *from),
             CountedKeys::Locks(_) if !lock.is_some_and(|name| name.may_be_lock(record)) => false,
-            CountedKeys::Locks(bad) => match LockValue::of(record, bad.min, room) {
+            CountedKeys::Locks(bad) => match LockValue::of(record, bad.min, scratch) {
                 LockValue::NoToken => true,
                 LockValue::Token { id, .. } => bad.shared.binary_search(&id).is_ok(),
                 LockValue::NotCompared => false,
             },
             CountedKeys::Holding(kinds) => inspection.is_some_and(|inspection| {
-                !inspection.inspect(record, SensitiveKinds::default(), room).found.both(*kinds).is_empty()
+                !inspection.inspect(record, SensitiveKinds::default(), scratch).found.both(*kinds).is_empty()
             }),
         }
     }
@@ -146,9 +146,9 @@ impl BreakingCondition {
         record: &Record<'_>,
         place: Option<PlaceId>,
         inspection: Option<&Inspection>,
-        room: &mut RowRoom,
+        scratch: &mut RowScratch,
     ) {
-        let RowRoom { judged, breaks, values, .. } = room;
+        let RowScratch { judged, breaks, values, .. } = scratch;
         let broken = place.and_then(|place| self.places.get(&place)).into_iter().flatten();
         let lock = judged.matched.lock.then_some(judged.matched.lock_name);
         let counts = |broken: &&BrokenPattern| broken.counted.count(record, lock, inspection, values);

@@ -45,11 +45,11 @@ pub fn words_of(segment: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
 /// Returns `None` for other types and for damaged strings.
 fn beginning<T>(record: &Record<'_>, most: usize, see: impl FnOnce(&[u8], bool) -> T) -> Option<T> {
     let string = stored(record)?;
-    let mut room = match string.form {
+    let mut buffer = match string.form {
         StringForm::Lzf { .. } => Scratch::with_capacity(most + MAX_COPY_DISTANCE),
         StringForm::Plain(_) | StringForm::Int(_) => Scratch::default(),
     };
-    let text = string.prefix(most, &mut room).ok()?;
+    let text = string.prefix(most, &mut buffer).ok()?;
     let whole = text.len() as u64 == string.len();
     Some(see(text, whole))
 }

@@ -83,20 +83,20 @@ impl Default for Secrets {
 impl Secrets {
     /// Inspects a key if it enters the sample. Returns the growth in bytes.
     #[inline]
-    pub fn observe(&mut self, record: &Record<'_>, inspection: &Inspection, room: &mut PeekBuffers) -> usize {
+    pub fn observe(&mut self, record: &Record<'_>, inspection: &Inspection, buffers: &mut PeekBuffers) -> usize {
         self.seen = self.seen.saturating_add(1);
         self.drop_matching();
         let hash = hash(record.key) >> KIND_BITS;
         let enters = self.lowest.highest().is_none_or(|highest| hash <= highest >> KIND_BITS);
-        if enters { self.inspect(hash, record, inspection, room) } else { 0 }
+        if enters { self.inspect(hash, record, inspection, buffers) } else { 0 }
     }
 
-    fn inspect(&mut self, hash: u64, record: &Record<'_>, inspection: &Inspection, room: &mut PeekBuffers) -> usize {
+    fn inspect(&mut self, hash: u64, record: &Record<'_>, inspection: &Inspection, buffers: &mut PeekBuffers) -> usize {
         let before = self.heap_bytes();
         // Skip kinds with evidence of a lower hash: that of this key would be dropped.
         let kept = self.evidence.iter().filter(|evidence| evidence.entry >> KIND_BITS < hash);
         let shown = SensitiveKinds::ALL.without(kept.map(|evidence| evidence.found.kind).collect());
-        let ValueVerdict { found, near, evidence } = inspection.inspect(record, shown, room);
+        let ValueVerdict { found, near, evidence } = inspection.inspect(record, shown, buffers);
         let entry = hash << KIND_BITS | u64::from(found.bits()) << 8 | u64::from(near.bits());
         self.lowest.offer(entry);
         if !found.is_empty() && self.is_complete() {
@@ -225,9 +225,9 @@ mod tests {
     use crate::policy::testing::record;
 
     fn sample(names: &[String]) -> Secrets {
-        let (mut secrets, inspection, mut room) = (Secrets::default(), everything(), PeekBuffers::default());
+        let (mut secrets, inspection, mut buffers) = (Secrets::default(), everything(), PeekBuffers::default());
         for name in names {
-            secrets.observe(&record(name.as_bytes()), &inspection, &mut room);
+            secrets.observe(&record(name.as_bytes()), &inspection, &mut buffers);
         }
         secrets
     }

@@ -186,7 +186,7 @@ impl LockValue {
     /// A hash has a token if one of its fields or values is long enough, as the fields of a lock that counts its holders are. Those
     /// name a client and its thread, which may hold several locks, so only texts that name none, without a digit, are compared. Numbers
     /// that say more about the lock, such as its expiry, are neither.
-    pub fn of(record: &Record<'_>, min: u64, room: &mut PeekBuffers) -> LockValue {
+    pub fn of(record: &Record<'_>, min: u64, buffers: &mut PeekBuffers) -> LockValue {
         let Some(raw) = record.raw else { return LockValue::NotCompared };
         let length = record.length.unwrap_or_default();
         let is_token = |text: &&[u8]| characters(text) as u64 >= min;
@@ -198,7 +198,7 @@ impl LockValue {
         let (mut sum, mut compared, mut names_client) = (0u64, false, is_long);
         match record.kind {
             Kind::String if length < min => has_token = false,
-            _ => raw.peek(room, |part| match part {
+            _ => raw.peek(buffers, |part| match part {
                 ValuePart::String(text) => {
                     let scalar = unwrapped(text);
                     let form = form(&unboxed(text));
@@ -257,8 +257,8 @@ impl Tokens {
     }
 
     /// Adds a lock. Returns the growth in bytes.
-    pub fn observe(&mut self, record: &Record<'_>, needs: TokenNeeds, room: &mut PeekBuffers) -> usize {
-        match LockValue::of(record, needs.min, room) {
+    pub fn observe(&mut self, record: &Record<'_>, needs: TokenNeeds, buffers: &mut PeekBuffers) -> usize {
+        match LockValue::of(record, needs.min, buffers) {
             LockValue::NoToken => self.add_missing(record),
             LockValue::NotCompared => 0,
             LockValue::Token { id, form } => {

@@ -193,7 +193,7 @@ impl Inspection {
     }
 
     /// Inspects the name of a key and the beginning of its value. Collects evidence for the kinds in `shown`.
-    pub fn inspect(&self, record: &Record<'_>, shown: SensitiveKinds, room: &mut PeekBuffers) -> ValueVerdict {
+    pub fn inspect(&self, record: &Record<'_>, shown: SensitiveKinds, buffers: &mut PeekBuffers) -> ValueVerdict {
         let mut tally = MatchTally::new(shown);
         let (name, group) = (beginning(record.key), TextGroup::Single(SecretPlace::Name));
         self.scan(name, b"", &mut |seen, kind, secret, _| tally.add(seen, kind, group, secret, ""));
@@ -205,7 +205,7 @@ impl Inspection {
             let (of_amount, of_serial) = (amount::is_amount(name), amount::is_serial(name));
             let key = KeyWords { name, password, of_amount, of_serial, separators: &self.separators };
             let mut login = HashLogin::default();
-            value.peek(room, |part| {
+            value.peek(buffers, |part| {
                 if let (true, ValuePart::Pair(field, value)) = (wants_passwords, &part) {
                     login.add(&unwrapped(field), value, &self.fields);
                 }

@@ -101,28 +101,28 @@ fn upper(hash: u128) -> u64 {
 
 /// Buffers for decompressed strings, reused from value to value.
 #[derive(Debug, Default)]
-pub struct ContentRoom {
+pub struct ContentScratch {
     one: Scratch,
     other: Scratch,
 }
 
-impl ContentRoom {
+impl ContentScratch {
     /// Creates buffers for strings of at most `most` bytes: values with longer compressed ones have no hash.
-    pub fn new(most: u64) -> ContentRoom {
-        ContentRoom { one: Scratch::new(most), other: Scratch::new(most) }
+    pub fn new(most: u64) -> ContentScratch {
+        ContentScratch { one: Scratch::new(most), other: Scratch::new(most) }
     }
 }
 
 impl RawValue<'_> {
     /// Returns the hash of the content. Fails if part of it is damaged.
-    pub fn content(&self, hasher: &ContentHasher, room: &mut ContentRoom) -> Result<u64> {
+    pub fn content(&self, hasher: &ContentHasher, scratch: &mut ContentScratch) -> Result<u64> {
         if self.value_type == ValueType::String {
             // Most values are short strings.
-            return Ok(hasher.alone(Cursor::new(self.bytes, 0).string()?.decode(&mut room.one)?));
+            return Ok(hasher.alone(Cursor::new(self.bytes, 0).string()?.decode(&mut scratch.one)?));
         }
         let mut sum = ContentSum {
             hasher,
-            room,
+            scratch,
             value_type: self.value_type,
             sum: 0,
             position: 0,
@@ -132,7 +132,7 @@ impl RawValue<'_> {
         };
         walk(self.value_type, self.templates, &mut Cursor::new(self.bytes, 0), &mut sum)?;
         let (sum, fault) = (sum.sum, sum.fault);
-        for buffer in [&mut room.one, &mut room.other] {
+        for buffer in [&mut scratch.one, &mut scratch.other] {
             buffer.keep(limits::EXPAND_AT_ONCE);
         }
         fault.map_or(Ok(sum), Err)
@@ -142,7 +142,7 @@ impl RawValue<'_> {
 /// Visitor that adds up the hashes of parts.
 struct ContentSum<'h> {
     hasher: &'h ContentHasher,
-    room: &'h mut ContentRoom,
+    scratch: &'h mut ContentScratch,
     value_type: ValueType,
     sum: u64,
     /// Elements of a list, or items of a module, so far.
@@ -168,15 +168,15 @@ impl ContentSum<'_> {
 
     /// Adds a part: a number and a stored string.
     fn string_part(&mut self, number: u64, string: RawString<'_>) {
-        let hash = string.decode(&mut self.room.one).map(|text| self.hasher.part(number, text));
+        let hash = string.decode(&mut self.scratch.one).map(|text| self.hasher.part(number, text));
         self.note(hash);
     }
 
     /// Adds the elements of a blob, `blob_sum` of which depends on the position of the first.
     fn unpack(&mut self, blob: RawString<'_>, packing: Packing) {
-        let Self { hasher, room, value_type, position, .. } = self;
+        let Self { hasher, scratch, value_type, position, .. } = self;
         let layout = Layout::of(*value_type);
-        let sum = blob.decode(&mut room.one).and_then(|bytes| match packing {
+        let sum = blob.decode(&mut scratch.one).and_then(|bytes| match packing {
             Packing::Ziplist => {
                 packed(hasher, layout, position, ziplist::Entries::new(bytes, blob.offset)?, blob.offset)
             }
@@ -197,7 +197,7 @@ impl ContentSum<'_> {
     fn item(&mut self, number: u64, item: ModuleItem<'_>) {
         let hash = match item {
             ModuleItem::String(string) => {
-                string.decode(&mut self.room.one).map(|text| self.hasher.pair(number, text, b"text"))
+                string.decode(&mut self.scratch.one).map(|text| self.hasher.pair(number, text, b"text"))
             }
             ModuleItem::Integer(bits) => {
                 let mut digits = itoa::Buffer::new();
@@ -297,9 +297,9 @@ impl Visit for ContentSum<'_> {
     }
 
     fn expiring_pair(&mut self, field: RawString<'_>, value: RawString<'_>, expiry: FieldExpiry) {
-        let Self { hasher, room, .. } = self;
-        let hash = field.decode(&mut room.one).and_then(|field| {
-            let value = value.decode(&mut room.other)?;
+        let Self { hasher, scratch, .. } = self;
+        let hash = field.decode(&mut scratch.one).and_then(|field| {
+            let value = value.decode(&mut scratch.other)?;
             Ok(hasher.pair(hasher.expiry(expiry.0), field, value))
         });
         self.note(hash);
@@ -310,8 +310,8 @@ impl Visit for ContentSum<'_> {
     }
 
     fn template_blob(&mut self, names: TemplateNames<'_>, blob: RawString<'_>) {
-        let Self { hasher, room, .. } = self;
-        let sum = blob.decode(&mut room.one).and_then(|bytes| {
+        let Self { hasher, scratch, .. } = self;
+        let sum = blob.decode(&mut scratch.one).and_then(|bytes| {
             let (template, mut values) = names.unpack(bytes, blob.offset)?;
             let (mut sum, mut digits) = (0_u64, itoa::Buffer::new());
             template.pairs(&mut values, blob.offset, |field, value| {
@@ -331,8 +331,8 @@ impl Visit for ContentSum<'_> {
     }
 
     fn stream_node(&mut self, master: &[u8; 16], blob: RawString<'_>) {
-        let Self { hasher, room, .. } = self;
-        let sum = blob.decode(&mut room.one).and_then(|bytes| stream::node(hasher, master, bytes, blob.offset));
+        let Self { hasher, scratch, .. } = self;
+        let sum = blob.decode(&mut scratch.one).and_then(|bytes| stream::node(hasher, master, bytes, blob.offset));
         self.note(sum);
     }
 
@@ -341,7 +341,7 @@ impl Visit for ContentSum<'_> {
     }
 
     fn group(&mut self, name: RawString<'_>, last_id: (u64, u64), _read: Option<u64>, _pending: u64) {
-        match name.decode(&mut self.room.one) {
+        match name.decode(&mut self.scratch.one) {
             Ok(name) => {
                 self.group = self.hasher.first.hash(stream::GROUP, name);
                 self.add(stream::group(self.hasher, self.group, last_id));
@@ -355,7 +355,7 @@ impl Visit for ContentSum<'_> {
     }
 
     fn consumer(&mut self, name: RawString<'_>, _seen_at: i64, _active_at: Option<i64>, _pending: u64) {
-        match name.decode(&mut self.room.one) {
+        match name.decode(&mut self.scratch.one) {
             Ok(name) => {
                 self.consumer = self.hasher.first.hash(stream::CONSUMER, name);
                 self.add(stream::owned(self.hasher, self.group, self.consumer, &[]));
@@ -373,14 +373,14 @@ impl Visit for ContentSum<'_> {
     }
 
     fn producer(&mut self, name: RawString<'_>, _ids: u64) {
-        match name.decode(&mut self.room.one) {
+        match name.decode(&mut self.scratch.one) {
             Ok(name) => self.group = self.hasher.first.hash(stream::PRODUCER, name),
             Err(error) => self.note(Err(error)),
         }
     }
 
     fn idempotency(&mut self, id: RawString<'_>, entry: (u64, u64)) {
-        let hash = id.decode(&mut self.room.one).map(|id| stream::idempotency(self.hasher, self.group, id, entry));
+        let hash = id.decode(&mut self.scratch.one).map(|id| stream::idempotency(self.hasher, self.group, id, entry));
         self.note(hash);
     }
 

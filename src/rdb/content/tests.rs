@@ -77,7 +77,7 @@ fn zipmap(pairs: &Pairs) -> Vec<u8> {
 }
 
 fn hash_of(hasher: &ContentHasher, value_type: ValueType, bytes: &[u8]) -> u64 {
-    RawValue { value_type, bytes, templates: Templates::NONE }.content(hasher, &mut ContentRoom::default()).unwrap()
+    RawValue { value_type, bytes, templates: Templates::NONE }.content(hasher, &mut ContentScratch::default()).unwrap()
 }
 
 /// Asserts that all forms have the same hash, and returns it.
@@ -252,7 +252,7 @@ proptest! {
     fn arbitrary_bytes_do_not_panic(bytes in proptest::collection::vec(any::<u8>(), 0..80), byte in 0_u8..40) {
         if let Some(value_type) = ValueType::from_byte(crate::rdb::header::Family::Redis, byte) {
             let value = RawValue { value_type, bytes: &bytes, templates: Templates::NONE };
-            let _ = value.content(&ContentHasher::random(FieldExpiries::Count), &mut ContentRoom::default());
+            let _ = value.content(&ContentHasher::random(FieldExpiries::Count), &mut ContentScratch::default());
         }
     }
 }
@@ -315,7 +315,7 @@ fn damaged_values_have_no_hash() {
         (ValueType::Set, b"\x02\x01a".to_vec()),
     ] {
         let value = RawValue { value_type, bytes: &bytes, templates: Templates::NONE };
-        assert!(value.content(&hasher, &mut ContentRoom::default()).is_err(), "{value_type:?}");
+        assert!(value.content(&hasher, &mut ContentScratch::default()).is_err(), "{value_type:?}");
     }
 }
 

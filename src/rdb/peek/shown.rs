@@ -66,23 +66,23 @@ impl<'s> Shown<'s> {
         text
     }
 
-    pub fn raw_element(&mut self, text: RawString<'_>, room: &mut PeekBuffers) -> Result<()> {
+    pub fn raw_element(&mut self, text: RawString<'_>, buffers: &mut PeekBuffers) -> Result<()> {
         if !self.is_full() {
-            self.element(text.prefix(MAX_TEXT_BYTES, &mut room.value)?);
+            self.element(text.prefix(MAX_TEXT_BYTES, &mut buffers.value)?);
         }
         Ok(())
     }
 
-    pub fn raw_pair(&mut self, field: RawString<'_>, value: RawString<'_>, room: &mut PeekBuffers) -> Result<()> {
+    pub fn raw_pair(&mut self, field: RawString<'_>, value: RawString<'_>, buffers: &mut PeekBuffers) -> Result<()> {
         if !self.is_full() {
-            let field = field.prefix(MAX_TEXT_BYTES, &mut room.field)?;
-            self.pair(field, value.prefix(MAX_TEXT_BYTES, &mut room.value)?);
+            let field = field.prefix(MAX_TEXT_BYTES, &mut buffers.field)?;
+            self.pair(field, value.prefix(MAX_TEXT_BYTES, &mut buffers.value)?);
         }
         Ok(())
     }
 
     /// Returns the decoded blob, or an empty slice if nothing more will be shown or it would expand too far.
-    pub fn expanded<'b>(&mut self, blob: RawString<'b>, room: &'b mut Scratch) -> Result<&'b [u8]> {
+    pub fn expanded<'b>(&mut self, blob: RawString<'b>, buffers: &'b mut Scratch) -> Result<&'b [u8]> {
         if self.is_full() {
             return Ok(&[]);
         }
@@ -92,7 +92,7 @@ impl<'s> Shown<'s> {
                 None => return Ok(&[]),
             }
         }
-        blob.decode(room)
+        blob.decode(buffers)
     }
 
     pub fn packed<'b>(

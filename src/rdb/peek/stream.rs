@@ -7,10 +7,10 @@ use crate::rdb::cursor::Cursor;
 use crate::rdb::packed::stream_node::StreamNode;
 
 /// Shows the fields of the first entries.
-pub(super) fn show(input: &mut Cursor<'_>, room: &mut PeekBuffers, shown: &mut Shown<'_>) -> Result<()> {
+pub(super) fn show(input: &mut Cursor<'_>, buffers: &mut PeekBuffers, shown: &mut Shown<'_>) -> Result<()> {
     for _ in 0..few(input.count(2)?) {
         input.string()?; // id of the node
-        let blob = shown.expanded(input.string()?, &mut room.blob)?;
+        let blob = shown.expanded(input.string()?, &mut buffers.blob)?;
         show_node(blob, shown)?;
     }
     Ok(())

@@ -21,7 +21,7 @@ use crate::wording::wording;
 
 /// Number of records inside another one that show that it is false.
 const MIN_INSIDE: u64 = 6;
-/// One in this many of a record's keys may be false as well and need no room.
+/// One in this many of a record's keys may be false as well and need not be missing.
 const FALSE_PART: u64 = 16;
 /// Minimum size in bytes of a record with [`MIN_INSIDE`] others inside.
 const MIN_BYTES: usize = 48;
@@ -66,20 +66,20 @@ struct Suspect {
     len: usize,
     start: usize,
     is_credible: bool,
-    room: Room,
+    missing: MissingKeys,
 }
 
 /// Number of keys that a database can have besides those found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Room {
+struct MissingKeys {
     keys: u64,
     /// True if it has too many, so that a `SELECTDB` is lost.
     is_exceeded: bool,
 }
 
-impl Room {
+impl MissingKeys {
     /// Returns whether these records may be among those that are missing.
-    fn holds(self, inside: &Inside) -> bool {
+    fn may_include(self, inside: &Inside) -> bool {
         // Other false records were counted as keys, too.
         let own = inside.own - inside.own / FALSE_PART;
         own <= self.keys || self.is_exceeded && inside.own < inside.keys
@@ -100,7 +100,7 @@ pub(super) fn false_records(bytes: &[u8], survey: &Survey, profile: &Profile) ->
         let inside = resync.find(range.start + 1..range.end, goal)?;
         let found = records_inside(bytes, &survey.about, profile, inside..range.end)?;
         let are_records = found.telling >= MIN_INSIDE && found.telling > found.keys / 2;
-        let is_false = are_records && suspect.room.holds(&found);
+        let is_false = are_records && suspect.missing.may_include(&found);
         let (keys, is_credible) = (found.keys, suspect.is_credible);
         is_false.then_some(FalseRecord { start: range.start, inside, keys, is_credible })
     });
@@ -110,43 +110,43 @@ pub(super) fn false_records(bytes: &[u8], survey: &Survey, profile: &Profile) ->
 /// Returns the largest records, odd ones before others, of the databases that have other keys than they announce.
 fn suspects(bytes: &[u8], survey: &Survey, profile: &Profile) -> Vec<Suspect> {
     let mut found: BinaryHeap<Reverse<Suspect>> = BinaryHeap::new();
-    let mut add = |range: Range<usize>, entry: &KeyEntry<'_>, is_damaged: bool, room: Room| {
+    let mut add = |range: Range<usize>, entry: &KeyEntry<'_>, is_damaged: bool, missing: MissingKeys| {
         // Its fields may read as records.
         if range.len() < MIN_BYTES || entry.value_type == ValueType::HashMetadata {
             return;
         }
         let is_credible = profile.trusts(&KeyFacts::of(entry));
         let is_odd = is_damaged || !is_credible;
-        found.push(Reverse(Suspect { is_odd, len: range.len(), start: range.start, is_credible, room }));
+        found.push(Reverse(Suspect { is_odd, len: range.len(), start: range.start, is_credible, missing }));
         if found.len() > MAX_SUSPECTS {
             found.pop();
         }
     };
     for stretch in &survey.stretches {
-        if let Some(room) = room(survey, stretch.db) {
-            for_each_key(bytes, &survey.about, stretch, |range, entry| add(range, entry, false, room));
+        if let Some(missing) = missing_keys(survey, stretch.db) {
+            for_each_key(bytes, &survey.about, stretch, |range, entry| add(range, entry, false, missing));
         }
     }
     for gap in survey.gaps.iter().filter(|gap| matches!(gap.kind, GapKind::Value(_))) {
         if let (Ok(start), Ok(end)) = (usize::try_from(gap.range.start), usize::try_from(gap.range.end))
-            && let Some(room) = room(survey, gap.db)
+            && let Some(missing) = missing_keys(survey, gap.db)
             && let Ok(FileItem::Key(entry)) = scanner(bytes, &survey.about, start..bytes.len()).next_item()
         {
-            add(start..end, &entry, true, room);
+            add(start..end, &entry, true, missing);
         }
     }
     found.into_iter().map(|suspect| suspect.0).collect()
 }
 
-/// Returns for how many more keys a database has room; `None` if too few are missing to be searched for, and none is too many.
-fn room(survey: &Survey, db: u64) -> Option<Room> {
+/// Returns how many keys a database lacks; `None` if these are too few to be searched for and it has none too many.
+fn missing_keys(survey: &Survey, db: u64) -> Option<MissingKeys> {
     let place = survey.databases.binary_search_by_key(&db, |database| database.db).ok()?;
     let database = survey.databases.get(place)?;
     let announced = database.announced?;
     // The false record may be counted as one.
     let keys = announced.saturating_sub(database.keys).saturating_add(1);
     let is_exceeded = database.keys > announced;
-    (is_exceeded || keys >= MIN_INSIDE).then_some(Room { keys, is_exceeded })
+    (is_exceeded || keys >= MIN_INSIDE).then_some(MissingKeys { keys, is_exceeded })
 }
 
 fn scanner<'a>(bytes: &'a [u8], about: &FileInfo, range: Range<usize>) -> Scanner<'a> {

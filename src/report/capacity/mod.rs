@@ -220,7 +220,7 @@ pub fn capacity(
     let ahead = trend.as_ref().filter(|_| are_whole(servers));
     let demand = demand::demand(servers, figure, ahead, now, &plan);
     let count = plan.nodes.unwrap_or_else(|| demand.nodes_today());
-    let room = slots::Room { usable: plan.usable(), keys: Figure::Keys.sum(servers), total: figure.sum(servers) };
+    let room = slots::NodeRoom { usable: plan.usable(), keys: Figure::Keys.sum(servers), total: figure.sum(servers) };
     let slots = slots::plan(servers, nodes.map(ClusterNodes::in_use).as_ref(), count, room, plan.top);
     let mut warnings = warnings(servers, earlier, figure);
     let other_keys = |named: &&NamedReport| Warning::about(&named.name, WarningKind::NightOfOtherKeys);

@@ -177,7 +177,7 @@ pub(super) enum NoPlan {
 
 /// Room of a node, and the deployment that fills it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Room {
+pub(super) struct NodeRoom {
     /// Memory of a node that data may take.
     pub usable: Bytes,
     /// Memory of all keys.
@@ -186,7 +186,7 @@ pub(super) struct Room {
     pub total: Bytes,
 }
 
-impl Room {
+impl NodeRoom {
     /// Returns the memory of some keys with a share of the tables, in proportion: that of all keys is the total.
     fn total_of(self, keys: Bytes) -> Bytes {
         let total = (u128::from(keys.0) * u128::from(self.total.0)).div_ceil(u128::from(self.keys.0.max(1)));
@@ -209,7 +209,7 @@ pub(super) fn plan(
     servers: &[NamedReport],
     known: Option<&ClusterNodes>,
     count: u64,
-    room: Room,
+    room: NodeRoom,
     top: usize,
 ) -> Result<SlotPlan, NoPlan> {
     let count = usize::try_from(count.clamp(1, u64::from(SLOTS))).unwrap_or(1);
@@ -245,7 +245,7 @@ pub(super) fn plan(
 }
 
 /// Lists slots that are a notable part of a node's share, or more than a node has room for.
-fn heavy(all: &[Weight], slots: &[&Slots], count: usize, room: Room, top: usize) -> Vec<HeavySlot> {
+fn heavy(all: &[Weight], slots: &[&Slots], count: usize, room: NodeRoom, top: usize) -> Vec<HeavySlot> {
     let share = all.iter().map(|weight| weight.memory).sum::<Bytes>().0 / count as u64;
     let is_heavy =
         |memory: Bytes| !room.fits(memory) || u128::from(memory.0) * 1000 > u128::from(share) * HEAVY_PERMILLE;

@@ -2,13 +2,13 @@
 
 use std::fs;
 
-use super::{Room, status, stderr};
+use super::{TestFiles, status, stderr};
 use crate::common::program::stdout_of;
 
 #[test]
 fn a_directory_gets_a_file_named_report() {
-    let room = Room::new();
-    fs::create_dir(room.path("out")).unwrap();
+    let files = TestFiles::new();
+    fs::create_dir(files.path("out")).unwrap();
     for (line, name) in [
         ("analyze a.rdb --format html -o out/", "report.html"),
         ("analyze a.rdb --format json -o out", "report.json"),
@@ -16,12 +16,12 @@ fn a_directory_gets_a_file_named_report() {
         ("compare a.rdb a.rdb --format markdown -o out/", "report.md"),
         ("capacity a.rdb --node-memory 1GB --format csv -o out", "report.csv"),
     ] {
-        let output = room.run(&line.split(' ').collect::<Vec<_>>());
+        let output = files.run(&line.split(' ').collect::<Vec<_>>());
         assert_eq!((status(&output), stderr(&output)), (0, String::new()), "{line}");
-        assert!(room.path("out").join(name).is_file(), "{line}");
+        assert!(files.path("out").join(name).is_file(), "{line}");
     }
     for formats in [&["--format", "html"][..], &["--format", "html", "--format", "json"]] {
-        let output = room.run(&[&["analyze", "a.rdb", "-o", "missing/"], formats].concat());
+        let output = files.run(&[&["analyze", "a.rdb", "-o", "missing/"], formats].concat());
         assert_eq!(status(&output), 3);
         assert!(stderr(&output).contains("there is no directory missing"), "{}", stderr(&output));
     }
@@ -30,10 +30,10 @@ fn a_directory_gets_a_file_named_report() {
 #[cfg(feature = "parquet")]
 #[test]
 fn rows_have_the_format_of_the_file_name() {
-    let room = Room::new();
+    let files = TestFiles::new();
     let rows = |name: &str, more: &[&str]| {
-        let output = room.run(&[&["keys", "a.rdb", "--limit", "2", "-o", name][..], more].concat());
-        (fs::read(room.path(name)).unwrap(), stderr(&output))
+        let output = files.run(&[&["keys", "a.rdb", "--limit", "2", "-o", name][..], more].concat());
+        (fs::read(files.path(name)).unwrap(), stderr(&output))
     };
     for (name, begins) in [("a.parquet", "PAR1"), ("a.CSV", "db,key"), ("a.jsonl", "{\"db\""), ("a.txt", "{\"db\"")] {
         let (bytes, messages) = rows(name, &[]);
@@ -47,37 +47,37 @@ fn rows_have_the_format_of_the_file_name() {
 
 #[test]
 fn a_label_is_given_once() {
-    let room = Room::new();
+    let files = TestFiles::new();
     let metrics = ["analyze", "a.rdb", "--format", "prometheus", "--label", "a=1", "--label"];
-    let output = room.run(&[&metrics[..], &["a=2"]].concat());
+    let output = files.run(&[&metrics[..], &["a=2"]].concat());
     assert_eq!(status(&output), 2);
     assert!(stderr(&output).contains("--label a is given more than once"), "{}", stderr(&output));
-    assert_eq!(status(&room.run(&[&metrics[..], &["b=1"]].concat())), 0);
+    assert_eq!(status(&files.run(&[&metrics[..], &["b=1"]].concat())), 0);
 }
 
 #[test]
 fn a_byte_order_mark_begins_csv_and_nothing_else() {
-    let room = Room::new();
-    room.run(&["analyze", "a.rdb", "--format", "json", "-o", "report.json"]);
+    let files = TestFiles::new();
+    files.run(&["analyze", "a.rdb", "--format", "json", "-o", "report.json"]);
     let commands = [&["analyze", "a.rdb"][..], &["render", "report.json"], &["keys", "a.rdb"]];
     for command in commands {
         let csv = [command, &["--format", "csv"]].concat();
-        let plain = room.run(&csv).stdout;
-        let marked = room.run(&[&csv[..], &["--bom"]].concat());
+        let plain = files.run(&csv).stdout;
+        let marked = files.run(&[&csv[..], &["--bom"]].concat());
         assert_eq!(status(&marked), 0, "{}", stderr(&marked));
         assert_eq!(marked.stdout, [b"\xef\xbb\xbf", plain.as_slice()].concat(), "{command:?}");
-        let other = room.run(&[command, &["--bom"]].concat());
+        let other = files.run(&[command, &["--bom"]].concat());
         assert_eq!((status(&other), other.stdout.len()), (2, 0), "{command:?}");
         assert!(stderr(&other).contains("--bom requires --format csv"), "{}", stderr(&other));
     }
     // Each CSV of several files, and no other.
     let lists = ["--format", "csv", "--format", "json", "--section", "types,files", "--bom", "-o", "all"];
-    assert_eq!(status(&room.run(&[commands[0], &lists].concat())), 0);
+    assert_eq!(status(&files.run(&[commands[0], &lists].concat())), 0);
     let marks = ["all.types.csv", "all.files.csv", "all.json"]
-        .map(|name| fs::read(room.path(name)).unwrap().starts_with("\u{feff}".as_bytes()));
+        .map(|name| fs::read(files.path(name)).unwrap().starts_with("\u{feff}".as_bytes()));
     assert_eq!(marks, [true, true, false]);
     // The ending of the output is a format, too.
-    assert_eq!(status(&room.run(&["analyze", "a.rdb", "--bom", "-o", "types.csv"])), 0);
+    assert_eq!(status(&files.run(&["analyze", "a.rdb", "--bom", "-o", "types.csv"])), 0);
 }
 
 #[test]

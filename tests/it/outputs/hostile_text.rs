@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::{Command, Output};
 
-use super::{Room, status, stderr};
+use super::{TestFiles, status, stderr};
 use crate::common::program::{rdblens, run};
 
 #[cfg(target_os = "linux")]
@@ -12,15 +12,15 @@ fn paths_need_not_be_utf8() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
 
-    let room = Room::new();
+    let files = TestFiles::new();
     let name = |bytes: &'static [u8]| OsStr::from_bytes(bytes);
-    fs::copy(room.path("a.rdb"), room.0.path().join(name(b"\xd6l.rdb"))).unwrap();
-    fs::create_dir(room.0.path().join(name(b"d\xff"))).unwrap();
-    fs::copy(room.path("a.rdb"), room.0.path().join(name(b"d\xff/b.rdb"))).unwrap();
-    fs::write(room.0.path().join(name(b"p\xe9.toml")), "name = \"team\"").unwrap();
-    fs::write(room.0.path().join(name(b"c\xe9.conf")), "maxmemory 1gb\n").unwrap();
+    fs::copy(files.path("a.rdb"), files.0.path().join(name(b"\xd6l.rdb"))).unwrap();
+    fs::create_dir(files.0.path().join(name(b"d\xff"))).unwrap();
+    fs::copy(files.path("a.rdb"), files.0.path().join(name(b"d\xff/b.rdb"))).unwrap();
+    fs::write(files.0.path().join(name(b"p\xe9.toml")), "name = \"team\"").unwrap();
+    fs::write(files.0.path().join(name(b"c\xe9.conf")), "maxmemory 1gb\n").unwrap();
     let run = |args: &[&[u8]]| {
-        let output = run(rdblens().current_dir(room.0.path()).args(args.iter().map(|arg| OsStr::from_bytes(arg))));
+        let output = run(rdblens().current_dir(files.0.path()).args(args.iter().map(|arg| OsStr::from_bytes(arg))));
         assert_eq!(status(&output), 0, "{}", stderr(&output));
         String::from_utf8(output.stdout).unwrap()
     };
@@ -38,9 +38,9 @@ fn paths_need_not_be_utf8() {
 #[cfg(unix)]
 #[test]
 fn messages_are_lines_of_visible_characters() {
-    let room = Room::new();
+    let files = TestFiles::new();
     let hostile = "\u{1b}]0;x\u{7}\nrdblens: a.rdb: ok\u{202e}\u{9b}2J.rdb";
-    fs::write(room.path(hostile), "nothing").unwrap();
+    fs::write(files.path(hostile), "nothing").unwrap();
     for args in [
         &["analyze", hostile][..],
         &["keys", hostile],
@@ -57,7 +57,7 @@ fn messages_are_lines_of_visible_characters() {
         &["render", hostile],
         &["keys", "a.rdb", "-o", "no-such-folder\u{1b}/x"],
     ] {
-        let output = room.run(args);
+        let output = files.run(args);
         let told = stderr(&output);
         assert!(!told.is_empty(), "{args:?}");
         assert!(
@@ -126,21 +126,21 @@ fn is_hostile(c: char) -> bool {
 
 #[test]
 fn no_text_of_a_stored_report_comes_through() {
-    let room = Room::new();
+    let files = TestFiles::new();
     let args =
         ["analyze", "a.rdb", "--format", "json", "--policy", "platform", "--what-if", "redis-8.2", "--inspect-values"];
-    let stored: serde_json::Value = serde_json::from_slice(&room.run(&args).stdout).unwrap();
+    let stored: serde_json::Value = serde_json::from_slice(&files.run(&args).stdout).unwrap();
     let mut poisoned = 0;
     // Some texts are of closed sets, which a report cannot leave: one field after the other is poisoned, and what is refused is not
     // shown.
     for (name, _) in stored.as_object().unwrap() {
         let mut report = stored.clone();
         poison(report.get_mut(name).unwrap(), &|_| false);
-        fs::write(room.path("r.json"), report.to_string()).unwrap();
+        fs::write(files.path("r.json"), report.to_string()).unwrap();
         for format in ["table", "markdown", "html"] {
             for lang in ["en", "zh"] {
                 let output =
-                    room.run(&["render", "r.json", "--full", "--format", format, "--lang", lang, "--fail-on", "hint"]);
+                    files.run(&["render", "r.json", "--full", "--format", format, "--lang", lang, "--fail-on", "hint"]);
                 let shown =
                     String::from_utf8(output.stdout).unwrap() + &stderr(&Output { stdout: Vec::new(), ..output });
                 let hidden = shown.lines().find(|line| line.contains(is_hostile));
@@ -216,9 +216,9 @@ const LINES: [(&str, bool); 22] = [
 #[cfg(unix)]
 #[test]
 fn no_name_in_a_snapshot_or_a_policy_acts_on_a_terminal() {
-    let room = Room::new();
+    let files = TestFiles::new();
     let dump = format!("d{HOSTILE}.rdb");
-    fs::write(room.path(&dump), hostile_dump()).unwrap();
+    fs::write(files.path(&dump), hostile_dump()).unwrap();
     let escaped: String = HOSTILE.chars().map(|c| format!("\\U{:08X}", u32::from(c))).collect();
     let policy = format!(
         "name = \"{escaped}\"\ndocument = \"{escaped}\"\nextends = \"platform\"\n\
@@ -226,19 +226,19 @@ fn no_name_in_a_snapshot_or_a_policy_acts_on_a_terminal() {
          [[exempt]]\npattern = \"hash\"\nrules = [\"key.prefix\"]\nreason = \"{escaped}\"\n"
     );
     let policy_name = format!("p{HOSTILE}.toml");
-    fs::write(room.path(&policy_name), policy).unwrap();
+    fs::write(files.path(&policy_name), policy).unwrap();
     for (line, is_for_people) in LINES {
         let args: Vec<String> =
             line.split(' ').map(|word| word.replace("DUMP", &dump).replace("POLICY", &policy_name)).collect();
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
-        let output = room.run(&args);
+        let output = files.run(&args);
         assert!(status(&output) != 2, "{line}: {}", stderr(&output));
         assert!(!stderr(&output).contains(is_hostile), "{line}: {}", stderr(&output));
         let shown = String::from_utf8(output.stdout).unwrap();
         // The escape character is that of the program's own colours, if it is asked for any.
         let hides = |c: char| is_hostile(c) && !(c == '\u{1b}' && line.contains("--color"));
         assert!(!is_for_people || !shown.contains(hides), "{line}: {shown:?}");
-        let on_terminal = on_terminal(&room, &args);
+        let on_terminal = on_terminal(&files, &args);
         let hides = |c: char| is_hostile(c) && c != '\u{1b}' && c != '\r';
         assert!(on_terminal.contains('\n') && !on_terminal.contains(hides), "{line}: {on_terminal:?}");
         let begins_style = |rest: &str| rest.starts_with(|c: char| c == '[' || c == 'm' || c.is_ascii_digit());
@@ -252,11 +252,11 @@ fn no_name_in_a_snapshot_or_a_policy_acts_on_a_terminal() {
 
 /// Runs the program on a terminal of its own, and returns what it wrote there.
 #[cfg(unix)]
-fn on_terminal(room: &Room, args: &[&str]) -> String {
+fn on_terminal(files: &TestFiles, args: &[&str]) -> String {
     let words: Vec<String> = args.iter().map(|arg| format!("'{}'", arg.replace('\'', "'\\''"))).collect();
     let line = format!("'{}' {} 2>/dev/null", env!("CARGO_BIN_EXE_rdblens"), words.join(" "));
     let mut script = Command::new("script");
-    script.current_dir(room.0.path()).env("LC_ALL", "C").env("TERM", "xterm").stdin(std::process::Stdio::null());
+    script.current_dir(files.0.path()).env("LC_ALL", "C").env("TERM", "xterm").stdin(std::process::Stdio::null());
     let output = run(script.args(["-qec", &line, "/dev/null"]));
     String::from_utf8(output.stdout).unwrap()
 }

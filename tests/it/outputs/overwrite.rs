@@ -3,22 +3,22 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{Room, status, stderr};
+use super::{TestFiles, status, stderr};
 use crate::common::program::testdata;
 
 #[test]
 fn no_output_is_written_over_a_file_that_the_command_reads() {
-    let room = Room::new();
-    let report = room.run(&["analyze", "a.rdb", "--format", "json"]).stdout;
+    let files = TestFiles::new();
+    let report = files.run(&["analyze", "a.rdb", "--format", "json"]).stdout;
     for (name, bytes) in
         [("report.json", report.as_slice()), ("policy.toml", b""), ("secret", b"01234567"), ("c.conf", b"")]
     {
-        fs::write(room.path(name), bytes).unwrap();
+        fs::write(files.path(name), bytes).unwrap();
     }
-    fs::create_dir(room.path("dumps")).unwrap();
-    fs::hard_link(room.path("a.rdb"), room.path("dumps/hard.rdb")).unwrap();
+    fs::create_dir(files.path("dumps")).unwrap();
+    fs::hard_link(files.path("a.rdb"), files.path("dumps/hard.rdb")).unwrap();
     #[cfg(unix)]
-    std::os::unix::fs::symlink("a.rdb", room.path("link.rdb")).unwrap();
+    std::os::unix::fs::symlink("a.rdb", files.path("link.rdb")).unwrap();
     for line in [
         "keys a.rdb -o a.rdb",
         "keys a.rdb -o a.rdb --force",
@@ -48,37 +48,37 @@ fn no_output_is_written_over_a_file_that_the_command_reads() {
         "render report.json -o report.json",
         "render report.json --format html --format json -o report",
     ] {
-        let before = read_all(room.0.path());
-        let output = room.run(&line.split(' ').collect::<Vec<_>>());
+        let before = read_all(files.0.path());
+        let output = files.run(&line.split(' ').collect::<Vec<_>>());
         assert_eq!(status(&output), 2, "{line}: {}", stderr(&output));
         assert!(stderr(&output).contains("read by this command"), "{line}: {}", stderr(&output));
-        assert!(read_all(room.0.path()) == before, "{line}");
+        assert!(read_all(files.0.path()) == before, "{line}");
     }
 }
 
 #[test]
 fn no_output_is_written_over_a_file_in_a_folder_that_the_command_reads() {
-    let room = Room::new();
-    let report = room.run(&["analyze", "a.rdb", "--format", "json"]).stdout;
+    let files = TestFiles::new();
+    let report = files.run(&["analyze", "a.rdb", "--format", "json"]).stdout;
     for folder in ["dumps", "nights/17", "parts", "one"] {
-        fs::create_dir_all(room.path(folder)).unwrap();
+        fs::create_dir_all(files.path(folder)).unwrap();
     }
     for copy in ["dumps/b.rdb", "nights/17/b.rdb", "one/c.rdb"] {
-        fs::copy(room.path("a.rdb"), room.path(copy)).unwrap();
+        fs::copy(files.path("a.rdb"), files.path(copy)).unwrap();
     }
-    fs::write(room.path("nights/17/a.json"), &report).unwrap();
-    fs::write(room.path("nights/17/base.1.rdb"), fs::read(room.path("a.rdb")).unwrap()).unwrap();
+    fs::write(files.path("nights/17/a.json"), &report).unwrap();
+    fs::write(files.path("nights/17/base.1.rdb"), fs::read(files.path("a.rdb")).unwrap()).unwrap();
     // A multi-part append-only file of a night.
-    fs::create_dir_all(room.path("nights/18")).unwrap();
-    fs::copy(room.path("a.rdb"), room.path("nights/18/a.1.base.rdb")).unwrap();
-    fs::write(room.path("nights/18/a.1.incr.aof"), "*1\r\n$4\r\nPING\r\n").unwrap();
-    fs::write(room.path("nights/18/a.manifest"), "file a.1.base.rdb seq 1 type b\nfile a.1.incr.aof seq 1 type i\n")
+    fs::create_dir_all(files.path("nights/18")).unwrap();
+    fs::copy(files.path("a.rdb"), files.path("nights/18/a.1.base.rdb")).unwrap();
+    fs::write(files.path("nights/18/a.1.incr.aof"), "*1\r\n$4\r\nPING\r\n").unwrap();
+    fs::write(files.path("nights/18/a.manifest"), "file a.1.base.rdb seq 1 type b\nfile a.1.incr.aof seq 1 type i\n")
         .unwrap();
-    assert_eq!(status(&room.run(&["plan", "a.rdb", "-o", "plan.json"])), 0);
+    assert_eq!(status(&files.run(&["plan", "a.rdb", "-o", "plan.json"])), 0);
     let part = ["analyze", "--partial", "--plan", "plan.json", "--shard", "1/1", "-o", "parts/1.part"];
-    assert_eq!(status(&room.run(&part)), 0);
-    fs::hard_link(room.path("one/c.rdb"), room.path("rows.csv")).unwrap();
-    assert_eq!(status(&room.shell("tar -cf packed.tar -C one c.rdb")), 0);
+    assert_eq!(status(&files.run(&part)), 0);
+    fs::hard_link(files.path("one/c.rdb"), files.path("rows.csv")).unwrap();
+    assert_eq!(status(&files.shell("tar -cf packed.tar -C one c.rdb")), 0);
     for line in [
         "analyze dumps -o dumps/b.rdb --force",
         "plan dumps -o dumps/b.rdb --force",
@@ -102,11 +102,11 @@ fn no_output_is_written_over_a_file_in_a_folder_that_the_command_reads() {
         "merge --plan plan.json parts -o parts/1.part",
         "merge --plan plan.json parts --partial -o parts/1.part",
     ] {
-        let before = read_all(room.0.path());
-        let output = room.run(&line.split(' ').collect::<Vec<_>>());
+        let before = read_all(files.0.path());
+        let output = files.run(&line.split(' ').collect::<Vec<_>>());
         assert_eq!(status(&output), 2, "{line}: {}", stderr(&output));
         assert!(stderr(&output).contains("read by this command"), "{line}: {}", stderr(&output));
-        assert!(read_all(room.0.path()) == before, "{line}");
+        assert!(read_all(files.0.path()) == before, "{line}");
     }
 }
 
@@ -115,15 +115,15 @@ fn no_output_is_written_over_a_file_in_a_folder_that_the_command_reads() {
 fn two_outputs_of_a_command_are_not_the_same_file() {
     use std::os::unix::fs::symlink;
 
-    let room = Room::new();
-    fs::write(room.path("there.csv"), "as before").unwrap();
-    fs::hard_link(room.path("there.csv"), room.path("hard.csv")).unwrap();
-    symlink("there.csv", room.path("soft.csv")).unwrap();
-    symlink("new.csv", room.path("dangling.csv")).unwrap();
-    fs::create_dir(room.path("folder")).unwrap();
-    symlink("two.md", room.path("two.json")).unwrap();
-    fs::create_dir(room.path("man")).unwrap();
-    symlink("rdblens.1", room.path("man/rdblens-keys.1")).unwrap();
+    let files = TestFiles::new();
+    fs::write(files.path("there.csv"), "as before").unwrap();
+    fs::hard_link(files.path("there.csv"), files.path("hard.csv")).unwrap();
+    symlink("there.csv", files.path("soft.csv")).unwrap();
+    symlink("new.csv", files.path("dangling.csv")).unwrap();
+    fs::create_dir(files.path("folder")).unwrap();
+    symlink("two.md", files.path("two.json")).unwrap();
+    fs::create_dir(files.path("man")).unwrap();
+    symlink("rdblens.1", files.path("man/rdblens-keys.1")).unwrap();
     for line in [
         "compare --keys a.rdb a.rdb --rows new.csv -o new.csv",
         "compare --keys a.rdb a.rdb --rows new.csv -o ./folder/../new.csv",
@@ -139,16 +139,19 @@ fn two_outputs_of_a_command_are_not_the_same_file() {
         "salvage a.rdb -o new.csv > new.csv",
         "man man",
     ] {
-        let output = room.shell(&format!("\"$RDBLENS\" {line}"));
+        let output = files.shell(&format!("\"$RDBLENS\" {line}"));
         assert_eq!(status(&output), 2, "{line}: {}", stderr(&output));
         assert!(stderr(&output).contains("two outputs of this command"), "{line}: {}", stderr(&output));
-        assert_eq!(fs::read_to_string(room.path("there.csv")).unwrap(), "as before", "{line}");
+        assert_eq!(fs::read_to_string(files.path("there.csv")).unwrap(), "as before", "{line}");
         // The shell has created it for standard output.
-        assert!(fs::read(room.path("new.csv")).is_ok_and(|bytes| bytes.is_empty()) == line.contains("> new"), "{line}");
-        let _ = fs::remove_file(room.path("new.csv"));
+        assert!(
+            fs::read(files.path("new.csv")).is_ok_and(|bytes| bytes.is_empty()) == line.contains("> new"),
+            "{line}"
+        );
+        let _ = fs::remove_file(files.path("new.csv"));
     }
     for line in ["--rows rows.csv -o sums.csv", "--rows rows.csv -o /dev/null", "--rows folder/a.csv -o a.csv"] {
-        let output = room.shell(&format!("\"$RDBLENS\" compare --keys a.rdb a.rdb {line}"));
+        let output = files.shell(&format!("\"$RDBLENS\" compare --keys a.rdb a.rdb {line}"));
         assert_eq!(status(&output), 0, "{line}: {}", stderr(&output));
     }
 }
@@ -165,57 +168,57 @@ fn read_all(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 
 #[test]
 fn the_parts_of_an_append_only_file_are_inputs() {
-    let room = Room::new();
-    fs::rename(room.path("a.rdb"), room.path("a.1.base.rdb")).unwrap();
-    fs::write(room.path("a.1.incr.aof"), "*1\r\n$4\r\nPING\r\n").unwrap();
-    fs::write(room.path("a.manifest"), "file a.1.base.rdb seq 1 type b\nfile a.1.incr.aof seq 1 type i\n").unwrap();
+    let files = TestFiles::new();
+    fs::rename(files.path("a.rdb"), files.path("a.1.base.rdb")).unwrap();
+    fs::write(files.path("a.1.incr.aof"), "*1\r\n$4\r\nPING\r\n").unwrap();
+    fs::write(files.path("a.manifest"), "file a.1.base.rdb seq 1 type b\nfile a.1.incr.aof seq 1 type i\n").unwrap();
     for part in ["a.1.base.rdb", "a.1.incr.aof", "a.manifest"] {
-        let before = fs::read(room.path(part)).unwrap();
-        let output = room.run(&["keys", ".", "-o", part, "--force"]);
+        let before = fs::read(files.path(part)).unwrap();
+        let output = files.run(&["keys", ".", "-o", part, "--force"]);
         assert_eq!(status(&output), 2, "{part}: {}", stderr(&output));
-        assert_eq!(fs::read(room.path(part)).unwrap(), before, "{part}");
+        assert_eq!(fs::read(files.path(part)).unwrap(), before, "{part}");
     }
 }
 
 #[test]
 fn any_snapshot_is_written_over_by_force_only() {
-    let room = Room::new();
+    let files = TestFiles::new();
     let hostile = |name: &str| testdata().join("hostile").join(name);
     assert!(hostile("checksum-wrong.rdb").exists());
-    fs::copy(hostile("checksum-wrong.rdb"), room.path("other.rdb")).unwrap();
-    fs::write(room.path("commands.aof"), "*2\r\n$6\r\nSELECT\r\n$1\r\n0\r\n").unwrap();
+    fs::copy(hostile("checksum-wrong.rdb"), files.path("other.rdb")).unwrap();
+    fs::write(files.path("commands.aof"), "*2\r\n$6\r\nSELECT\r\n$1\r\n0\r\n").unwrap();
     for target in ["other.rdb", "commands.aof"] {
-        let before = fs::read(room.path(target)).unwrap();
+        let before = fs::read(files.path(target)).unwrap();
         for command in
             [&["keys", "a.rdb"][..], &["analyze", "a.rdb"], &["dictionary", "a.rdb"], &["compare", "a.rdb", "a.rdb"]]
         {
-            let output = room.run(&[command, &["-o", target]].concat());
+            let output = files.run(&[command, &["-o", target]].concat());
             assert_eq!(status(&output), 2, "{command:?}: {}", stderr(&output));
             assert!(stderr(&output).contains("--force"), "{}", stderr(&output));
-            assert_eq!(fs::read(room.path(target)).unwrap(), before, "{command:?}");
+            assert_eq!(fs::read(files.path(target)).unwrap(), before, "{command:?}");
         }
-        let output = room.run(&["keys", "a.rdb", "-o", target, "--force"]);
+        let output = files.run(&["keys", "a.rdb", "-o", target, "--force"]);
         assert_eq!(status(&output), 0, "{}", stderr(&output));
-        assert!(fs::read(room.path(target)).unwrap().starts_with(b"{"));
+        assert!(fs::read(files.path(target)).unwrap().starts_with(b"{"));
     }
     // What is no snapshot is replaced without a word.
-    assert_eq!(status(&room.run(&["keys", "a.rdb", "-o", "other.rdb"])), 0);
+    assert_eq!(status(&files.run(&["keys", "a.rdb", "-o", "other.rdb"])), 0);
 }
 
 #[cfg(unix)]
 #[test]
 fn standard_output_is_not_appended_to_an_input() {
-    let room = Room::new();
-    let before = fs::read(room.path("a.rdb")).unwrap();
+    let files = TestFiles::new();
+    let before = fs::read(files.path("a.rdb")).unwrap();
     for command in
         ["keys a.rdb", "analyze a.rdb", "check a.rdb", "show a.rdb leaderboard:spending:all-time", "keys - < a.rdb"]
     {
-        let output = room.shell(&format!("\"$RDBLENS\" {command} >> a.rdb"));
+        let output = files.shell(&format!("\"$RDBLENS\" {command} >> a.rdb"));
         assert_eq!(status(&output), 2, "{command}: {}", stderr(&output));
-        assert_eq!(fs::read(room.path("a.rdb")).unwrap(), before, "{command}");
+        assert_eq!(fs::read(files.path("a.rdb")).unwrap(), before, "{command}");
     }
-    let output = room.shell("\"$RDBLENS\" keys - -o a.rdb --force < a.rdb");
-    assert_eq!((status(&output), fs::read(room.path("a.rdb")).unwrap() == before), (2, true), "{}", stderr(&output));
+    let output = files.shell("\"$RDBLENS\" keys - -o a.rdb --force < a.rdb");
+    assert_eq!((status(&output), fs::read(files.path("a.rdb")).unwrap() == before), (2, true), "{}", stderr(&output));
 }
 
 #[cfg(unix)]
@@ -223,23 +226,23 @@ fn standard_output_is_not_appended_to_an_input() {
 fn a_replaced_output_keeps_its_mode_and_its_link() {
     use std::os::unix::fs::{PermissionsExt, symlink};
 
-    let room = Room::new();
-    let mode = |name: &str| fs::metadata(room.path(name)).unwrap().permissions().mode() & 0o777;
-    fs::create_dir(room.path("shared")).unwrap();
-    fs::write(room.path("shared/report.json"), "{}").unwrap();
-    fs::set_permissions(room.path("shared/report.json"), fs::Permissions::from_mode(0o640)).unwrap();
-    symlink("shared/report.json", room.path("report.json")).unwrap();
-    symlink("shared/later.json", room.path("later.json")).unwrap();
+    let files = TestFiles::new();
+    let mode = |name: &str| fs::metadata(files.path(name)).unwrap().permissions().mode() & 0o777;
+    fs::create_dir(files.path("shared")).unwrap();
+    fs::write(files.path("shared/report.json"), "{}").unwrap();
+    fs::set_permissions(files.path("shared/report.json"), fs::Permissions::from_mode(0o640)).unwrap();
+    symlink("shared/report.json", files.path("report.json")).unwrap();
+    symlink("shared/later.json", files.path("later.json")).unwrap();
     for name in ["report.json", "later.json"] {
-        assert_eq!(status(&room.run(&["analyze", "a.rdb", "-o", name])), 0);
-        assert!(room.path(name).is_symlink() && fs::read(room.path(name)).unwrap().len() > 1000, "{name}");
+        assert_eq!(status(&files.run(&["analyze", "a.rdb", "-o", name])), 0);
+        assert!(files.path(name).is_symlink() && fs::read(files.path(name)).unwrap().len() > 1000, "{name}");
     }
     assert_eq!(mode("report.json"), 0o640);
-    assert_eq!(status(&room.shell("umask 027; \"$RDBLENS\" analyze a.rdb -o new.json")), 0);
-    assert_eq!(status(&room.shell("umask 000; \"$RDBLENS\" analyze a.rdb -o private.json --private")), 0);
-    assert_eq!(status(&room.run(&["analyze", "a.rdb", "-o", "report.json", "--private"])), 0);
+    assert_eq!(status(&files.shell("umask 027; \"$RDBLENS\" analyze a.rdb -o new.json")), 0);
+    assert_eq!(status(&files.shell("umask 000; \"$RDBLENS\" analyze a.rdb -o private.json --private")), 0);
+    assert_eq!(status(&files.run(&["analyze", "a.rdb", "-o", "report.json", "--private"])), 0);
     assert_eq!((mode("new.json"), mode("private.json"), mode("report.json")), (0o640, 0o600, 0o600));
     let expected = ["a.rdb", "later.json", "new.json", "private.json", "report.json", "shared"];
-    assert_eq!(room.names(), expected);
-    assert_eq!(fs::read_dir(room.path("shared")).unwrap().count(), 2);
+    assert_eq!(files.names(), expected);
+    assert_eq!(fs::read_dir(files.path("shared")).unwrap().count(), 2);
 }

@@ -4,19 +4,19 @@ use std::fs;
 use std::process::{Command, Output};
 use std::time::Duration;
 
-use super::{Room, status, stderr};
+use super::{TestFiles, status, stderr};
 use crate::common::program::{rdblens, run, run_args, run_with_input, run_within, testdata};
 
 #[cfg(target_os = "linux")]
 #[test]
 fn a_pipe_that_its_reader_closes_is_an_error_and_keeps_no_file_from_its_name() {
-    let room = Room::new();
+    let files = TestFiles::new();
     let shell = |line: &str| {
         for name in ["r.json", "r.html", "r.csv", "sums.json"] {
-            let _ = fs::remove_file(room.path(name));
+            let _ = fs::remove_file(files.path(name));
         }
         // The reader leaves before anything is written.
-        room.shell(&format!("mkfifo r.md rows.csv 2>/dev/null; (: < r.md) & (: < rows.csv) & \"$RDBLENS\" {line}"))
+        files.shell(&format!("mkfifo r.md rows.csv 2>/dev/null; (: < r.md) & (: < rows.csv) & \"$RDBLENS\" {line}"))
     };
     let closed = |output: &Output, name: &str| {
         let said = stderr(output);
@@ -26,22 +26,22 @@ fn a_pipe_that_its_reader_closes_is_an_error_and_keeps_no_file_from_its_name() {
     let output =
         shell("analyze a.rdb --full --format json --format markdown --format html -o r; e=$?; : > rows.csv; exit $e");
     closed(&output, "r.md");
-    assert!(fs::read_to_string(room.path("r.json")).unwrap().ends_with("}\n"));
-    assert!(fs::read_to_string(room.path("r.html")).unwrap().trim_end().ends_with("</html>"));
+    assert!(fs::read_to_string(files.path("r.json")).unwrap().ends_with("}\n"));
+    assert!(fs::read_to_string(files.path("r.html")).unwrap().trim_end().ends_with("</html>"));
     closed(&shell("keys a.rdb --format csv -o rows.csv; e=$?; : > r.md; exit $e"), "rows.csv");
-    fs::write(room.path("b.rdb"), b"REDIS0011\xff\0\0\0\0\0\0\0\0").unwrap();
+    fs::write(files.path("b.rdb"), b"REDIS0011\xff\0\0\0\0\0\0\0\0").unwrap();
     closed(&shell("compare --keys a.rdb b.rdb --rows rows.csv -o sums.json; e=$?; : > r.md; exit $e"), "rows.csv");
-    assert!(fs::read_to_string(room.path("sums.json")).unwrap().ends_with("}\n"));
+    assert!(fs::read_to_string(files.path("sums.json")).unwrap().ends_with("}\n"));
     // Standard output may be closed at any time.
-    let output = room.shell("{ sleep 0.2; \"$RDBLENS\" keys a.rdb; echo $? > status; } | true; cat status");
+    let output = files.shell("{ sleep 0.2; \"$RDBLENS\" keys a.rdb; echo $? > status; } | true; cat status");
     assert_eq!((String::from_utf8_lossy(&output.stdout).as_ref(), stderr(&output).as_str()), ("0\n", ""));
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn files_without_an_end_are_not_read_whole() {
-    let room = Room::new();
-    let huge = fs::File::create(room.path("huge.json")).unwrap();
+    let files = TestFiles::new();
+    let huge = fs::File::create(files.path("huge.json")).unwrap();
     huge.set_len((1 << 30) + 1).unwrap();
     for (line, expected, said) in [
         ("keys a.rdb --mask --mask-key /dev/zero", 2, "--mask-key /dev/zero: larger than 16 MiB"),
@@ -55,12 +55,12 @@ fn files_without_an_end_are_not_read_whole() {
         ("merge --plan plan.json huge.json", 3, "huge.json: larger than 1024 MiB"),
     ] {
         if line.contains("huge.toml") {
-            fs::hard_link(room.path("huge.json"), room.path("huge.toml")).unwrap();
+            fs::hard_link(files.path("huge.json"), files.path("huge.toml")).unwrap();
         }
         if line.contains("plan.json") {
-            assert_eq!(status(&room.run(&["plan", "a.rdb", "-o", "plan.json"])), 0);
+            assert_eq!(status(&files.run(&["plan", "a.rdb", "-o", "plan.json"])), 0);
         }
-        let output = room.run(&line.split(' ').collect::<Vec<_>>());
+        let output = files.run(&line.split(' ').collect::<Vec<_>>());
         assert!(status(&output) == expected && stderr(&output).contains(said), "{line}: {}", stderr(&output));
     }
 }
@@ -68,22 +68,22 @@ fn files_without_an_end_are_not_read_whole() {
 #[cfg(unix)]
 #[test]
 fn the_name_of_standard_output_is_not_replaced() {
-    let room = Room::new();
-    let output = room.shell(
+    let files = TestFiles::new();
+    let output = files.shell(
         "\"$RDBLENS\" keys a.rdb --limit 1 -o /dev/stdout > rows; \"$RDBLENS\" keys a.rdb --limit 2 -o - >> rows",
     );
     assert_eq!((status(&output), stderr(&output)), (0, String::new()));
-    assert_eq!(fs::read_to_string(room.path("rows")).unwrap().lines().count(), 3);
+    assert_eq!(fs::read_to_string(files.path("rows")).unwrap().lines().count(), 3);
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn nobody_reading_the_messages_does_not_change_the_status() {
-    let room = Room::new();
-    let mut cut = fs::read(room.path("a.rdb")).unwrap();
+    let files = TestFiles::new();
+    let mut cut = fs::read(files.path("a.rdb")).unwrap();
     cut.truncate(cut.len() / 2);
-    fs::write(room.path("cut.rdb"), cut).unwrap();
-    fs::write(room.path("none.rdb"), "nothing").unwrap();
+    fs::write(files.path("cut.rdb"), cut).unwrap();
+    fs::write(files.path("none.rdb"), "nothing").unwrap();
     for (command, expected) in [
         ("analyze cut.rdb", 4),
         ("analyze cut.rdb --stats --fail-on hint", 4),
@@ -101,7 +101,7 @@ fn nobody_reading_the_messages_does_not_change_the_status() {
     ] {
         for redirection in ["2>/dev/full", "2>&-", "2>&1 >/dev/null | true; exit ${PIPESTATUS[0]}"] {
             let mut bash = Command::new("bash");
-            bash.current_dir(room.0.path()).env("RDBLENS", env!("CARGO_BIN_EXE_rdblens"));
+            bash.current_dir(files.0.path()).env("RDBLENS", env!("CARGO_BIN_EXE_rdblens"));
             // The pipe is dead before the first message.
             let wait = if redirection.contains('|') { "sleep 0.1; " } else { "" };
             let output = run(bash.args(["-c", &format!("{{ {wait}\"$RDBLENS\" {command}; }} {redirection}")]));
@@ -113,18 +113,18 @@ fn nobody_reading_the_messages_does_not_change_the_status() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_result_that_cannot_be_written_is_status_3() {
-    let room = Room::new();
+    let files = TestFiles::new();
     for command in
         ["analyze a.rdb", "keys a.rdb", "check a.rdb", "rules", "schema", "--version", "--help", "completions bash"]
     {
-        let output = room.shell(&format!("exec \"$RDBLENS\" {command} > /dev/full"));
+        let output = files.shell(&format!("exec \"$RDBLENS\" {command} > /dev/full"));
         assert_eq!(status(&output), 3, "{command}: {}", stderr(&output));
         assert!(stderr(&output).contains("No space left"), "{command}: {}", stderr(&output));
         // As with /dev/null: whoever closes it does not want the result.
-        let output = room.shell(&format!("exec \"$RDBLENS\" {command} >&-"));
+        let output = files.shell(&format!("exec \"$RDBLENS\" {command} >&-"));
         assert_eq!((status(&output), stderr(&output).as_str()), (0, ""), "{command}");
     }
-    assert_eq!(status(&room.shell("exec \"$RDBLENS\" analyze a.rdb >&- 2>&- <&-")), 0);
+    assert_eq!(status(&files.shell("exec \"$RDBLENS\" analyze a.rdb >&- 2>&- <&-")), 0);
 }
 
 #[test]

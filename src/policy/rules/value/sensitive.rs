@@ -228,9 +228,9 @@ mod tests {
 
     /// Checks a pattern with keys of these names.
     fn judged(rule: &SensitiveRule, names: &[String]) -> Option<Breach> {
-        let (mut secrets, mut room) = (Secrets::default(), PeekBuffers::default());
+        let (mut secrets, mut buffers) = (Secrets::default(), PeekBuffers::default());
         for name in names {
-            secrets.observe(&record(name.as_bytes()), &rule.inspection, &mut room);
+            secrets.observe(&record(name.as_bytes()), &rule.inspection, &mut buffers);
         }
         let facts = PatternSums {
             keys: names.len() as u64,

@@ -28,7 +28,7 @@ impl Default for Extent {
 
 /// Rest of an [`Extent`] while a value is decoded.
 #[derive(Debug)]
-pub struct Room {
+pub struct DecodeBudget {
     extent: Extent,
     /// Absolute offset of the value.
     offset: u64,
@@ -36,10 +36,10 @@ pub struct Room {
     elements: usize,
 }
 
-impl Room {
-    /// Creates the room for a value at `offset` of the file.
-    pub fn new(extent: Extent, offset: u64) -> Room {
-        Room { extent, offset, taken: 0, elements: 0 }
+impl DecodeBudget {
+    /// Creates the budget of a value at `offset` of the file.
+    pub fn new(extent: Extent, offset: u64) -> DecodeBudget {
+        DecodeBudget { extent, offset, taken: 0, elements: 0 }
     }
 
     /// Returns the maximum size of a part that is decompressed.
@@ -58,12 +58,12 @@ impl Room {
         self.elements <= self.extent.elements
     }
 
-    /// Takes room for an element of a vector, which doubles as it grows.
+    /// Takes memory for an element of a vector, which doubles as it grows.
     pub fn take_element<T>(&mut self) -> Result<()> {
         self.take(2 * size_of::<T>() as u64)
     }
 
-    /// Takes room for `bytes`.
+    /// Takes `bytes` of memory.
     pub fn take(&mut self, bytes: u64) -> Result<()> {
         self.taken = self.taken.saturating_add(bytes);
         let most = self.extent.memory;
@@ -99,15 +99,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn room_ends_with_the_memory_and_elements_are_counted_beyond_those_kept() {
-        let mut room = Room::new(Extent { elements: 2, memory: 100 }, 7);
-        assert_eq!([room.element(), room.element(), room.element()], [true, true, false]);
-        assert_eq!(room.elements(), 3);
-        assert_eq!(room.text(&RawString::plain(b"abcd")).unwrap(), b"abcd");
-        assert!(room.take(80).is_ok());
-        let error = room.take(1).unwrap_err();
+    fn the_budget_ends_with_the_memory_and_elements_are_counted_beyond_those_kept() {
+        let mut budget = DecodeBudget::new(Extent { elements: 2, memory: 100 }, 7);
+        assert_eq!([budget.element(), budget.element(), budget.element()], [true, true, false]);
+        assert_eq!(budget.elements(), 3);
+        assert_eq!(budget.text(&RawString::plain(b"abcd")).unwrap(), b"abcd");
+        assert!(budget.take(80).is_ok());
+        let error = budget.take(1).unwrap_err();
         assert_eq!(error.offset(), Some(7));
         assert!(error.hint().unwrap().contains("--max-memory"), "{error}");
-        assert!(room.take(u64::MAX).is_err());
+        assert!(budget.take(u64::MAX).is_err());
     }
 }
