@@ -18,7 +18,7 @@ use crate::input::shown_path;
 use crate::pattern::classify::Classifier;
 use crate::pattern::segment::Separators;
 use crate::render::csv::KeyComparisonList;
-use crate::render::gate::Escapes;
+use crate::render::escape_filter::Escapes;
 use crate::render::key_rows::{DifferingRow, DifferingRows};
 use crate::render::rows::RowFormat;
 use crate::report::key_comparison::{KeyComparison, KeyComparisonOptions};

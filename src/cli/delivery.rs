@@ -14,9 +14,9 @@ use super::screen::ScreenArgs;
 use super::sources::names_stdout;
 use crate::error::{Error, Result};
 use crate::input::shown_path;
+use crate::render::escape_filter::Escapes;
 use crate::render::extent::{Extent, Parts, SectionName};
 use crate::render::formatted::{self, DocumentOptions, FormattedDocument};
-use crate::render::gate::Escapes;
 use crate::render::json::field_of;
 use crate::render::prometheus::has_metrics;
 use crate::render::{

@@ -12,7 +12,7 @@ use crate::pattern::classify::Classifier;
 use crate::pattern::segment::Separators;
 use crate::policy::file::PatternSyntax;
 use crate::render::draft::{Base, Draft};
-use crate::render::gate::Escapes;
+use crate::render::escape_filter::Escapes;
 
 /// Analyses the snapshot and writes the draft.
 pub fn run(args: &DictionaryArgs) -> Result<ExitStatus> {

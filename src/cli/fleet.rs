@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::input::limited::read_to_end_at_most;
 use crate::input::shown_path;
 use crate::limits::MAX_PARTIAL_BYTES;
-use crate::render::gate::Escapes;
+use crate::render::escape_filter::Escapes;
 use crate::render::json::write_pretty;
 use crate::report::fleet::FleetPlan;
 use crate::report::{NamedReport, Prefixes};

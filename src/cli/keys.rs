@@ -13,7 +13,7 @@ use crate::analyze::first_pass::require_files;
 use crate::analyze::row_filter::NearPatterns;
 use crate::analyze::verdict::FileVerdict;
 use crate::error::{Error, Result};
-use crate::render::gate::Escapes;
+use crate::render::escape_filter::Escapes;
 #[cfg(feature = "parquet")]
 use crate::render::rows::{ColumnChoice, ParquetFile};
 use crate::render::rows::{RecordLines, RowColumns, RowFormat};

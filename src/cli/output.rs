@@ -14,13 +14,13 @@ use super::temporary::TemporaryFile;
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::object::shown;
 use crate::input::{OpenOptions, Stores, Target, as_address, folder_of, shown_path};
-use crate::render::gate::{Escapes, Gate};
+use crate::render::escape_filter::{EscapeFilter, Escapes};
 
-/// Destination of a command's results. On a terminal they pass the [gate](Gate).
+/// Destination of a command's results. On a terminal they pass a [filter](EscapeFilter).
 #[derive(Debug)]
 pub struct Output {
     place: Place,
-    gate: Option<Gate>,
+    filter: Option<EscapeFilter>,
     /// Path of a file, for messages.
     name: Option<String>,
 }
@@ -259,13 +259,13 @@ fn keep_mode(file: &File, earlier: &Metadata, _: bool) -> io::Result<()> {
 
 impl Output {
     fn new(place: Place) -> Output {
-        let gate = place.is_terminal().then(Gate::default);
-        Output { place, gate, name: None }
+        let filter = place.is_terminal().then(EscapeFilter::default);
+        Output { place, filter, name: None }
     }
 
     /// Sets how a terminal shows what does not show by itself.
     pub fn set_escapes(&mut self, escapes: Escapes) {
-        self.gate.iter_mut().for_each(|gate| gate.set(escapes));
+        self.filter.iter_mut().for_each(|filter| filter.set(escapes));
     }
 
     /// Writes a byte order mark, which tells spreadsheet programs that the text is UTF-8. A terminal needs none.
@@ -280,8 +280,8 @@ impl Output {
     }
 
     fn complete(mut self) -> io::Result<()> {
-        if let Some(gate) = &mut self.gate {
-            gate.finish(&mut self.place)?;
+        if let Some(filter) = &mut self.filter {
+            filter.finish(&mut self.place)?;
         }
         match self.place {
             Place::Stdout(mut out) => out.flush(),
@@ -314,7 +314,7 @@ impl Output {
 
     /// Returns true if the output is a terminal.
     pub fn is_terminal(&self) -> bool {
-        self.gate.is_some()
+        self.filter.is_some()
     }
 
     /// Returns true for standard output, behind a pager or not.
@@ -355,8 +355,8 @@ impl Write for Spool {
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match &mut self.gate {
-            Some(gate) => gate.pass(bytes, &mut self.place).map(|()| bytes.len()),
+        match &mut self.filter {
+            Some(filter) => filter.pass(bytes, &mut self.place).map(|()| bytes.len()),
             None => self.place.write(bytes),
         }
         .map_err(|error| named(self.name.as_deref(), error))

@@ -30,7 +30,7 @@ use std::io::{self, Write};
 use askama::Template;
 
 use super::document::{Document, Form, Scope};
-use super::gate::{Escapes, Gated};
+use super::escape_filter::{EscapeWriter, Escapes};
 use super::{Extent, Lang, Renderer, sections};
 use crate::report::{Comparison, Report};
 use cells::HtmlCell;
@@ -144,13 +144,13 @@ fn write_small(rows: usize, html: impl Fn(Caps) -> io::Result<String>, out: &mut
             break;
         }
     }
-    write_gated(&page, out)
+    write_filtered(&page, out)
 }
 
-fn write_gated(page: &str, out: &mut dyn Write) -> io::Result<()> {
-    let mut gated = Gated::new(Escapes::Page, out);
-    gated.write_all(page.as_bytes())?;
-    gated.finish()
+fn write_filtered(page: &str, out: &mut dyn Write) -> io::Result<()> {
+    let mut filtered = EscapeWriter::new(Escapes::Page, out);
+    filtered.write_all(page.as_bytes())?;
+    filtered.finish()
 }
 
 /// Writes a document as a page. The caller bounds its lists.
@@ -160,7 +160,7 @@ pub(super) fn write_document(
     names: &PageNames,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    write_gated(&page(document, CAPS[0].map, version, names)?, out)
+    write_filtered(&page(document, CAPS[0].map, version, names)?, out)
 }
 
 /// Returns the page with lists of that length.

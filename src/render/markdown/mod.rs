@@ -6,7 +6,7 @@ mod escape;
 use std::io::{self, Write};
 
 use super::document::{Document, Form, Scope};
-use super::gate::{Escapes, Gated};
+use super::escape_filter::{EscapeWriter, Escapes};
 use super::{Extent, Lang, Renderer, sections};
 use crate::report::{Options, Report};
 
@@ -50,15 +50,15 @@ impl Renderer for MarkdownRenderer {
             document.sections.remove(document.sections.len() - 2);
             text = self.text(&document)?;
         }
-        let mut gated = Gated::new(Escapes::Text, out);
-        gated.write_all(&text)?;
-        gated.finish()
+        let mut filtered = EscapeWriter::new(Escapes::Text, out);
+        filtered.write_all(&text)?;
+        filtered.finish()
     }
 }
 
 /// Writes a document.
 pub(super) fn write_document(document: &Document, out: &mut dyn Write) -> io::Result<()> {
-    let mut gated = Gated::new(Escapes::Text, out);
-    blocks::Writer::new(&mut gated, document.lang).document(document)?;
-    gated.finish()
+    let mut filtered = EscapeWriter::new(Escapes::Text, out);
+    blocks::Writer::new(&mut filtered, document.lang).document(document)?;
+    filtered.finish()
 }

@@ -1,14 +1,14 @@
-//! The gate that text passes on its way to people: whatever a name of a stranger holds, nothing behind the gate acts on a terminal,
-//! turns the direction of a line or stays out of sight.
+//! Filter for text on its way to people: whatever a name of a stranger holds, nothing that passed the filter acts on a terminal, turns the
+//! direction of a line or stays out of sight.
 //!
-//! Names are made visible where they are read (see [`key_text`]). The gate is behind all that, for the one that was forgotten and
-//! for formats of programs that somebody prints on a terminal.
+//! Names are made visible where they are read (see [`key_text`]). The filter comes after that, for a name that was forgotten and for
+//! formats of programs that somebody prints on a terminal.
 
 use std::io::{self, Write};
 
 use super::key_text;
 
-/// How the gate writes a character that does not show.
+/// How the filter writes a character that does not show.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Escapes {
     /// As `\x1b` or `\u{202e}`, but colours and bold type pass.
@@ -27,15 +27,15 @@ const MAX_STYLE_LEN: usize = 32;
 
 /// Makes text visible, piece by piece.
 #[derive(Debug, Default)]
-pub struct Gate {
+pub struct EscapeFilter {
     escapes: Escapes,
     pending: Vec<u8>,
 }
 
-impl Gate {
-    /// Returns a gate with nothing held back.
-    pub fn new(escapes: Escapes) -> Gate {
-        Gate { escapes, pending: Vec::new() }
+impl EscapeFilter {
+    /// Returns a filter with nothing held back.
+    pub fn new(escapes: Escapes) -> EscapeFilter {
+        EscapeFilter { escapes, pending: Vec::new() }
     }
 
     /// Sets how characters are written from here on.
@@ -62,7 +62,7 @@ impl Gate {
         let bytes = std::mem::take(&mut self.pending);
         // Nothing follows that would make a style of it.
         let escapes = if self.escapes == Escapes::Styled { Escapes::Text } else { self.escapes };
-        for &byte in Gate::new(escapes).show(&bytes, &mut shown) {
+        for &byte in EscapeFilter::new(escapes).show(&bytes, &mut shown) {
             self.escape_byte(byte, &mut shown);
         }
         out.write_all(shown.as_bytes())
@@ -169,28 +169,28 @@ fn style(text: &str) -> Style {
     Style::Begun
 }
 
-/// Writer through a gate.
+/// Writer through a filter.
 #[derive(Debug)]
-pub struct Gated<W: Write> {
-    gate: Gate,
+pub struct EscapeWriter<W: Write> {
+    filter: EscapeFilter,
     out: W,
 }
 
-impl<W: Write> Gated<W> {
+impl<W: Write> EscapeWriter<W> {
     /// Returns a writer to `out`.
-    pub fn new(escapes: Escapes, out: W) -> Gated<W> {
-        Gated { gate: Gate::new(escapes), out }
+    pub fn new(escapes: Escapes, out: W) -> EscapeWriter<W> {
+        EscapeWriter { filter: EscapeFilter::new(escapes), out }
     }
 
     /// Writes what is held back.
     pub fn finish(mut self) -> io::Result<()> {
-        self.gate.finish(&mut self.out)
+        self.filter.finish(&mut self.out)
     }
 }
 
-impl<W: Write> Write for Gated<W> {
+impl<W: Write> Write for EscapeWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.gate.pass(bytes, &mut self.out).map(|()| bytes.len())
+        self.filter.pass(bytes, &mut self.out).map(|()| bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -205,9 +205,9 @@ mod tests {
 
     fn through(escapes: Escapes, pieces: &[&[u8]]) -> String {
         let mut out = Vec::new();
-        let mut gated = Gated::new(escapes, &mut out);
-        pieces.iter().for_each(|piece| gated.write_all(piece).unwrap());
-        gated.finish().unwrap();
+        let mut filtered = EscapeWriter::new(escapes, &mut out);
+        pieces.iter().for_each(|piece| filtered.write_all(piece).unwrap());
+        filtered.finish().unwrap();
         String::from_utf8(out).unwrap()
     }
 
