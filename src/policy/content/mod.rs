@@ -4,6 +4,7 @@ mod binary;
 pub mod bits;
 pub mod framed;
 pub mod json;
+pub mod json_escapes;
 pub mod lock;
 pub mod random;
 pub mod serialized;

@@ -39,8 +39,23 @@ const JOINED: [&[u8]; 10] =
 
 /// Words of numbers of whatever is numbered. A number alone may be that of a phone.
 const SERIALS: [&[u8]; 8] = [b"no", b"num", b"number", b"sn", b"code", b"seq", b"serial", b"imei"];
+/// Words of one piece for serial numbers, in Pinyin, too: 学号, 工号, 单号, 编号, 条码.
+const WHOLE_SERIALS: [&[u8]; 12] = [
+    b"barcode",
+    b"qrcode",
+    b"zipcode",
+    b"postcode",
+    b"waybill",
+    b"xuehao",
+    b"gonghao",
+    b"danhao",
+    b"dingdanhao",
+    b"bianhao",
+    b"bianma",
+    b"tiaoma",
+];
 const NUMBER: &[u8] = b"number";
-const CHINESE_SERIALS: [&str; 3] = ["号", "编码", "代码"];
+const CHINESE_SERIALS: [&str; 6] = ["号", "编码", "代码", "条码", "条形码", "二维码"];
 
 /// Words before those for a number that make it one of a phone, or of an account that may be named by a phone number.
 const PERSONAL: [&[u8]; 26] = [
@@ -101,8 +116,8 @@ pub(super) fn is_serial(name: &[u8]) -> bool {
     let is_number = is_one_of(last, &SERIALS) && !(before.is_empty() && last.eq_ignore_ascii_case(NUMBER));
     let ends = |words: &[&str]| words.iter().any(|word| last.ends_with(word.as_bytes()));
     let is_chinese = !last.is_ascii() && ends(&CHINESE_SERIALS) && !ends(&CHINESE_PERSONAL);
-    (is_number && !is_one_of(before, &PERSONAL) || is_chinese || is_joined(last))
-        && !called::kinds(end).has(SensitiveKind::Phone)
+    let is_serial = is_number && !is_one_of(before, &PERSONAL) || is_chinese || is_joined(last);
+    (is_serial || is_one_of(last, &WHOLE_SERIALS)) && !called::kinds(end).has(SensitiveKind::Phone)
 }
 
 /// Returns whether a word in lower case joins what is numbered with a word for numbers: `studentno`, `serialnumber`.

@@ -50,13 +50,37 @@ const OTHERS: [&[u8]; 3] = [b"sip:", b"sips:", b"xmpp:"];
 /// Domains reserved for examples (RFC 2606), with their subdomains.
 const EXAMPLES: [&[u8]; 3] = [b"example.com", b"example.net", b"example.org"];
 
+/// Last labels that count among bytes that are no text, where two random letters are no domain.
+const USUAL: [&[u8]; 16] = [
+    b"com", b"cn", b"net", b"org", b"edu", b"gov", b"info", b"biz", b"top", b"vip", b"hk", b"tw", b"jp", b"uk", b"de",
+    b"io",
+];
+/// Least bytes of the name and of the domain there.
+const LEAST_NAME: usize = 2;
+const LEAST_DOMAIN: usize = 5;
+
 /// Reports all addresses in a text.
 pub(super) fn scan(text: &[u8], mut see: impl FnMut(Range<usize>)) {
+    let mut is_binary = None;
     for at in memchr::memchr_iter(b'@', text) {
-        if let Some(range) = address(text, at) {
+        if let Some(range) = address(text, at)
+            && (is_likely(text, &range, at) || !*is_binary.get_or_insert_with(|| is_no_text(text)))
+        {
             see(range);
         }
     }
+}
+
+/// Returns whether a text is none, such as something compressed or encrypted. The character at its end may be cut.
+fn is_no_text(text: &[u8]) -> bool {
+    std::str::from_utf8(text).is_err_and(|error| error.error_len().is_some())
+}
+
+/// Returns whether an address is one wherever it stands.
+fn is_likely(text: &[u8], range: &Range<usize>, at: usize) -> bool {
+    let domain = text.get(at + 1..range.end).unwrap_or_default();
+    let top = domain.rsplit(|byte| *byte == b'.').next().unwrap_or_default();
+    at - range.start >= LEAST_NAME && domain.len() >= LEAST_DOMAIN && USUAL.contains(&top)
 }
 
 /// Returns the address around an `@`, if there is one.
@@ -132,6 +156,22 @@ mod tests {
             "mailto:ann@corp.cn",
         ] {
             assert_eq!(found(text), [SensitiveKind::Email], "{text}");
+        }
+    }
+
+    #[test]
+    fn random_bytes_are_no_addresses() {
+        let found_among = |address: &str| {
+            let bytes = [b"\x93\xf1\xfb\x00", address.as_bytes(), b"\xd0\x02\xfe\x99"].concat();
+            let mut found = 0;
+            super::scan(&bytes, |_| found += 1);
+            found
+        };
+        for address in ["k@y7.HF", "g@x.No", "ab@c.de", "a@bcd.com", "zk@yt.Com"] {
+            assert_eq!(found_among(address), 0, "{address}");
+        }
+        for address in ["li@qq.com", "zhang.san@corp.com.cn"] {
+            assert_eq!(found_among(address), 1, "{address}");
         }
     }
 

@@ -36,9 +36,9 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use crate::pattern::segment::Separators;
-use crate::policy::content::framed;
 use crate::policy::content::is_hump;
 use crate::policy::content::serialized::{unboxed, unwrapped};
+use crate::policy::content::{framed, json_escapes};
 use crate::rdb::peek::{MAX_TEXT_BYTES, PeekBuffers, ValuePart};
 use crate::record::{Kind, Record};
 use crate::report::{Text, Wording};
@@ -293,8 +293,8 @@ impl Inspection {
         tally: &mut MatchTally,
     ) {
         let whole = unboxed(text);
-        let lines = framed::texts(&whole);
-        let text = lines.as_deref().unwrap_or(&whole);
+        let plain = framed::texts(&whole).or_else(|| json_escapes::unescaped(&whole));
+        let text = plain.as_deref().unwrap_or(&whole);
         self.scan(text, name, &mut |seen, kind, secret, _| tally.add(seen, kind, group, secret, ""));
         if self.kinds.has(SensitiveKind::PrivateKey) {
             token::scan_raw_key(text, name, |range| {

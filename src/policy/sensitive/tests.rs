@@ -119,7 +119,9 @@ fn values_of_amounts_are_no_phone_numbers() {
 
 #[test]
 fn serial_numbers_are_no_phone_numbers() {
-    for field in ["studentNo", "学号", "empNo", "sn", "受理号", "traceNo", "imei", "inviteCode"] {
+    for field in
+        ["studentNo", "学号", "empNo", "sn", "受理号", "traceNo", "imei", "inviteCode", "barcode", "条形码", "xuehao"]
+    {
         assert_eq!(found_in("edu:info:1", &[pair(field, "18912345678")]), NONE, "{field}");
         let text = format!(r#"{{"{field}":"18912345678"}}"#);
         assert_eq!(found_in("edu:info:1", &[string(&text)]), NONE, "{field}");
@@ -156,6 +158,25 @@ fn named_numbers_stand_beside_others() {
     assert_eq!(found_in("express:1", &[string(&mobile("next"))]), NONE);
     let elements = ["13912345678", "02165123456"].map(|text| ValuePart::Element(text.as_bytes()));
     assert_eq!(found_in("agent:phones:1", &elements), [SensitiveKind::Phone], "a fixed line beside it");
+}
+
+#[test]
+fn escapes_of_json_are_decoded() {
+    for (text, kind) in [
+        (r#"{"dsn":"redis:\/\/app:Hunter2x@10.0.0.1:6379\/0"}"#, SensitiveKind::Password),
+        (r#"{"dsn":"jdbc:mysql:\/\/10.0.0.1:3306\/shop?user=root\u0026password=Hunter2x"}"#, SensitiveKind::Password),
+        (r#"{"msg":"\u60a8\u7684\u521d\u59cb\u5bc6\u7801\u662fAbc12345"}"#, SensitiveKind::Password),
+        (r#"{"remark":"\u8054\u7cfb\u7535\u8bdd13912345678"}"#, SensitiveKind::Phone),
+        (r#"{"remark":"x\n13912345678"}"#, SensitiveKind::Phone),
+        (r#"{"remark":"\u8eab\u4efd\u8bc111010519491231002X\u3002"}"#, SensitiveKind::IdCard),
+        (r#"{"mail":"ann\u0040corp.cn"}"#, SensitiveKind::Email),
+    ] {
+        assert_eq!(found_in("user:info:1", &[string(text)]), [kind], "{text}");
+        assert_eq!(found_in("user:info:1", &[pair("data", text)]), [kind], "{text}");
+    }
+    for text in [r#"{"\u5b66\u53f7":"18307130123"}"#, r#"{"\u5e94\u7a0e\u91d1\u989d":13912345678}"#] {
+        assert_eq!(found_in("user:info:1", &[string(text)]), NONE, "{text}");
+    }
 }
 
 #[test]
