@@ -23,7 +23,7 @@ use crate::policy::sensitive::Inspection;
 use crate::policy::{self, Checks, Context, Policy};
 use crate::report::BigRules;
 use crate::report::diff::nights::{files_of, other_shards};
-use crate::units::ReferenceTimes;
+use crate::units::{Millis, ReferenceTimes};
 
 /// Settings that all aggregates of a run are made from.
 #[derive(Debug)]
@@ -76,7 +76,7 @@ pub(super) fn questions(plan: &Plan, standard: LoadedPolicy, snapshot: &Snapshot
 /// Derives the settings of a plan without a snapshot, for benchmarks and tests of single stages. Expiries are compared
 /// with `reference`.
 #[cfg(feature = "internals")]
-pub fn questions_of(plan: &Plan, reference: Option<crate::units::Millis>) -> Result<Questions> {
+pub fn questions_of(plan: &Plan, reference: Option<Millis>) -> Result<Questions> {
     questions_with(plan, LoadedPolicy::load(plan)?, reference, &[])
 }
 
@@ -124,8 +124,14 @@ pub(super) fn questions_with(
     let big = plan.big.over(&policy);
     let config = plan.read.config.clone();
     let earlier = plan.baseline.as_deref();
-    let earlier_has_other_shards =
-        earlier.is_some_and(|earlier| !other_shards(&files_of([&earlier.report]), files).is_empty());
+    let earlier_need = earlier.and_then(|earlier| {
+        let has_other_shards = !other_shards(&files_of([&earlier.report]), files).is_empty();
+        // Snapshots know the second only.
+        let seconds = |(then, now): (Millis, Millis)| (then.0 / 1000, now.0 / 1000);
+        let times = earlier.report.taken().zip(references.report).map(seconds);
+        let is_later = times.is_some_and(|(then, now)| then >= now);
+        if has_other_shards { Some(Need::BaselineOfShards) } else { is_later.then_some(Need::EarlierBaseline) }
+    });
     let context = Context {
         separators: separators.clone(),
         reference: references.clone(),
@@ -134,9 +140,9 @@ pub(super) fn questions_with(
         maxmemory_policy: plan.read.config.maxmemory_policy(),
         config,
         earlier: earlier
-            .filter(|_| !earlier_has_other_shards)
+            .filter(|_| earlier_need.is_none())
             .and_then(|earlier| EarlierPatterns::of(earlier, &plan.read.selected(), &plan.read.separators)),
-        earlier_has_other_shards,
+        earlier_need,
         ..Context::default()
     };
     let mut checks = Checks::new(policy, context).map_err(Error::usage)?;

@@ -3,6 +3,7 @@
 use super::capacity::UpgradeEstimate;
 use super::dictionary::{DictionaryEntry, ExpectedTypes, TtlClass};
 use super::earlier::EarlierPatterns;
+use super::rule::Need;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -34,10 +35,10 @@ pub struct Context {
     pub entries: Vec<DictionaryEntry>,
     /// Types that keys are to have.
     pub expected: Vec<ExpectedTypes>,
-    /// Patterns of an earlier snapshot to compare with, if given and of the same shards.
+    /// Patterns of an earlier snapshot to compare with, if given, of the same shards, and earlier.
     pub earlier: Option<EarlierPatterns>,
-    /// True if the earlier snapshot is of other shards.
-    pub earlier_has_other_shards: bool,
+    /// Why the earlier snapshot that was given is no measure of growth.
+    pub earlier_need: Option<Need>,
     /// Memory of the same keys on other servers, as far as computed.
     pub upgrades: Vec<UpgradeEstimate>,
     /// Keys that lack an expiry by position of the file, for rules about the finished report: those that break `ttl.missing` and hashes whose

@@ -20,6 +20,8 @@ pub enum Need {
     Baseline,
     /// Earlier report on the same shards.
     BaselineOfShards,
+    /// Earlier report that is earlier than the snapshot.
+    EarlierBaseline,
     /// Data dictionary.
     Dictionary,
     /// Memory budgets.
@@ -129,6 +131,13 @@ impl Need {
             Need::BaselineOfShards => entry(
                 ["the earlier report is about other shards", "此前的报告包含的分片不同"],
                 ["give a report on the same shards as --baseline", "用 --baseline 指定相同分片的报告"],
+            ),
+            Need::EarlierBaseline => entry(
+                [
+                    "the report given as baseline is not of an earlier snapshot",
+                    "作为基线的报告，其快照并不早于本次快照",
+                ],
+                ["give a report of an earlier snapshot as --baseline", "用 --baseline 指定更早快照的报告"],
             ),
             Need::Dictionary => entry(
                 ["the policy has no data dictionary", "策略中没有数据字典"],

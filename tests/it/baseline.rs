@@ -61,7 +61,9 @@ fn growth_is_not_judged_against_other_shards() {
     let lacks = against("2026-11-02/shard-[12].rdb", "all");
     assert_eq!(growth(&lacks), (other, vec!["baseline-other-shards"]));
     assert_eq!(lacks["warnings"][0]["shards"], serde_json::json!(["shard-3"]));
-    assert_eq!(growth(&against("2026-11-01", "later")).1, ["baseline-later"]);
+    let not_earlier = Some("the report given as baseline is not of an earlier snapshot");
+    assert_eq!(growth(&against("2026-11-01", "later")), (not_earlier, vec!["baseline-later"]));
+    assert_eq!(growth(&against("2026-11-01", "all")), (not_earlier, vec![]), "the same snapshot");
 }
 
 #[test]

@@ -83,7 +83,9 @@ fn a_rule_is_evaluated_with_what_it_needs() {
     let folder = TempDir::new().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (earlier, policy) = (path("earlier.json"), path("team.toml"));
-    fs::write(&earlier, analyze(&["--policy", "platform", "--format", "json", "--top", "10000"]).1).unwrap();
+    let mut night_before = report(&["--policy", "platform", "--top", "10000"]);
+    night_before["server"]["ctime"] = (night_before["server"]["ctime"].as_i64().unwrap() - 86_400).into();
+    fs::write(&earlier, night_before.to_string()).unwrap();
     let dictionary = "extends = \"platform\"\n[[dictionary]]\npattern = \"user:**\"\nowner = \"accounts\"\n";
     fs::write(&policy, dictionary).unwrap();
     let given =

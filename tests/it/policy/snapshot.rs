@@ -324,6 +324,7 @@ fn earlier(policy: &str, limit: Option<u64>, top: usize) -> NamedReport {
     (before.read.limit, before.top) = (limit, top);
     let mut report = judged(&before, &[shop()]);
     report.options.selection.clear();
+    report.server.ctime = report.server.ctime.map(|taken| taken - 86_400);
     NamedReport::read(&serde_json::to_vec(&report).unwrap(), "earlier.json").unwrap()
 }
 

@@ -108,8 +108,7 @@ impl PatternRule for GrowthRule {
 
     fn needs(&self, known: &Known<'_>) -> Option<Need> {
         match known.context.earlier.as_ref().filter(|earlier| earlier.is_known()) {
-            None if known.context.earlier_has_other_shards => Some(Need::BaselineOfShards),
-            None => Some(Need::Baseline),
+            None => Some(known.context.earlier_need.unwrap_or(Need::Baseline)),
             Some(earlier) if earlier.lacks_memory => Some(Need::KnownMemory),
             Some(_) => known.lacks_memory(),
         }
