@@ -456,7 +456,13 @@ pub(super) fn looks_like_password(text: &[u8]) -> bool {
         && has(u8::is_ascii_alphabetic)
         && has(u8::is_ascii_digit)
         && text.iter().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'-' | b'_' | b':' | b'/' | b'.' | b','))
-        && !text.iter().all(u8::is_ascii_hexdigit)
+        && (!text.iter().all(u8::is_ascii_hexdigit) || counts_up(text))
+}
+
+/// Returns whether a text is letters before digits from 1 on, as the commonest passwords are: `abc123`, `Aa123456`. No id is.
+fn counts_up(text: &[u8]) -> bool {
+    let letters = text.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+    text.get(letters..).is_some_and(|digits| digits.len() >= 3 && b"1234567890".starts_with(digits))
 }
 
 /// Returns whether a text has a mark that people put into passwords, and codes and tokens do not have.

@@ -16,12 +16,12 @@ impl WarningKind {
                 "字节 0x0：文件头：RDB 版本 {version} 比本程序已知的版本新：请更新 rdblens"
             ),
             CommandsFollow { bytes: Bytes(1) } => wording!(
-                "1 byte of commands follows the snapshot and is not in the figures",
-                "快照之后还有 1 字节的命令，未计入统计"
+                "1 byte of commands follows the snapshot: not checked, and not in the figures",
+                "快照之后还有 1 字节的命令，未检查，也未计入统计"
             ),
             CommandsFollow { bytes } => wording!(
-                "{bytes} bytes of commands follow the snapshot and are not in the figures",
-                "快照之后还有 {bytes} 字节的命令，未计入统计",
+                "{bytes} bytes of commands follow the snapshot: not checked, and not in the figures",
+                "快照之后还有 {bytes} 字节的命令，未检查，也未计入统计",
                 bytes = grouped(bytes.0)
             ),
             NoEndMark => wording!("the replication stream does not end with its mark", "复制流的结尾缺少结束标记"),

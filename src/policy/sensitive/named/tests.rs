@@ -180,6 +180,12 @@ fn plain_values_are_secrets() {
     }
     assert!(is_secret("app:1:secret", "0123456789abcdef0123456789abcdef"));
     assert!(is_secret("user:password:alice", "hunter2") && is_secret("password:admin:root", "P@ssw0rd!"));
+    for value in ["abc123456", "Aa123456", "abc123", "Abc12345"] {
+        assert!(is_secret("user:password:alice", value), "{value}");
+    }
+    for value in ["abc123457", "a1b2c3d4", "12abcdef", "abcdef12"] {
+        assert!(!is_secret("user:password:alice", value), "{value}");
+    }
 }
 
 #[test]
