@@ -129,7 +129,7 @@ pub(super) fn questions_with(
         // Snapshots know the second only.
         let seconds = |(then, now): (Millis, Millis)| (then.0 / 1000, now.0 / 1000);
         let times = earlier.report.taken().zip(references.report).map(seconds);
-        let is_later = times.is_some_and(|(then, now)| then >= now);
+        let is_later = times.is_some_and(|(then, now)| then > now);
         if has_other_shards { Some(Need::BaselineOfShards) } else { is_later.then_some(Need::EarlierBaseline) }
     });
     let context = Context {
@@ -142,6 +142,7 @@ pub(super) fn questions_with(
         earlier: earlier
             .filter(|_| earlier_need.is_none())
             .and_then(|earlier| EarlierPatterns::of(earlier, &plan.read.selected(), &plan.read.separators)),
+        earlier_snapshot: earlier.and_then(|earlier| earlier.report.snapshot_key()),
         earlier_need,
         ..Context::default()
     };

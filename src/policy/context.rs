@@ -37,6 +37,8 @@ pub struct Context {
     pub expected: Vec<ExpectedTypes>,
     /// Patterns of an earlier snapshot to compare with, if given, of the same shards, and earlier.
     pub earlier: Option<EarlierPatterns>,
+    /// Time, size and number of keys of the earlier snapshot, by which it is recognised.
+    pub earlier_snapshot: Option<(Millis, Bytes, u64)>,
     /// Why the earlier snapshot that was given is no measure of growth.
     pub earlier_need: Option<Need>,
     /// Memory of the same keys on other servers, as far as computed.

@@ -15,7 +15,7 @@ use crate::policy::rule::{
 };
 use crate::policy::sample::{RuleSample, SampleFacts, SampleKey};
 use crate::record::Kind;
-use crate::report::{Details, MIN_PATTERN_GROWTH, Weight};
+use crate::report::{Details, MIN_PATTERN_GROWTH, Report, Weight};
 
 const BEFORE: SampleFacts =
     SampleFacts { before: &[SampleKey::of("cart:{i}", Kind::Hash, 50, 1 << 20).times(10, 0)], ..SampleFacts::NONE };
@@ -109,10 +109,17 @@ impl PatternRule for GrowthRule {
     fn needs(&self, known: &Known<'_>) -> Option<Need> {
         match known.context.earlier.as_ref().filter(|earlier| earlier.is_known()) {
             None => Some(known.context.earlier_need.unwrap_or(Need::Baseline)),
+            Some(_) if is_of_snapshot(known) => Some(Need::EarlierBaseline),
             Some(earlier) if earlier.lacks_memory => Some(Need::KnownMemory),
             Some(_) => known.lacks_memory(),
         }
     }
+}
+
+/// Returns whether the earlier report is of the snapshot itself.
+fn is_of_snapshot(known: &Known<'_>) -> bool {
+    let now = known.report.and_then(Report::snapshot_key);
+    now.is_some() && now == known.context.earlier_snapshot
 }
 
 impl GrowthRule {
