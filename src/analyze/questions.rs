@@ -126,10 +126,7 @@ pub(super) fn questions_with(
     let earlier = plan.baseline.as_deref();
     let earlier_need = earlier.and_then(|earlier| {
         let has_other_shards = !other_shards(&files_of([&earlier.report]), files).is_empty();
-        // Snapshots know the second only.
-        let seconds = |(then, now): (Millis, Millis)| (then.0 / 1000, now.0 / 1000);
-        let times = earlier.report.taken().zip(references.report).map(seconds);
-        let is_later = times.is_some_and(|(then, now)| then > now);
+        let is_later = earlier.report.taken().zip(references.report).is_some_and(|(then, now)| then > now);
         if has_other_shards { Some(Need::BaselineOfShards) } else { is_later.then_some(Need::EarlierBaseline) }
     });
     let context = Context {

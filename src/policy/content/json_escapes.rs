@@ -42,9 +42,7 @@ fn character(text: &[u8]) -> Option<(char, &[u8])> {
         b'n' | b'r' => Some(('\n', behind)),
         b't' => Some((' ', behind)),
         b'u' => {
-            let (digits, behind) = behind.split_first_chunk::<4>()?;
-            let digits = digits.iter().all(u8::is_ascii_hexdigit).then_some(digits)?;
-            let code = u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
+            let (code, behind) = code_unit(behind)?;
             match char::from_u32(code).unwrap_or(HALF) {
                 '"' | '\\' => None,
                 control if control.is_control() => Some((' ', behind)),
@@ -53,6 +51,13 @@ fn character(text: &[u8]) -> Option<(char, &[u8])> {
         }
         _ => None,
     }
+}
+
+/// Splits off the code unit that a text begins with, which four hexadecimal digits behind `\u` give.
+pub fn code_unit(text: &[u8]) -> Option<(u32, &[u8])> {
+    let (digits, behind) = text.split_first_chunk::<4>()?;
+    let digits = digits.iter().all(u8::is_ascii_hexdigit).then_some(digits)?;
+    Some((u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?, behind))
 }
 
 #[cfg(test)]

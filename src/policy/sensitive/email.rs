@@ -51,13 +51,13 @@ const OTHERS: [&[u8]; 3] = [b"sip:", b"sips:", b"xmpp:"];
 const EXAMPLES: [&[u8]; 3] = [b"example.com", b"example.net", b"example.org"];
 
 /// Last labels that count among bytes that are no text, where two random letters are no domain.
-const USUAL: [&[u8]; 16] = [
+const USUAL_TOPS: [&[u8]; 16] = [
     b"com", b"cn", b"net", b"org", b"edu", b"gov", b"info", b"biz", b"top", b"vip", b"hk", b"tw", b"jp", b"uk", b"de",
     b"io",
 ];
-/// Least bytes of the name and of the domain there.
-const LEAST_NAME: usize = 2;
-const LEAST_DOMAIN: usize = 5;
+/// Shortest name and domain there, in bytes.
+const MIN_NAME_LEN: usize = 2;
+const MIN_DOMAIN_LEN: usize = 5;
 
 /// Reports all addresses in a text.
 pub(super) fn scan(text: &[u8], mut see: impl FnMut(Range<usize>)) {
@@ -80,7 +80,7 @@ fn is_no_text(text: &[u8]) -> bool {
 fn is_likely(text: &[u8], range: &Range<usize>, at: usize) -> bool {
     let domain = text.get(at + 1..range.end).unwrap_or_default();
     let top = domain.rsplit(|byte| *byte == b'.').next().unwrap_or_default();
-    at - range.start >= LEAST_NAME && domain.len() >= LEAST_DOMAIN && USUAL.contains(&top)
+    at - range.start >= MIN_NAME_LEN && domain.len() >= MIN_DOMAIN_LEN && USUAL_TOPS.contains(&top)
 }
 
 /// Returns the address around an `@`, if there is one.

@@ -15,6 +15,7 @@ use std::ops::Range;
 
 use super::{described, named};
 use crate::policy::content::is_one_of;
+use crate::policy::content::json_escapes::code_unit;
 use crate::policy::content::random;
 pub(super) use hashed::without_scheme;
 use hashed::{is_digest, is_raw_digest, says_hashed};
@@ -136,10 +137,8 @@ fn is_before_pass(name: &[u8]) -> bool {
 /// Splits off the letter that a text begins with as `\uXXXX`, the form in which Python writes Chinese into JSON. Its UTF-8 is shorter.
 fn escaped_letter(text: &[u8]) -> Option<(char, &[u8])> {
     let backslashes = text.iter().take_while(|byte| **byte == b'\\').count();
-    let (digits, behind) = text.get(backslashes..)?.strip_prefix(b"u")?.split_at_checked(4)?;
-    let is_escaped = backslashes > 0 && digits.iter().all(u8::is_ascii_hexdigit);
-    let digits = std::str::from_utf8(digits).ok().filter(|_| is_escaped)?;
-    Some((char::from_u32(u32::from_str_radix(digits, 16).ok()?)?, behind))
+    let (code, behind) = code_unit(text.get(backslashes..)?.strip_prefix(b"u")?).filter(|_| backslashes > 0)?;
+    Some((char::from_u32(code)?, behind))
 }
 
 /// Returns whether a value under this word is no plain-text secret: empty, a flag, masked, hashed or encrypted. Keys and tokens
