@@ -23,7 +23,7 @@ use crate::policy::sensitive::Inspection;
 use crate::policy::{self, Checks, Context, Policy};
 use crate::report::BigRules;
 use crate::report::diff::nights::{files_of, other_shards};
-use crate::units::{Millis, ReferenceTimes};
+use crate::units::ReferenceTimes;
 
 /// Settings that all aggregates of a run are made from.
 #[derive(Debug)]
@@ -76,7 +76,7 @@ pub(super) fn questions(plan: &Plan, standard: LoadedPolicy, snapshot: &Snapshot
 /// Derives the settings of a plan without a snapshot, for benchmarks and tests of single stages. Expiries are compared
 /// with `reference`.
 #[cfg(feature = "internals")]
-pub fn questions_of(plan: &Plan, reference: Option<Millis>) -> Result<Questions> {
+pub fn questions_of(plan: &Plan, reference: Option<crate::units::Millis>) -> Result<Questions> {
     questions_with(plan, LoadedPolicy::load(plan)?, reference, &[])
 }
 
