@@ -308,4 +308,9 @@ impl Plan {
             slots: SlotCounts::default(),
         }
     }
+
+    /// Returns the number of rows of the list of patterns.
+    pub(crate) fn listed_patterns(&self) -> usize {
+        self.pattern_rows.unwrap_or(self.top)
+    }
 }

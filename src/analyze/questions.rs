@@ -21,8 +21,8 @@ use crate::policy::rules::memory::upgrade;
 use crate::policy::rules::value::sensitive;
 use crate::policy::sensitive::Inspection;
 use crate::policy::{self, Checks, Context, Policy};
-use crate::report::BigRules;
 use crate::report::diff::nights::{files_of, other_shards};
+use crate::report::{BigRules, Options};
 use crate::units::ReferenceTimes;
 
 /// Settings that all aggregates of a run are made from.
@@ -155,8 +155,14 @@ pub(super) fn questions_with(
         saves: check.rule.estimates_saving(),
     };
     let rules = checks.keys.iter().map(rule).collect();
-    let listed = plan.pattern_rows.unwrap_or(plan.top);
-    let patterns = PatternsPlan { top: plan.top, listed, depth: plan.depth, min_share: plan.min_share, rules };
+    let patterns = PatternsPlan {
+        top: plan.top,
+        listed: plan.listed_patterns(),
+        compared: plan.baseline.as_ref().map_or(0, |_| Options::MAX_TOP as usize),
+        depth: plan.depth,
+        min_share: plan.min_share,
+        rules,
+    };
     Ok(Questions {
         inspection: checks.inspection().map(Arc::new),
         separators,

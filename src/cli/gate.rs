@@ -34,6 +34,14 @@ impl Gate {
             let (reason, remedy) = (&reason.en, &remedy.en);
             notice!("not evaluated: {rule} ({severity}): {reason}; {remedy}");
         }
+        let undecided = report.findings.baseline.as_ref().map_or_else(Vec::new, |it| it.undecided_from(least));
+        if !undecided.is_empty() {
+            let rules = listed(&undecided);
+            notice!(
+                "gate: lists of the heaviest patterns do not tell whether violations are new or worse: {rules}; make the baseline \
+                 with --top 10000"
+            );
+        }
         let failing = failing(report, least);
         if !failing.is_empty() && !self.is_shown {
             notice!("gate failed: {least}: {}", listed(&failing));
@@ -45,7 +53,8 @@ impl Gate {
                 "gate: policy {policy} has no rules in force: nothing can fail; give another --policy, or extend a preset in it"
             );
         }
-        let fails = !failing.is_empty() || (self.strict && (!open.is_empty() || has_no_rules));
+        let is_open = !open.is_empty() || !undecided.is_empty() || has_no_rules;
+        let fails = !failing.is_empty() || (self.strict && is_open);
         match complete(report) {
             ExitStatus::Done if fails => ExitStatus::Findings,
             status => status,

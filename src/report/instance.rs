@@ -42,7 +42,7 @@ pub struct Instance {
     pub used_mem: Option<Bytes>,
     /// Memory used beyond the total.
     pub difference: Option<i64>,
-    /// Memory limit of all servers, `maxmemory` times the number of files; absent if no limit was given.
+    /// Memory limit of all servers whose snapshots were read, `maxmemory` times their number; absent if no limit was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub maxmemory: Option<Bytes>,
 }

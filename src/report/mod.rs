@@ -181,6 +181,17 @@ impl Report {
     }
 }
 
+/// Lists that were longer for a comparison.
+impl Report {
+    /// Cuts the list of patterns, and those of patterns that break a rule, to these numbers of rows.
+    pub(crate) fn cut_lists(&mut self, top: usize, patterns: usize) {
+        self.patterns.list.truncate(patterns);
+        // A finding about a file or the whole snapshot keeps its one row.
+        self.findings.list.iter_mut().for_each(|finding| finding.patterns.truncate(top.max(1)));
+        self.naming.rules.iter_mut().for_each(|rule| rule.patterns.truncate(top));
+    }
+}
+
 /// Returns the memory of some keys; `None` if it is unknown for all of them.
 pub(crate) const fn known_memory(keys: u64, memory: Bytes) -> Option<Bytes> {
     if keys == 0 || memory.0 > 0 { Some(memory) } else { None }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Container, FileError, FileServer, Salvage, Text, Wording, file, share};
+use super::{Container, ContainerForm, FileError, FileServer, Salvage, Text, Wording, file, share};
 use crate::record::Kind;
 use crate::units::{Bytes, Millis};
 
@@ -231,6 +231,13 @@ pub struct SourceFile {
     /// Sound and damaged ranges of a damaged file read with `--salvage`: the figures cover all sound ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub salvage: Option<Salvage>,
+}
+
+impl SourceFile {
+    /// Returns whether at least the head of a snapshot could be read.
+    pub(crate) fn is_snapshot(&self) -> bool {
+        self.container.form != ContainerForm::Unreadable
+    }
 }
 
 impl SourceFile {

@@ -55,11 +55,10 @@ impl<'r> ServerFiles<'r> {
 }
 
 impl Report {
-    /// Returns the servers, in the order of their first files.
+    /// Returns the servers whose snapshots were read, even if only in part, in the order of their first files.
     pub(crate) fn servers(&self) -> Vec<ServerFiles<'_>> {
-        let files = &self.source.files;
         let mut servers: BTreeMap<usize, ServerFiles<'_>> = BTreeMap::new();
-        for (file, first) in files.iter().zip(first_files(files.iter().map(|file| file.name.as_str()))) {
+        for (_, first, file) in self.read_files() {
             servers.entry(first).or_default().0.push(file);
         }
         servers.into_values().collect()
@@ -67,12 +66,19 @@ impl Report {
 
     /// Adds up keys, given by the position of their file, by server.
     pub(crate) fn by_server(&self, of_files: &BTreeMap<usize, Weight>) -> Vec<Weight> {
-        let firsts = first_files(self.source.files.iter().map(|file| file.name.as_str()));
         let mut servers: BTreeMap<usize, Weight> = BTreeMap::new();
-        for (at, first) in firsts.into_iter().enumerate() {
+        for (at, first, _) in self.read_files() {
             servers.entry(first).or_default().merge(of_files.get(&at).copied().unwrap_or_default());
         }
         servers.into_values().collect()
+    }
+
+    /// Returns the files that are snapshots, each with its position and that of the first file of its server.
+    fn read_files(&self) -> impl Iterator<Item = (usize, usize, &SourceFile)> {
+        let files = &self.source.files;
+        let firsts = first_files(files.iter().map(|file| file.name.as_str()));
+        let files = firsts.into_iter().zip(files).enumerate().map(|(at, (first, file))| (at, first, file));
+        files.filter(|(.., file)| file.is_snapshot())
     }
 }
 

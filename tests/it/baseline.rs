@@ -1,4 +1,5 @@
-//! Reports compared with those of the nights before: shards that only one of them has, and files that have other names every night.
+//! Reports compared with those of the nights before: shards that only one of them has, files that have other names every night, gates, and
+//! nights that were read in part.
 
 use std::path::Path;
 use std::process::Output;
@@ -100,4 +101,95 @@ fn the_limit_of_a_comparison_is_checked_for_dumps_and_changes_no_figure() {
     let worse = comparison["findings"]["worse"].as_array().unwrap();
     assert!(worse.iter().any(|row| row["rule"] == "memory.headroom"), "{worse:?}");
     assert_eq!(comparison["trend"]["reached"]["already"], true);
+}
+
+/// Writes a dump whose names have blanks, a pattern for each letter but one, and the light pattern `new`.
+fn blanks(root: &Path, name: &str, without: char, new: Option<&str>) {
+    let mut dump = Dump::new();
+    for letter in ('a'..='y').filter(|letter| *letter != without) {
+        (0..20).for_each(|i| _ = dump.string(format!("shop:{letter} old:{i}"), "x".repeat(200)));
+    }
+    new.iter().for_each(|name| _ = dump.string(name, "x"));
+    std::fs::write(root.join(name), dump.bytes()).unwrap();
+}
+
+#[test]
+fn a_gate_with_a_baseline_sees_patterns_beyond_the_lists_of_its_report() {
+    let root = tempfile::tempdir().unwrap();
+    let root = root.path();
+    blanks(root, "monday.rdb", 'z', None);
+    blanks(root, "tuesday.rdb", 'c', Some("shop:light new:x"));
+    for top in ["--top 10000 -o monday.json", "-o cut.json"] {
+        assert!(rdblens_in(root, &format!("analyze monday.rdb {top}")).status.success());
+    }
+    let gate = |line: &str| {
+        let output = rdblens_in(root, &format!("{line} --fail-on must"));
+        (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    // However short the lists are: the new pattern is found, and only its keys are counted.
+    for top in ["", " --top 1", " --top 10000"] {
+        let (status, said) = gate(&format!("analyze tuesday.rdb --baseline monday.json -o now.json{top}"));
+        assert_eq!((status, said.contains("gate failed: must: key.special-chars (1 key)")), (1, true), "{top}: {said}");
+    }
+    let report = json(root, "analyze tuesday.rdb --baseline monday.json");
+    let baseline = &report["findings"]["baseline"];
+    let rows =
+        |list: &str| baseline[list].as_array().unwrap().iter().map(|it| it["pattern"].clone()).collect::<Vec<_>>();
+    assert_eq!((rows("new"), rows("fixed")), (vec!["shop:light new:x".into()], vec!["shop:c old:{int}".into()]));
+    // The lists of the report are as long as without a baseline.
+    let alone = json(root, "analyze tuesday.rdb");
+    for list in [&["patterns"][..], &["findings", "list"], &["naming"]] {
+        let of = |report: &Value| list.iter().fold(report.clone(), |part, field| part[field].clone());
+        assert_eq!(of(&report), of(&alone), "{list:?}");
+    }
+    let undecided = serde_json::json!([{ "rule": "key.special-chars", "severity": "must" }]);
+    assert!(baseline["undecided"].is_null(), "nothing is left open");
+
+    // Cut lists do not tell; that never passes as kept.
+    let cut = "analyze tuesday.rdb --baseline cut.json -o now.json";
+    let (status, said) = gate(cut);
+    assert_eq!((status, said.contains("new or worse: key.special-chars; make the baseline")), (0, true), "{said}");
+    assert_eq!(gate(&format!("{cut} --strict-gate")).0, 1);
+    let report = json(root, "analyze tuesday.rdb --baseline cut.json");
+    assert_eq!(report["findings"]["baseline"]["undecided"], undecided);
+    assert!(growth(&report).1.contains(&"lists-cut"));
+    let output = rdblens_in(root, "analyze tuesday.rdb --baseline cut.json --section baseline --format csv");
+    assert!(text(&output).contains("\nundecided,key.special-chars,must,,,,"), "{}", text(&output));
+    assert!(rdblens_in(root, "analyze tuesday.rdb -o tuesday.json").status.success());
+    let (status, said) = gate("compare monday.json tuesday.json -o c.md");
+    assert_eq!((status, said.contains("key.special-chars")), (0, true), "{said}");
+    let output = rdblens_in(root, "compare monday.json tuesday.json --fail-on must --strict-gate --format json");
+    let comparison: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let row = &comparison["gate"][0];
+    assert_eq!(
+        (output.status.code(), &row["verdict"], &row["reason"]),
+        (Some(1), &"not-evaluated".into(), &"lists-cut".into())
+    );
+    assert_eq!((&row["rules"][0], &comparison["findings"]["undecided"]), (&"key.special-chars".into(), &undecided));
+}
+
+#[test]
+fn the_fill_level_of_a_damaged_night_is_that_of_the_servers_read() {
+    let root = tempfile::tempdir().unwrap();
+    (1..=4).for_each(|number| shard(root.path(), 0, number, 1_000));
+    let night = root.path().join("2026-11-01");
+    let limit = |servers: u64| (servers * 10 << 20).into();
+    let maxmemory = |report: &Value| report["instance"]["maxmemory"].clone();
+    let whole = json(root.path(), "analyze 2026-11-01 --maxmemory 10MB");
+    assert_eq!(maxmemory(&whole), limit(4));
+    std::fs::write(night.join("shard-1.rdb"), "").unwrap();
+    std::fs::write(night.join("shard-2.rdb"), "<html>gateway timeout</html>").unwrap();
+    let dump = std::fs::read(night.join("shard-3.rdb")).unwrap();
+    std::fs::write(night.join("shard-3.rdb"), &dump[..dump.len() / 2]).unwrap();
+    let output = rdblens_in(root.path(), "analyze 2026-11-01 --maxmemory 10MB --format json");
+    assert_eq!(
+        (output.status.code(), maxmemory(&serde_json::from_slice(&output.stdout).unwrap())),
+        (Some(4), limit(2))
+    );
+    let table = |lang: &str| {
+        text(&rdblens_in(root.path(), &format!("analyze 2026-11-01 --maxmemory 10MB --full --lang {lang}")))
+    };
+    let said = table("en");
+    assert!(said.contains("memory of what was read is ") && said.contains(" on 2 servers"), "{said}");
+    assert!(table("zh").contains("已读部分的内存为 maxmemory（20.0 MiB）"), "{}", table("zh"));
 }

@@ -23,9 +23,13 @@ pub(super) fn sections(tree: &PatternTree<PatternFacts>, plan: &PatternsPlan) ->
     let mut lists = PatternLists {
         total: 0,
         unknown: 0,
-        patterns: TopPatterns::new(plan.listed),
+        patterns: TopPatterns::new(plan.listed.max(plan.compared)),
         no_ttl: TopPatterns::new(plan.top),
-        broken: plan.rules.iter().map(|_| BreakingPatterns { worst: None, best: TopPatterns::new(plan.top) }).collect(),
+        broken: plan
+            .rules
+            .iter()
+            .map(|_| BreakingPatterns { worst: None, best: TopPatterns::new(plan.top.max(plan.compared)) })
+            .collect(),
         worst: TopPatterns::new(plan.top),
         what_if: TopPatterns::new(plan.top),
         cold: TopPatterns::new(plan.listed),

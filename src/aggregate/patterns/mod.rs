@@ -53,6 +53,9 @@ pub struct PatternsPlan {
     pub top: usize,
     /// Rows of the lists of patterns and of cold patterns.
     pub listed: usize,
+    /// Rows of the lists of patterns and of those that break a rule, if they are compared with an earlier report before they are cut
+    /// to the numbers above; else 0.
+    pub compared: usize,
     /// Levels of the tree of prefixes.
     pub depth: usize,
     /// Prefixes with a smaller share of the memory are hidden.

@@ -75,7 +75,7 @@ fn rules(number: usize) -> Vec<RuleBit> {
 }
 
 fn plan() -> PatternsPlan {
-    PatternsPlan { top: 4, listed: 4, depth: 2, min_share: 0.1, rules: rules(3) }
+    PatternsPlan { top: 4, listed: 4, compared: 0, depth: 2, min_share: 0.1, rules: rules(3) }
 }
 
 fn show(patterns: PatternStats, plan: &PatternsPlan) -> String {
@@ -128,7 +128,7 @@ fn a_name_that_is_a_key_and_a_prefix_shows_as_two_rows() {
         expires_at: None,
         broken: 0b10,
     });
-    let plan = PatternsPlan { top: 10, listed: 10, depth: 9, min_share: 0.0, rules: rules(2) };
+    let plan = PatternsPlan { top: 10, listed: 10, compared: 0, depth: 9, min_share: 0.0, rules: rules(2) };
     let sections = collect(&seen, &TreeLimits::default()).finish(&plan);
     let rows =
         |nodes: &[PrefixNode]| nodes.iter().map(|n| (n.prefix.clone(), n.segment.clone(), n.keys)).collect::<Vec<_>>();
@@ -253,7 +253,7 @@ proptest! {
 
     #[test]
     fn figures_are_plain_sums_in_their_order(seen in snapshot()) {
-        let plan = PatternsPlan { top: 1000, listed: 1000, depth: 9, min_share: 0.0, rules: rules(3) };
+        let plan = PatternsPlan { top: 1000, listed: 1000, compared: 0, depth: 9, min_share: 0.0, rules: rules(3) };
         let sections = collect(&seen, &TreeLimits::default()).finish(&plan);
         let sums = |counts: &dyn Fn(&SeenKey) -> bool| {
             let mut sums: BTreeMap<String, Weight> = BTreeMap::new();

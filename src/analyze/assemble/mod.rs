@@ -76,7 +76,8 @@ pub(super) fn report(
     let used_mem = used_mem(&outcomes, &first_files);
     report.instance = instance::section(plan, files, &outcomes, &rest.instances, used_mem, report.totals.unknown);
     if let Some(instance) = &mut report.instance {
-        let servers = first_files.iter().enumerate().filter(|(at, first)| at == *first).count() as u64;
+        let read = outcomes.iter().zip(&first_files).filter(|(file, _)| file.row.is_snapshot());
+        let servers = read.map(|(_, first)| first).collect::<BTreeSet<_>>().len() as u64;
         instance.maxmemory = plan.read.config.maxmemory().map(|limit| Bytes(limit.0.saturating_mul(servers)));
         for (place, total) in instance::totals(files, &outcomes, &rest.instances) {
             outcomes.get_mut(place).iter_mut().for_each(|file| file.row.total = Some(total));
@@ -104,7 +105,8 @@ pub(super) fn report(
     report.source.bytes = outcomes.iter().map(|file| file.row.bytes).sum();
     report.source.files = outcomes.into_iter().map(|file| file.row).collect();
     let facts = FileFacts { sizes_hidden: rest.sizes_hidden, without_ttl };
-    findings::judge_report(&questions.checks, &questions.classifier, &mut report, facts, plan.top);
+    let rows = questions.patterns.compared.max(plan.top);
+    findings::judge_report(&questions.checks, &questions.classifier, &mut report, facts, rows);
     compare_with_earlier(plan, &mut report);
     if let Some(secret) = mask {
         mask_names(&mut report, &Masker::new(secret, &questions.classifier, &questions.separators, &rest.patterns));
@@ -121,12 +123,16 @@ fn asked(whole: Option<&mut FirstFile>, outcomes: &[FileOutcome]) -> (String, Ve
     (base, alternatives.into_iter().zip(compact).map(with_templates).collect())
 }
 
-/// Compares the report with the baseline and the earlier reports of the plan.
+/// Compares the report with the baseline and the earlier reports of the plan. The lists that a baseline is compared with are longer
+/// than those of the report, and are cut afterwards.
 fn compare_with_earlier(plan: &Plan, report: &mut Report) {
     if let Some(earlier) = &plan.baseline {
         report.warnings.extend(baseline::warnings(earlier, report));
         report.growth = Some(growth::since(earlier, report, plan.top));
-        report.findings.baseline = Some(baseline::against(earlier, report));
+        let changes = baseline::against(earlier, report);
+        report.warnings.extend(changes.undecided_warning().map(|kind| Warning::about(&earlier.name, kind)));
+        report.findings.baseline = Some(changes);
+        report.cut_lists(plan.top, plan.listed_patterns());
     }
     let (history, notes) = history::history(&plan.earlier, plan.baseline.as_deref(), report);
     report.history = history;
@@ -198,10 +204,11 @@ fn name_sources(report: &mut Report, outcomes: &[FileOutcome]) {
     }
 }
 
-/// Returns the memory that all servers used together; `None` unless all of them recorded it. The files of one server record the same.
+/// Returns the memory that the servers used together whose snapshots were read; `None` unless all of them recorded it. The files of one
+/// server record the same.
 fn used_mem(outcomes: &[FileOutcome], first_files: &[usize]) -> Option<Bytes> {
     let mut servers: BTreeMap<usize, Option<Bytes>> = BTreeMap::new();
-    for (file, first) in outcomes.iter().zip(first_files) {
+    for (file, first) in outcomes.iter().zip(first_files).filter(|(file, _)| file.row.is_snapshot()) {
         let used = servers.entry(*first).or_default();
         *used = file.row.used_mem.max(*used);
     }

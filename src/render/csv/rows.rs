@@ -179,6 +179,11 @@ pub(super) const BASELINE_COLUMNS: &str = "change rule severity pattern keys mem
      before_measured before_allowed";
 
 pub(super) fn baseline(baseline: &Baseline) -> Vec<CsvRow> {
+    let undecided = baseline.undecided.iter().map(|it| {
+        let cells = row().text("undecided").text(&it.rule).text(it.severity.name()).maybe(None);
+        // No figures.
+        [None::<u64>; 8].into_iter().fold(cells, |cells, nothing| cells.number(nothing))
+    });
     let rows = baseline.lists().into_iter().flat_map(|(change, list)| list.iter().map(move |it| (change, it)));
     rows.map(|(change, it)| {
         let own = BeforeRow { keys: it.keys, memory: it.memory, measured: it.measured, allowed: it.allowed };
@@ -198,6 +203,7 @@ pub(super) fn baseline(baseline: &Baseline) -> Vec<CsvRow> {
             .number(before.and_then(|before| before.measured))
             .number(before.and_then(|before| before.allowed))
     })
+    .chain(undecided)
     .collect()
 }
 

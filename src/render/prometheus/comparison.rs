@@ -119,4 +119,5 @@ fn findings(comparison: &Comparison, to: &mut Exposition) {
     for (change, list) in findings.lists() {
         family.sample(&[("change", change.name())], list.len() as u64);
     }
+    family.sample(&[("change", "undecided")], findings.undecided.len() as u64);
 }

@@ -245,7 +245,7 @@ fn of_instance(instance: &Instance, to: &mut Exposition) {
         Some(instance.dataset),
     );
     to.one("rdblens_instance_used_memory_bytes", "Sum of used-mem recorded in the dumps.", instance.used_mem);
-    let limit = "Sum of maxmemory over all servers, if given.";
+    let limit = "Sum of maxmemory over all servers that were read, if given.";
     to.one("rdblens_instance_maxmemory_bytes", limit, instance.maxmemory);
     let Tables { main, expires, slots } = instance.tables;
     to.family("rdblens_instance_table_bytes", "Memory of the tables that hold the keys.")
@@ -297,6 +297,7 @@ fn baseline(report: &Report, to: &mut Exposition) {
         {
             family.sample(&[("change", change.name())], list.len() as u64);
         }
+        family.sample(&[("change", "undecided")], baseline.undecided.len() as u64);
     }
 }
 

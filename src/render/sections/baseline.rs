@@ -4,7 +4,7 @@ use crate::render::Lang;
 use crate::render::document::{Cell, Column, Forms, Prose, Scope, Section, Table, Tone, inline};
 use crate::render::words::{heads, say};
 use crate::report::diff::baseline::BaselineChange;
-use crate::report::{Baseline, BaselineRow, Report, Weight};
+use crate::report::{Baseline, BaselineRow, Report, Severity, Weight};
 
 /// Builds the section: what `--fail-on` counts with `--baseline`.
 pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
@@ -22,9 +22,13 @@ pub(super) fn section(report: &Report, scope: &Scope) -> Option<Section> {
 pub(super) fn changes(id: &'static str, title: Prose, findings: &Baseline, scope: &Scope) -> Section {
     let lang = scope.lang;
     let lists = findings.lists();
+    let section = match &findings.undecided_from(Severity::Hint)[..] {
+        [] => Section::new(id, title),
+        rules => Section::new(id, title).lead(undecided(rules, lang)),
+    };
     if lists.iter().all(|(_, list)| list.is_empty()) {
-        return Section::new(id, title)
-            .lead(lang.of("Nothing is new, worse or fixed.", "没有新增、恶化或已修复的违规。"));
+        let nothing = lang.of("Nothing is new, worse or fixed.", "没有新增、恶化或已修复的违规。");
+        return if findings.undecided.is_empty() { section.lead(nothing) } else { section };
     }
     let all: usize = lists.iter().map(|(_, list)| list.len()).sum();
     let rows: Vec<FindingChange<'_>> = lists
@@ -37,7 +41,17 @@ pub(super) fn changes(id: &'static str, title: Prose, findings: &Baseline, scope
         .collect();
     let mut table = table(&rows, scope);
     table.hidden = (all - rows.len()) as u64;
-    Section::new(id, title).with(table)
+    section.with(table)
+}
+
+/// Names the rules of which it cannot be told whether violations are new or worse.
+fn undecided(rules: &[String], lang: Lang) -> String {
+    let rules = rules.iter().map(|rule| inline(rule)).collect::<Vec<_>>().join(lang.of(", ", "、"));
+    say!(
+        lang,
+        "Whether violations of {rules} are new or worse cannot be told: a report lists only its heaviest patterns.",
+        "无法判断 {rules} 的违规是否新增或恶化：有报告只列出内存最多的模式。"
+    )
 }
 
 fn in_words(change: BaselineChange, lang: Lang) -> &'static str {

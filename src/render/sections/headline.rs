@@ -14,7 +14,7 @@ use crate::render::document::{
 use crate::render::words::{heads, known, nouns, say};
 use crate::render::{Lang, human, key_text};
 use crate::report::known_memory;
-use crate::report::{PrefixNode, Report, SourceFile, Weight};
+use crate::report::{PrefixNode, Report, Severity, SourceFile, Weight};
 use crate::units::Bytes;
 
 /// Columns of the policy's name in the table of answers; a team may give it any.
@@ -248,12 +248,13 @@ impl Words<'_> {
         let mut tiles = Vec::new();
         if let Some(level @ FillLevel { used, limit, .. }) = FillLevel::of(report) {
             let by = level.by(lang);
+            let part = if report.complete { "" } else { lang.of(", of what was read", "（仅已读部分）") };
             let label = lang.of("Fill level of maxmemory", "maxmemory 使用率");
             let left = human::bytes(limit.0.abs_diff(used.0));
             let note = if used <= limit {
-                say!(lang, "{left} of {} free{by}", "剩余 {left}，共 {}{by}", human::bytes(limit.0))
+                say!(lang, "{left} of {} free{by}{part}", "剩余 {left}，共 {}{by}{part}", human::bytes(limit.0))
             } else {
-                say!(lang, "{left} over {}{by}", "超出 {left}，上限 {}{by}", human::bytes(limit.0))
+                say!(lang, "{left} over {}{by}{part}", "超出 {left}，上限 {}{by}{part}", human::bytes(limit.0))
             };
             tiles.push(Tile {
                 label,
@@ -424,6 +425,12 @@ impl Words<'_> {
                 " {first} {are} of rules that were not evaluated then.",
                 "另有 {first} 项所属规则当时未评估。"
             );
+        }
+        let undecided = baseline.undecided_from(Severity::Hint).len();
+        if undecided > 0 {
+            let rules = if undecided == 1 { "rule" } else { "rules" };
+            text +=
+                &say!(self.lang, " For {undecided} {rules} this cannot be told.", "另有 {undecided} 条规则无法判断。");
         }
         Some(text)
     }

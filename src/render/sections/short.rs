@@ -112,7 +112,12 @@ pub(super) fn fill(report: &Report, lang: Lang) -> Option<String> {
     let FillLevel { used: Bytes(used), limit: Bytes(limit), .. } = level;
     let (share, limit_text) = (human::share_of(used, limit), human::bytes(limit));
     let left = human::bytes(limit.abs_diff(used));
-    let what = if level.is_reported { lang.of("used-mem", "used-mem ") } else { lang.of("memory", "内存") };
+    let what = match (level.is_reported, report.complete) {
+        (true, true) => lang.of("used-mem", "used-mem "),
+        (false, true) => lang.of("memory", "内存"),
+        (true, false) => lang.of("used-mem of what was read", "已读部分的 used-mem "),
+        (false, false) => lang.of("memory of what was read", "已读部分的内存"),
+    };
     let state = if used <= limit { lang.of("free", "剩余") } else { lang.of("over", "超出") };
     let fullest = fullest(report, limit, lang).unwrap_or_default();
     Some(say!(
@@ -125,7 +130,7 @@ pub(super) fn fill(report: &Report, lang: Lang) -> Option<String> {
 /// Returns the fullest of several servers, which share the sum of their limits: one may be full while there is room in all.
 fn fullest(report: &Report, limits: u64, lang: Lang) -> Option<String> {
     let servers = report.servers();
-    let limit = limits / servers.len() as u64;
+    let limit = limits.checked_div(servers.len() as u64)?;
     let server = servers.iter().filter(|_| servers.len() > 1).max_by_key(|server| server.level())?;
     let name = key_text::text(files::own_part(&report.source.files, server.name()));
     let (name, share) = (key_text::fit(&name, 32), human::share_of(server.level().0, limit));

@@ -38,6 +38,20 @@ pub struct Baseline {
     /// gate counts them. Only in a comparison, and absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub other_policy: Vec<BaselineRow>,
+    /// Rules whose violations may be new or worse: a report lists only the heaviest patterns that break them. Absent if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub undecided: Vec<UndecidedRule>,
+}
+
+/// A rule of which it cannot be told whether violations are new or worse.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
+#[serde(default)]
+pub struct UndecidedRule {
+    /// The rule.
+    pub rule: String,
+    /// Severity of the violations.
+    pub severity: Severity,
 }
 
 /// Change of a finding since the earlier report.
@@ -78,6 +92,18 @@ impl Baseline {
     /// Returns the findings that may be new or worse: those that a gate counts.
     pub(crate) fn failing(&self) -> impl Iterator<Item = &BaselineRow> {
         self.new.iter().chain(&self.worse).chain(&self.first_evaluated)
+    }
+
+    /// Returns a warning if it cannot be told of some rules whether violations are new or worse.
+    pub(crate) fn undecided_warning(&self) -> Option<WarningKind> {
+        let rules = self.undecided_from(Severity::Hint);
+        (!rules.is_empty()).then_some(WarningKind::ListsCut { rules })
+    }
+
+    /// Returns the undecided rules of this severity or a higher one, each once.
+    pub(crate) fn undecided_from(&self, least: Severity) -> Vec<String> {
+        let rules = self.undecided.iter().filter(|it| it.severity >= least).map(|it| &it.rule);
+        rules.collect::<BTreeSet<_>>().into_iter().cloned().collect()
     }
 }
 
@@ -266,11 +292,11 @@ impl<'a> EarlierRows<'a> {
 }
 
 impl Baseline {
-    /// Adds the rows of a finding that are new or worse; the whole finding if no row is conclusive but its totals are. `old` has the
-    /// earlier findings of its rule.
+    /// Adds the rows of a finding that are new or worse; the whole finding if no row is conclusive but its totals are. Where neither
+    /// rows nor totals decide, the rule is undecided. `old` has the earlier findings of its rule.
     fn add(&mut self, finding: &Finding, old: &[&Finding], matching: &RowMatching) {
         let so_far = self.new.len() + self.worse.len();
-        let mut undecided = is_cut(finding) || finding.patterns.is_empty();
+        let mut undecided = is_cut(finding);
         let before = EarlierRows::of(finding, old);
         let rows: Vec<&FindingPattern> = finding.patterns.iter().collect();
         let mut groups = matching.groups([&before.list, &rows]);
@@ -291,8 +317,12 @@ impl Baseline {
                 Some(_) => self.add_joined(finding, [&then, &now], &group, before.rest),
             };
         }
-        if undecided && self.new.len() + self.worse.len() == so_far {
+        let adds_none = |baseline: &Baseline| baseline.new.len() + baseline.worse.len() == so_far;
+        if (undecided || finding.patterns.is_empty()) && adds_none(self) {
             self.add_whole(finding, old);
+        }
+        if undecided && adds_none(self) {
+            self.undecided.push(UndecidedRule { rule: finding.rule.to_string(), severity: finding.severity });
         }
     }
 

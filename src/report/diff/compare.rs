@@ -205,6 +205,8 @@ impl Comparer {
         if first.report.is_of_snapshot_of(&last.report) {
             warnings.push(Warning::about(&last.name, WarningKind::SameSnapshot { of: first.name.clone() }));
         }
+        let findings = policies.as_ref().map(|it| baseline::across_policies(&first, &last.report, it));
+        warnings.extend(findings.as_ref().and_then(Baseline::undecided_warning).map(Warning::new));
         let mut comparison = Comparison {
             schema: SCHEMA,
             rdblens: env!("CARGO_PKG_VERSION"),
@@ -212,7 +214,7 @@ impl Comparer {
             types: growth::types(&first.report, &last.report),
             patterns: growth::patterns(&first.report, &last.report, plan.top),
             hash_templates: TemplateChange::between(&first.report, &last.report),
-            findings: policies.as_ref().map(|it| baseline::across_policies(&first, &last.report, it)),
+            findings,
             warnings: warnings.into_iter().chain(self.notes).collect(),
             trend,
             left_out: self.left_out,

@@ -282,6 +282,10 @@ fn gap_of_findings(
         let unknown = comparison.warnings.iter().any(is_unknown);
         return Some((if unknown { GateGap::PoliciesUnknown } else { GateGap::PoliciesDiffer }, other));
     }
+    let undecided = baseline.undecided_from(least);
+    if !undecided.is_empty() {
+        return Some((GateGap::ListsCut, undecided));
+    }
     let open = last.report.findings.not_evaluated.iter().filter(|rule| rule.applies && rule.severity >= least);
     let open: Vec<String> = open.map(|open| open.rule.to_string()).collect();
     (!open.is_empty()).then_some((GateGap::RulesNotEvaluated, open))

@@ -15,7 +15,7 @@ mod row_groups;
 mod templates;
 pub(in crate::report) mod trend;
 
-pub use baseline::{Baseline, BaselineRow, BeforeRow};
+pub use baseline::{Baseline, BaselineRow, BeforeRow, UndecidedRule};
 pub use compare::{ComparePlan, Comparer, Comparison, LeftOut, SnapshotRow, compare};
 pub use gate::{Condition, GateGap, GateRow, GateVerdict, MIN_PATTERN_GROWTH};
 pub use growth::{Fate, Growth, PatternChange, PatternChanges, PatternCounts, Since, TypeChange};

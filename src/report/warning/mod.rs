@@ -219,6 +219,11 @@ pub enum WarningKind {
     BaselineLater,
     /// The baseline has no findings: all findings count as new.
     BaselineWithoutFindings,
+    /// The lists of patterns do not tell of some rules whether violations are new or worse.
+    ListsCut {
+        /// The rules.
+        rules: Vec<String>,
+    },
     /// A compared snapshot is incomplete: missing keys look like shrinking.
     SnapshotIncomplete,
     /// There is no trend: fewer than two of the snapshots are complete and of different times.
@@ -371,6 +376,7 @@ impl WarningKind {
                 | BaselineLater
                 | BaselineWithoutFindings
                 | BaselineUnknownMemory { .. }
+                | ListsCut { .. }
                 | PoliciesDiffer { .. }
                 | SeparatorsDiffer { .. }
         )

@@ -228,6 +228,18 @@ impl WarningKind {
                 "it has no findings, so that all of this report count as new",
                 "其中没有违规记录，因此本报告的违规全部算作新增"
             ),
+            ListsCut { rules } => {
+                let Wording { en, zh } = listed(rules);
+                Wording {
+                    en: format!(
+                        "lists of the heaviest patterns do not tell whether violations of {en} are new or worse; make reports with \
+                         --top 10000"
+                    ),
+                    zh: format!(
+                        "列表只含内存最多的模式，无法判断 {zh} 的违规是否新增或恶化；生成报告时请加 --top 10000"
+                    ),
+                }
+            }
             SnapshotIncomplete => {
                 wording!("could not be read completely: its figures are too low", "未能完整读取：数字偏低")
             }

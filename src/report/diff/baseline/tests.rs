@@ -221,3 +221,29 @@ fn very_many_findings_are_compared_at_once() {
     assert_eq!((new.len(), worse.len(), fixed.len()), (10_000, 0, 10_000));
     assert!(start.elapsed().as_secs() < 15, "{:?}", start.elapsed());
 }
+
+#[test]
+fn rules_whose_lists_do_not_tell_are_undecided() {
+    let undecided = |old, now| {
+        let baseline = compared(old, vec![now]);
+        assert_eq!((baseline.new.len(), baseline.worse.len()), (0, 0));
+        assert_eq!(baseline.undecided_warning().is_some(), !baseline.undecided.is_empty());
+        baseline.undecided.into_iter().map(|it| (it.rule, it.severity)).collect::<Vec<_>>()
+    };
+    let all: [Row; 3] = [("a", 5, 50, 12), ("b", 1, 10, 11), ("c", 1, 5, 11)];
+    let whole = || finding(Severity::Must, 3, &all);
+    // Lists only the heaviest; the totals are those of all.
+    let cut = || Finding { patterns: whole().patterns[..1].to_vec(), ..whole() };
+    let open = vec![("key.length".to_owned(), Severity::Must)];
+    assert_eq!(undecided(whole(), whole()), []);
+    // c may have replaced another light one.
+    assert_eq!(undecided(cut(), whole()), open);
+    assert_eq!(undecided(whole(), cut()), open);
+    assert_eq!(undecided(cut(), cut()), open);
+    let without_rows = || Finding { patterns: Vec::new(), distinct_patterns: 0, ..whole() };
+    assert_eq!(undecided(without_rows(), without_rows()), [], "totals are exact");
+    // What is found new or worse decides.
+    let more = finding(Severity::Must, 4, &[("a", 5, 50, 12), ("n", 1, 49, 11), ("b", 1, 10, 11), ("c", 1, 5, 11)]);
+    let baseline = compared(whole(), vec![more]);
+    assert_eq!((told(&baseline), baseline.undecided.len()), ((vec!["n"], vec![], vec![]), 0));
+}

@@ -23,6 +23,7 @@ pub fn baseline() -> Baseline {
         worse: vec![row(Some("user:{int}:feed"), Some(before))],
         fixed: vec![row(None, None)],
         other_policy: vec![BaselineRow { rule: "key.levels".into(), ..row(Some("shop:{int}"), None) }],
+        undecided: vec![UndecidedRule { rule: "key.special-chars".into(), severity: Severity::Must }],
     }
 }
 
