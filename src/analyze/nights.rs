@@ -185,8 +185,8 @@ fn night(name: String, files: Vec<Candidate>, grouped: bool) -> Night {
     let created = files.iter().filter_map(|file| file.created).max();
     let time = created.or_else(|| files.iter().filter_map(Candidate::time).min());
     // A file that cannot be opened would make the whole night one without its keys.
-    let error = files.iter().find_map(|file| file.error.as_ref().map(ToString::to_string));
-    let error = error.filter(|_| grouped);
+    let error = files.iter().find_map(|file| file.error.as_ref()).filter(|_| grouped);
+    let left_out = error.map(|error| Warning::new(WarningKind::night_unreadable(error)));
     Night {
         name,
         taken: time.map(|seconds| Millis(seconds.saturating_mul(1000))),
@@ -194,7 +194,7 @@ fn night(name: String, files: Vec<Candidate>, grouped: bool) -> Night {
         inputs: files.into_iter().map(|file| file.file.path).collect(),
         grouped,
         stored,
-        left_out: error.map(|error| Warning::new(WarningKind::NightUnreadable { error })),
+        left_out,
         note: None,
     }
 }

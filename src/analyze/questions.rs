@@ -124,11 +124,21 @@ pub(super) fn questions_with(
     let big = plan.big.over(&policy);
     let config = plan.read.config.clone();
     let earlier = plan.baseline.as_deref();
-    let earlier_need = earlier.and_then(|earlier| {
+    let patterns = earlier.map(|earlier| {
         let has_other_shards = !other_shards(&files_of([&earlier.report]), files).is_empty();
         let is_later = earlier.report.taken().zip(references.report).is_some_and(|(then, now)| then > now);
-        if has_other_shards { Some(Need::BaselineOfShards) } else { is_later.then_some(Need::EarlierBaseline) }
+        let patterns = EarlierPatterns::of(earlier, &plan.read.selected(), &plan.read.separators);
+        match patterns {
+            _ if has_other_shards => Err(Need::BaselineOfShards),
+            _ if is_later => Err(Need::EarlierBaseline),
+            patterns => patterns.ok_or(Need::ComparableBaseline),
+        }
     });
+    let (earlier_patterns, earlier_need) = match patterns {
+        None => (None, None),
+        Some(Ok(patterns)) => (Some(patterns), None),
+        Some(Err(need)) => (None, Some(need)),
+    };
     let context = Context {
         separators: separators.clone(),
         reference: references.clone(),
@@ -136,9 +146,7 @@ pub(super) fn questions_with(
         maxmemory: plan.read.config.given_maxmemory(),
         maxmemory_policy: plan.read.config.maxmemory_policy(),
         config,
-        earlier: earlier
-            .filter(|_| earlier_need.is_none())
-            .and_then(|earlier| EarlierPatterns::of(earlier, &plan.read.selected(), &plan.read.separators)),
+        earlier: earlier_patterns,
         earlier_snapshot: earlier.and_then(|earlier| earlier.report.snapshot_key()),
         earlier_need,
         ..Context::default()

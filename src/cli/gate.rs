@@ -24,42 +24,52 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// Returns the exit status for a report. Names on standard error the rules of the gate that were not evaluated, and those that
-    /// fail it.
+    /// Returns the exit status for a report. Says on standard error what could not be judged, and which rules fail the gate.
     pub fn exit(self, report: &Report) -> ExitStatus {
         let Some(least) = self.fail_on else { return complete(report) };
-        let counts = |rule: &&NotEvaluated| rule.applies && rule.severity >= least;
-        let open: Vec<&NotEvaluated> = report.findings.not_evaluated.iter().filter(counts).collect();
-        for NotEvaluated { rule, severity, reason, remedy, .. } in &open {
-            let (reason, remedy) = (&reason.en, &remedy.en);
-            notice!("not evaluated: {rule} ({severity}): {reason}; {remedy}");
-        }
-        let undecided = report.findings.baseline.as_ref().map_or_else(Vec::new, |it| it.undecided_from(least));
-        if !undecided.is_empty() {
-            let rules = listed(&undecided);
-            notice!(
-                "gate: lists of the heaviest patterns do not tell whether violations are new or worse: {rules}; make the baseline \
-                 with --top 10000"
-            );
-        }
+        let gaps = gaps(report, least);
+        gaps.iter().for_each(|gap| notice!("{gap}"));
         let failing = failing(report, least);
         if !failing.is_empty() && !self.is_shown {
             notice!("gate failed: {least}: {}", listed(&failing));
         }
-        let has_no_rules = has_no_rules(report);
-        if has_no_rules {
-            let policy = &report.findings.policy;
-            notice!(
-                "gate: policy {policy} has no rules in force: nothing can fail; give another --policy, or extend a preset in it"
-            );
-        }
-        let is_open = !open.is_empty() || !undecided.is_empty() || has_no_rules;
-        let fails = !failing.is_empty() || (self.strict && is_open);
+        let fails = !failing.is_empty() || (self.strict && !gaps.is_empty());
         match complete(report) {
             ExitStatus::Done if fails => ExitStatus::Findings,
             status => status,
         }
     }
+}
+
+/// Returns what keeps the gate from judging all of its rules and keys: reasons for which a strict gate fails.
+fn gaps(report: &Report, least: Severity) -> Vec<String> {
+    let findings = &report.findings;
+    let counts = |rule: &&NotEvaluated| rule.applies && rule.severity >= least;
+    let mut gaps: Vec<String> = findings.not_evaluated.iter().filter(counts).map(not_evaluated).collect();
+    let undecided = findings.baseline.as_ref().map_or_else(Vec::new, |it| it.undecided_from(least));
+    if !undecided.is_empty() {
+        let rules = listed(&undecided);
+        gaps.push(format!(
+            "gate: lists of the heaviest patterns do not tell whether violations are new or worse: {rules}; make the baseline with \
+             --top 10000"
+        ));
+    }
+    if has_no_rules(report) {
+        let policy = &findings.policy;
+        gaps.push(format!(
+            "gate: policy {policy} has no rules in force: nothing can fail; give another --policy, or extend a preset in it"
+        ));
+    }
+    let selection = &report.options.selection;
+    if report.totals.keys == 0 && !selection.is_empty() {
+        gaps.push(format!("gate: no key was selected by {}: nothing can fail", selection.join(" ")));
+    }
+    gaps
+}
+
+fn not_evaluated(row: &NotEvaluated) -> String {
+    let NotEvaluated { rule, severity, reason, remedy, .. } = row;
+    format!("not evaluated: {rule} ({severity}): {}; {}", reason.en, remedy.en)
 }
 
 /// Returns true if the policy has no rule in force, such as an empty file that is to be filled in later.

@@ -22,6 +22,10 @@ pub enum Need {
     BaselineOfShards,
     /// Earlier report that is earlier than the snapshot.
     EarlierBaseline,
+    /// Earlier report that is complete and of the same keys.
+    ComparableBaseline,
+    /// Earlier report that lists patterns.
+    ListedPatterns,
     /// Data dictionary.
     Dictionary,
     /// Memory budgets.
@@ -139,6 +143,20 @@ impl Need {
                 ],
                 ["give a report of an earlier snapshot as --baseline", "用 --baseline 指定更早快照的报告"],
             ),
+            Need::ComparableBaseline => entry(
+                [
+                    "the report given as baseline is incomplete, or of other keys or separators",
+                    "作为基线的报告不完整，或其 key 筛选条件、分隔符不同",
+                ],
+                [
+                    "give a complete report made with the same options as --baseline",
+                    "用 --baseline 指定以相同选项生成的完整报告",
+                ],
+            ),
+            Need::ListedPatterns => entry(
+                ["the report given as baseline lists no patterns", "作为基线的报告没有列出任何模式"],
+                ["make the baseline with --top 10000", "用 --top 10000 重新生成基线报告"],
+            ),
             Need::Dictionary => entry(
                 ["the policy has no data dictionary", "策略中没有数据字典"],
                 [
@@ -215,7 +233,6 @@ impl Need {
             ),
             Need::LaterNow => {
                 entry(["the given time is before a snapshot", "指定的时间早于快照"], ["correct --now", "更正 --now"])
-                    .with_flag("--now")
             }
             Need::MemoryLimit => entry(
                 ["the server has no memory limit", "服务器没有内存上限"],
@@ -223,8 +240,7 @@ impl Need {
                     "set maxmemory on the server, and pass it with --maxmemory",
                     "在服务器上设置 maxmemory，并用 --maxmemory 指定",
                 ],
-            )
-            .with_flag("--maxmemory"),
+            ),
             Need::WholeFiles => entry(
                 ["a file could not be read completely", "有文件未能完整读取"],
                 [

@@ -106,6 +106,36 @@ fn a_rule_is_evaluated_with_what_it_needs() {
 }
 
 #[test]
+fn a_flag_with_a_wrong_value_is_not_asked_for_again() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("part.json");
+    let baseline = path.to_str().unwrap();
+    fs::write(&path, report(&["--limit", "100"]).to_string()).unwrap();
+    let args = ["--policy", "platform", "--now", "2020-01-01T00:00:00Z", "--baseline", baseline, "--maxmemory", "0"];
+    for (full, reason) in [
+        ("backup.age", "the given time is before a snapshot"),
+        ("memory.growth", "the report given as baseline is incomplete, or of other keys or separators"),
+    ] {
+        assert!(analyze(&[&args[..], &["--full"]].concat()).1.contains(&format!("{full} ({reason})")), "{full}");
+    }
+    let report = report(&args);
+    let given = open(&report).into_iter().filter(|(_, flag)| flag.is_some_and(|flag| args.contains(&flag)));
+    assert_eq!(given.collect::<Vec<_>>(), []);
+}
+
+#[test]
+fn a_gate_over_a_selection_without_keys_says_so() {
+    let gate = |args: &[&str]| analyze(&[&["--fail-on", "must", "--format", "json"], args].concat());
+    let (status, _, said) = gate(&["--match", "ordr:*"]);
+    assert_eq!(
+        (status, said.as_str()),
+        (0, "rdblens: gate: no key was selected by --match ordr:*: nothing can fail\n")
+    );
+    assert_eq!(gate(&["--match", "ordr:*", "--strict-gate"]).0, 1);
+    assert!(!gate(&[]).2.contains("no key was selected"));
+}
+
+#[test]
 fn every_form_names_the_rules_that_were_not_evaluated() {
     for form in ["table", "markdown", "html", "json"] {
         for lang in ["en", "zh"] {

@@ -13,7 +13,9 @@ use crate::cli::screen::ScreenArgs;
 use crate::report::{Prefixes, Severity};
 
 /// `rdblens plan`
+// Parts count keys apart, so that the limit is always refused.
 #[derive(Debug, Args)]
+#[command(mut_arg("limit", |limit| limit.hide(true)))]
 pub struct PlanArgs {
     #[command(flatten)]
     pub read: ReadArgs,

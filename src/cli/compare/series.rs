@@ -121,7 +121,7 @@ impl Series {
         let report = match self.read(&night, quiet) {
             Ok(report) => report,
             Err(error) if self.grouped && !matches!(error.kind(), ErrorKind::Usage(_)) => {
-                let reason = Warning::new(WarningKind::NightUnreadable { error: error.to_string() });
+                let reason = Warning::new(WarningKind::night_unreadable(&error));
                 self.newest_is_whole = false;
                 self.leave_out(night, reason);
                 return Ok(());

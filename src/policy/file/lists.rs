@@ -3,10 +3,13 @@
 
 use std::collections::HashMap;
 
-use super::reader::{PolicyFault, PolicyReader, TomlTable, question, suggestion};
+use toml::de::DeValue;
+
+use super::reader::{PolicyFault, PolicyReader, TomlTable, TomlValue, question, suggestion};
 use crate::policy::dictionary::{DictionaryEntry, Exemption, ExpectedTypes, MemoryBudget, TtlClass};
 use crate::policy::matcher::{Apart, PolicyPattern};
 use crate::policy::registry;
+use crate::policy::rules::ttl::missing;
 use crate::policy::settings::Policy;
 use crate::policy::spelling::lock_patterns;
 use crate::record::Kind;
@@ -33,6 +36,7 @@ pub fn lay_over(reader: &PolicyReader<'_>, root: &TomlTable<'_>, policy: &mut Po
             None => policy.classes.push(class),
         }
     }
+    excepted_classes(reader, root, &policy.classes)?;
     for (line, table) in reader.tables(root, "dictionary")? {
         let entry = entry(reader, table, line, &policy.classes, &places)?;
         policy.entries.push(entry);
@@ -164,6 +168,23 @@ fn kind(name: &str, line: usize) -> Result<Kind, PolicyFault> {
         let hint = suggestion(name, names);
         PolicyFault::at(line, format!("{name:?} is not a type"), format!("{hint}the types are {}", names.join(", ")))
     })
+}
+
+/// Checks that the TTL classes exist that `ttl.missing` leaves to other rules.
+fn excepted_classes(reader: &PolicyReader<'_>, root: &TomlTable<'_>, classes: &[TtlClass]) -> Result<(), PolicyFault> {
+    let rule = root.get("rules").and_then(|rules| rules.get_ref().as_table()?.get(missing::ID));
+    let limits = match rule.map(TomlValue::get_ref) {
+        Some(DeValue::Array(limits)) => limits.iter().filter_map(|limit| limit.get_ref().as_table()).collect(),
+        Some(DeValue::Table(limit)) => vec![limit],
+        _ => Vec::new(),
+    };
+    let names = limits.into_iter().filter_map(|limit| limit.get("except")?.get_ref().as_array()).flatten();
+    for (name, span) in names.filter_map(|name| Some((name.get_ref().as_str()?, name.span()))) {
+        if classes.iter().all(|class| class.name != name) {
+            return Err(unknown_class(name, classes, reader.line(&span)));
+        }
+    }
+    Ok(())
 }
 
 fn unknown_class(name: &str, classes: &[TtlClass], line: usize) -> PolicyFault {

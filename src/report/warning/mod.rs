@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::wording::text;
 use super::{FileServer, Wording};
+use crate::error::Error;
 use crate::memory::Caveat;
 use crate::units::Bytes;
 
@@ -277,8 +278,11 @@ pub enum WarningKind {
     },
     /// A night could not be read.
     NightUnreadable {
-        /// Why, in English.
+        /// Why.
         error: String,
+        /// The same in Chinese.
+        #[serde(default)]
+        error_zh: String,
     },
     /// A file is the snapshot of another night once more.
     SameSnapshot {
@@ -364,6 +368,16 @@ impl Warning {
 }
 
 impl WarningKind {
+    /// Returns that a night could not be read, and why.
+    pub(crate) fn night_unreadable(error: &Error) -> WarningKind {
+        let Wording { en, zh } = error.wording();
+        let in_file = |separator: &str, text: String| match error.file() {
+            Some(file) => format!("{file}{separator}{text}"),
+            None => text,
+        };
+        WarningKind::NightUnreadable { error: in_file(": ", en), error_zh: in_file("：", zh) }
+    }
+
     /// Returns whether a warning that names a report is about the baseline.
     fn is_of_a_baseline(&self) -> bool {
         use WarningKind::*;

@@ -318,8 +318,8 @@ impl WarningKind {
                     zh: format!("含有此前没有的分片，其内存全部算作增长：{zh}"),
                 }
             }
-            NightUnreadable { error } => {
-                Wording { en: format!("could not be read: {error}"), zh: format!("无法读取：{error}") }
+            NightUnreadable { error, error_zh } => {
+                Wording { en: format!("could not be read: {error}"), zh: format!("无法读取：{error_zh}") }
             }
             SameSnapshot { of } => {
                 Wording { en: format!("is the same snapshot as {of}"), zh: format!("与 {of} 是同一份快照") }

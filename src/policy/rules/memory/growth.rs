@@ -107,8 +107,9 @@ impl PatternRule for GrowthRule {
     }
 
     fn needs(&self, known: &Known<'_>) -> Option<Need> {
-        match known.context.earlier.as_ref().filter(|earlier| earlier.is_known()) {
+        match &known.context.earlier {
             None => Some(known.context.earlier_need.unwrap_or(Need::Baseline)),
+            Some(earlier) if !earlier.is_known() => Some(Need::ListedPatterns),
             Some(_) if is_of_snapshot(known) => Some(Need::EarlierBaseline),
             Some(earlier) if earlier.lacks_memory => Some(Need::KnownMemory),
             Some(_) => known.lacks_memory(),
