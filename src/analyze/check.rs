@@ -1,7 +1,9 @@
 //! The command `check`: verifies a backup by reading everything, walking every value and computing the checksum.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
@@ -16,6 +18,8 @@ use super::read::tally::{FileTally, Tallies, merge_tallies};
 use super::salvage::summaries;
 use super::verdict::{FileVerdict, verdicts};
 use crate::error::{Error, ErrorKind, Reading, Result, Within};
+use crate::input::{Input, shown_path};
+use crate::rdb::commands::CommandReader;
 use crate::rdb::resync::verify_value;
 use crate::rdb::scan::FileItem;
 use crate::rdb::scratch::Scratch;
@@ -23,7 +27,10 @@ use crate::rdb::verify::Verify;
 use crate::rdb::verify::name_hash::NameHasher;
 use crate::rdb::verify::unique::PlacedHash;
 use crate::report::{CheckVerdict, FileCheck, FileError, Warning, WarningKind};
-use crate::wording::wording;
+use crate::wording::{Wording, wording};
+
+/// Bytes of a file of commands that are read at once.
+const COMMANDS_AT_ONCE: usize = 1 << 20;
 
 /// Verifies every input: structure, values and checksum. Fails only when an input cannot be found.
 ///
@@ -39,6 +46,9 @@ use crate::wording::wording;
 /// ```
 pub fn check<P: AsRef<Path>>(inputs: &[P], plan: &ReadPlan, progress: &dyn Progress) -> Result<Vec<FileCheck>> {
     let mut snapshot = Snapshot::open_any(inputs, plan, progress)?;
+    snapshot.verify_commands();
+    let of_commands: BTreeMap<usize, Vec<PathBuf>> =
+        snapshot.inputs().map(|(file, input, _)| (file.index, increments(input))).collect();
     let threads = pool(plan.threads)?;
     let mut feed = snapshot.feed(threads.current_num_threads(), progress);
     let places = Mutex::new(BTreeMap::new());
@@ -68,9 +78,15 @@ pub fn check<P: AsRef<Path>>(inputs: &[P], plan: &ReadPlan, progress: &dyn Progr
             other => other?,
         }
     }
+    let indexes: Vec<Option<usize>> =
+        snapshot.facts.iter().map(|facts| Some(facts.opened.as_ref().ok()?.file.index)).collect();
     let found = verdicts(snapshot.facts, feed.into_all_endings(), tallies, plan.checksum);
-    let found = found.into_iter().map(FileVerdict::with_keys_compared);
-    let mut checks: Vec<FileCheck> = found.map(file_check).collect();
+    let mut found: Vec<FileVerdict> = found.into_iter().map(FileVerdict::with_keys_compared).collect();
+    for (verdict, index) in found.iter_mut().zip(indexes) {
+        let increments = index.and_then(|index| of_commands.get(&index)).map_or(&[][..], Vec::as_slice);
+        verify_increments(increments, verdict, progress)?;
+    }
+    let mut checks: Vec<FileCheck> = found.into_iter().map(file_check).collect();
     let is_damaged =
         |index: usize| checks.get(index).is_some_and(|check| check.verdict != CheckVerdict::Ok && !check.is_hopeless());
     let salvaged = summaries(inputs, plan, is_damaged);
@@ -78,6 +94,65 @@ pub fn check<P: AsRef<Path>>(inputs: &[P], plan: &ReadPlan, progress: &dyn Progr
         check.salvage = salvage;
     }
     Ok(checks)
+}
+
+/// Returns the files of commands that follow the base of a multi-part append-only file.
+fn increments(input: &Input) -> Vec<PathBuf> {
+    let is_manifest = |path: &Path| path.extension().is_some_and(|extension| extension == "manifest");
+    input.beside.iter().filter(|path| !is_manifest(path)).cloned().collect()
+}
+
+/// Verifies the framing of the commands in the files that follow a snapshot. Only the last file may end within a command.
+fn verify_increments(paths: &[PathBuf], verdict: &mut FileVerdict, progress: &dyn Progress) -> Result<()> {
+    for (number, path) in (1..).zip(paths) {
+        let name = shown_path(path);
+        let cut = match verify_commands(path, progress) {
+            Err(error) if matches!(error.kind(), ErrorKind::Cancelled) => return Err(error),
+            Err(error) => Err(error),
+            Ok(Some(offset)) if number < paths.len() => Err(Error::corrupt(
+                offset,
+                wording!("the last command is cut off, and another file follows", "最后一条命令不完整，而其后还有文件"),
+            )
+            .with_remedy(wording!("servers do not load it", "服务器无法加载"))
+            .while_reading(Reading::Commands)),
+            Ok(cut) => Ok(cut),
+        };
+        match cut {
+            Ok(None) => {}
+            Ok(Some(offset)) => {
+                verdict.warnings.push(Warning::about(&name, WarningKind::LastCommandCut { offset }));
+            }
+            // Errors of this row are about its snapshot: this one names its file.
+            Err(error) if verdict.fault.is_none() => {
+                let Wording { en, zh } = error.wording();
+                let what = Wording { en: format!("{name}: {en}"), zh: format!("{name}：{zh}") };
+                let kind = match error.kind() {
+                    ErrorKind::Corrupt(_) => ErrorKind::Corrupt(what),
+                    _ => ErrorKind::Unreadable(what),
+                };
+                let fault = Error::new(kind);
+                verdict.row.errors.push(FileError::from(&fault));
+                verdict.fault = Some(fault.in_file(&verdict.row.name));
+            }
+            Err(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// Reads a file of commands; returns where the last one begins if it is cut off.
+fn verify_commands(path: &Path, progress: &dyn Progress) -> Result<Option<u64>> {
+    let mut file = File::open(path)?;
+    let (mut reader, mut buffer) = (CommandReader::new(0), vec![0; COMMANDS_AT_ONCE]);
+    loop {
+        check_cancelled(progress)?;
+        match file.read(&mut buffer) {
+            Ok(0) => return Ok(reader.cut_off()),
+            Ok(read) => reader.feed(buffer.get(..read).unwrap_or_default())?,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
 }
 
 /// Keys of each file, by position among the inputs, or why they could not be kept.

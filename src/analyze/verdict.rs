@@ -130,7 +130,7 @@ fn read(
     let changed = opened.as_opened.as_ref().and_then(|file| file.check().err());
     let fault = changed.map(|error| error.in_file(&name)).or(stopped);
     let fault = fault.or(mismatch.map(|error| error.in_file(&name)));
-    let stray = ending.as_ref().filter(|_| fault.is_none()).and_then(|ending| no_commands(opened, ending));
+    let stray = ending.as_mut().filter(|_| fault.is_none()).and_then(|ending| broken_commands(opened, ending));
     let fault = fault.or(stray.map(|error| error.in_file(&name)));
     let fault = if opened.salvage.is_some() { fault } else { fault.map(with_advice) };
     let trailing = ending.as_ref().map_or(0, |ending| ending.trailing);
@@ -241,9 +241,16 @@ fn has_commands(opened: &OpenedFacts, ending: &FileEnding) -> bool {
     is_aof_preamble(opened) && ending.follows.is_none_or(|first| matches!(first, b'*' | b'#'))
 }
 
-/// Returns what is wrong with an append-only file in which no commands follow the snapshot, but something else does.
-fn no_commands(opened: &OpenedFacts, ending: &FileEnding) -> Option<Error> {
-    let first = ending.follows.filter(|_| is_aof_preamble(opened) && !has_commands(opened, ending))?;
+/// Returns what is wrong with the commands behind the snapshot of an append-only file, as far as they were verified: at least that
+/// the first begins like one.
+fn broken_commands(opened: &OpenedFacts, ending: &mut FileEnding) -> Option<Error> {
+    if !is_aof_preamble(opened) {
+        return None;
+    }
+    if let Some(error) = ending.commands.take_if(|commands| commands.is_err()).and_then(Result::err) {
+        return Some(error);
+    }
+    let first = ending.follows.filter(|_| !has_commands(opened, ending))?;
     let error = Error::corrupt(
         ending.bytes,
         wording!("a command begins with byte {first:#04x}, not with `*`", "命令以字节 {first:#04x} 开头，而不是 `*`"),
@@ -280,6 +287,9 @@ fn warnings_of(opened: &OpenedFacts, ending: &FileEnding) -> Vec<WarningKind> {
     }
     if let Some(bytes) = trailing_commands(opened, ending).filter(|bytes| bytes.0 > 0) {
         warnings.push(WarningKind::CommandsFollow { bytes });
+    }
+    if let Some(Ok(Some(offset))) = ending.commands.as_ref().filter(|_| is_aof_preamble(opened)) {
+        warnings.push(WarningKind::LastCommandCut { offset: *offset });
     }
     match opened.container {
         input::Container::Replication { mark: Some(_), .. }

@@ -31,12 +31,12 @@ impl Manifest {
     pub fn parse(text: &[u8]) -> Result<Manifest> {
         let mut manifest = Manifest::default();
         let (mut offset, mut last_increment) = (0u64, None);
-        for line in text.split(|&byte| byte == b'\n') {
+        for line in text.split_inclusive(|&byte| byte == b'\n') {
             manifest
                 .line(line, &mut last_increment)
                 .map_err(|what| Error::corrupt(offset, what))
                 .within(Reading::Manifest)?;
-            offset = offset.saturating_add(u64::try_from(line.len()).unwrap_or(u64::MAX)).saturating_add(1);
+            offset = offset.saturating_add(line.len() as u64);
         }
         Ok(manifest)
     }
@@ -49,8 +49,17 @@ impl Manifest {
                 line.len()
             ));
         }
-        if line.starts_with(b"#") || line.trim_ascii().is_empty() {
+        if line.starts_with(b"#") {
             return Ok(());
+        }
+        let Some(line) = line.strip_suffix(b"\n") else {
+            return Err(wording!(
+                "the last line has no end: is the copy complete?",
+                "最后一行没有换行符：拷贝是否完整？"
+            ));
+        };
+        if line.trim_ascii().is_empty() {
+            return Err(wording!("an empty line", "空行"));
         }
         let entry = ManifestEntry::parse(&words::split(line).map_err(|error| match error {
             Unbalanced::Open => wording!("an open quote", "引号未闭合"),
@@ -100,6 +109,7 @@ impl ManifestEntry {
             }
         }
         match (file, sequence, kind) {
+            (_, Some(0), _) => Err(wording!("sequence number 0", "序号为 0")),
             (Some(file), Some(sequence), Some(kind)) => Ok(ManifestEntry { file, sequence, kind }),
             _ => Err(wording!("a line without file, seq or type", "该行缺少 file、seq 或 type")),
         }
@@ -147,7 +157,8 @@ mod tests {
     #[test]
     fn quoted_names_are_unquoted() {
         let text = r#"file "a b\x41\x2e\"\t.rdb" seq 1 type b
-            file 'it\'s \n.aof' seq 1 type i"#;
+            file 'it\'s \n.aof' seq 1 type i
+"#;
         // A backslash that stays one would be a separator elsewhere.
         assert!(parse(text).unwrap_err().contains("plain file name"));
         let (base, increments) = parse(&text.replace(r" \n", "")).unwrap();
@@ -177,6 +188,8 @@ mod tests {
             ("file a seq 1 type b\nfile b seq 1 type b", "second base"),
             ("file a seq 2 type i\nfile b seq 2 type i", "ascending order"),
             ("nonsense", "odd number"),
+            ("file a seq 0 type b", "sequence number 0"),
+            ("file a seq 1 type b\n \r", "an empty line"),
         ] {
             let error = parse(&format!("#\n{text}\n")).unwrap_err();
             assert!(error.contains(what), "{text}: {error}");
@@ -189,7 +202,8 @@ mod tests {
     #[test]
     fn empty_manifest_names_no_files() {
         assert_eq!(parse("").unwrap(), (None, vec![]));
-        assert_eq!(parse("\r\n\n# x\n").unwrap(), (None, vec![]));
+        assert_eq!(parse("# x\n# y").unwrap(), (None, vec![]));
+        assert!(parse("file a seq 1 type b").unwrap_err().contains("the last line has no end"));
         assert_eq!(parse("file a seq 1 type b\r\n").unwrap().0.as_deref(), Some("a"));
     }
 
@@ -203,7 +217,7 @@ mod tests {
         #[test]
         fn any_name_survives_quoting(name in "[^/\\\\:\0\n]{3,20}") {
             let quoted: String = name.bytes().map(|byte| format!("\\x{byte:02x}")).collect();
-            prop_assert_eq!(parse(&format!("file \"{quoted}\" seq 1 type b")).unwrap().0, Some(name));
+            prop_assert_eq!(parse(&format!("file \"{quoted}\" seq 1 type b\n")).unwrap().0, Some(name));
         }
     }
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use salvaged::SalvagedBatches;
 
+use super::commands::CommandReader;
 use super::cursor::Cursor;
 use super::file_info::FileInfo;
 use super::header::{Family, RdbHeader};
@@ -73,6 +74,9 @@ pub struct Batches {
     stored_checksum: Option<u64>,
     trailing: u64,
     follows: Option<u8>,
+    /// True if the framing of the commands behind the snapshot is verified.
+    verifies_commands: bool,
+    commands: Option<Result<CommandReader>>,
     strays: u64,
     ended: bool,
     /// Read error of the source, held back until the bytes read before it are used up.
@@ -99,6 +103,8 @@ pub struct FileEnding {
     pub trailing: u64,
     /// The first of them.
     pub follows: Option<u8>,
+    /// Where the last command behind the snapshot is cut off, or what is wrong with the commands; `None` unless they were verified.
+    pub commands: Option<Result<Option<u64>>>,
     /// Number of key prefixes (expiry, idle time) without a key.
     pub strays: u64,
     /// Error that ended reading early.
@@ -136,6 +142,8 @@ impl Batches {
             stored_checksum: None,
             trailing: 0,
             follows: None,
+            verifies_commands: false,
+            commands: None,
             strays: 0,
             ended: false,
             failure: None,
@@ -158,6 +166,8 @@ impl Batches {
             stored_checksum: None,
             trailing: 0,
             follows: None,
+            verifies_commands: false,
+            commands: None,
             strays: survey.strays,
             ended: true,
             failure: None,
@@ -389,12 +399,23 @@ impl Batches {
         Ok(())
     }
 
+    /// Verifies the framing of the commands behind the snapshot, too.
+    pub fn verify_commands(&mut self) {
+        self.verifies_commands = true;
+    }
+
     /// Reads to the end of the input, so that the checksum of a compressed container is verified as well.
     fn count_trailing(&mut self) -> Result<()> {
         let snapshot_end = self.body.offset();
+        self.commands = self.verifies_commands.then(|| Ok(CommandReader::new(snapshot_end)));
         loop {
             let more = self.fill(limits::BATCH_BYTES as u64);
             self.follows = self.follows.or(self.body.bytes().first().copied());
+            if let Some(Ok(reader)) = &mut self.commands
+                && let Err(error) = reader.feed(self.body.bytes())
+            {
+                self.commands = Some(Err(error));
+            }
             self.body.skip(self.body.bytes().len());
             if !more {
                 self.trailing = self.body.offset() - snapshot_end;
@@ -415,6 +436,7 @@ impl Batches {
             stored_checksum: self.stored_checksum,
             trailing: self.trailing,
             follows: self.follows,
+            commands: self.commands.map(|commands| commands.map(|reader| reader.cut_off())),
             strays: self.strays,
             stopped: self.stopped,
         }

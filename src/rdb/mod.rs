@@ -11,6 +11,7 @@
 pub(crate) mod batch;
 pub(crate) mod boundary;
 pub(crate) mod cbor;
+pub(crate) mod commands;
 pub(crate) mod content;
 pub(crate) mod crc64;
 pub(crate) mod cursor;

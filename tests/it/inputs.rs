@@ -337,6 +337,53 @@ fn only_commands_may_follow_the_snapshot_of_an_append_only_file() {
     }
 }
 
+#[test]
+fn check_follows_commands_from_one_to_the_next() {
+    let [ping, set] = ["*1\r\n$4\r\nPING\r\n", "*3\r\n$3\r\nSET\r\n$1\r\na\r\n$9\r\n*1\r\n\0\0\0\0\0\r\n"];
+    let [whole, cut, zeros] = [format!("{ping}{set}"), format!("{set}{}", &ping[..9]), format!("{ping}\0\0\0{set}")];
+    let base = dump(&[("aof-preamble", "1")], &["a"]);
+    let with = |behind: &str| [&base, behind.as_bytes()].concat();
+    let manifest = b"file a.base.rdb seq 1 type b\nfile a.1.aof seq 1 type i\nfile a.2.aof seq 2 type i\n".to_vec();
+    let parts = |folder: &str, first: &str, second: &str| {
+        [
+            (format!("{folder}/a.manifest"), manifest.clone()),
+            (format!("{folder}/a.base.rdb"), dump(&[("aof-base", "1")], &["a"])),
+            (format!("{folder}/a.1.aof"), first.into()),
+            (format!("{folder}/a.2.aof"), second.into()),
+        ]
+    };
+    let mut files = vec![
+        ("whole.aof".to_owned(), with(&whole)),
+        ("cut.aof".to_owned(), with(&cut)),
+        ("zeros.aof".to_owned(), with(&zeros)),
+    ];
+    files.extend(parts("whole", &whole, ""));
+    files.extend(parts("last-cut", &whole, &cut));
+    files.extend(parts("first-cut", &cut, &whole));
+    files.extend(parts("zeros", &whole, &zeros));
+    let files: Vec<(&str, Vec<u8>)> = files.iter().map(|(name, bytes)| (name.as_str(), bytes.clone())).collect();
+    let folder = Folder::new(&files);
+    let check = |input: &str| {
+        let output = folder.run(&format!("check {input}"));
+        (status(&output), String::from_utf8(output.stdout.clone()).unwrap() + &stderr(&output))
+    };
+    for (input, expected, said) in [
+        ("whole.aof", 0, "verifies only how they are framed"),
+        ("cut.aof", 0, "the last command, at byte 0x"),
+        ("zeros.aof", 4, "commands: a command begins with byte 0x00, not with `*`"),
+        ("whole", 0, "verifies only how they are framed"),
+        ("last-cut", 0, "a.2.aof: the last command, at byte 0x23, is cut off"),
+        ("first-cut", 4, "a.1.aof: byte 0x23: commands: the last command is cut off, and another file follows"),
+        ("zeros", 4, "a.2.aof: byte 0xe: commands: a command begins with byte 0x00"),
+    ] {
+        let (status, told) = check(input);
+        assert_eq!(status, expected, "{input}: {told}");
+        assert!(told.contains(said), "{input}: {told}");
+    }
+    // A report is about the snapshot alone.
+    assert_eq!(status(&folder.run("analyze zeros.aof")), 0);
+}
+
 /// Makes a named pipe, a socket and a link to a device with names of dumps.
 #[cfg(unix)]
 fn add_special_files(folder: &Folder) -> std::os::unix::net::UnixListener {

@@ -95,6 +95,7 @@ impl ChunkFacts {
             stored_checksum: None,
             trailing: 0,
             follows: None,
+            commands: None,
             strays: self.strays,
             stopped: self.stopped,
         };

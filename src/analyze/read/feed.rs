@@ -41,6 +41,8 @@ pub struct PreparedInput {
     pub salvage: Option<Salvage>,
     /// The file as it was when it was opened first; `None` for pipes.
     file: Option<OpenedFile>,
+    /// True if the framing of the commands behind the snapshot is verified.
+    verifies_commands: bool,
 }
 
 /// Way to read an input once more.
@@ -154,7 +156,18 @@ impl PreparedInput {
         let preamble = open.batches.preamble();
         let open = keep.then_some(open);
         let options = options.clone();
-        Ok(PreparedInput { input, options, open, preamble, container, size, compression, salvage: None, file })
+        Ok(PreparedInput {
+            input,
+            options,
+            open,
+            preamble,
+            container,
+            size,
+            compression,
+            salvage: None,
+            file,
+            verifies_commands: false,
+        })
     }
 
     /// Opens an input that may be damaged: it is read to its end for all sound records.
@@ -174,7 +187,18 @@ impl PreparedInput {
         let mut open = OpenFile { batches, read: None, reported: 0 };
         let preamble = open.batches.preamble();
         let (open, options) = (Some(open), options.clone());
-        Ok(PreparedInput { input, options, open, preamble, container, size, compression, salvage, file: opened })
+        Ok(PreparedInput {
+            input,
+            options,
+            open,
+            preamble,
+            container,
+            size,
+            compression,
+            salvage,
+            file: opened,
+            verifies_commands: false,
+        })
     }
 
     /// Returns the bytes of commands in other files that follow the snapshot (multi-part append-only files).
@@ -269,7 +293,20 @@ impl PreparedInput {
         self.into_open(&Unwatched).map(|open| open.batches)
     }
 
+    /// Verifies the framing of the commands behind the snapshot, too.
+    pub fn verify_commands(&mut self) {
+        self.verifies_commands = true;
+    }
+
     fn into_open(mut self, progress: &dyn Progress) -> Result<OpenFile> {
+        let mut open = self.take_open(progress)?;
+        if self.verifies_commands {
+            open.batches.verify_commands();
+        }
+        Ok(open)
+    }
+
+    fn take_open(&mut self, progress: &dyn Progress) -> Result<OpenFile> {
         match self.open.take() {
             Some(open) => Ok(open),
             None => {

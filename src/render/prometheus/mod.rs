@@ -291,7 +291,9 @@ fn findings(report: &Report, to: &mut Exposition) {
 
 fn baseline(report: &Report, to: &mut Exposition) {
     if let Some(baseline) = &report.findings.baseline {
-        let family = to.family("rdblens_baseline_changes", "Changes of findings since the baseline report.");
+        let help =
+            "Changes of findings since the baseline report, and rules whose lists are too short to tell (`undecided`).";
+        let family = to.family("rdblens_baseline_changes", help);
         // Only a comparison has findings of other policies.
         for (change, list) in baseline.lists().into_iter().filter(|(change, _)| *change != BaselineChange::OtherPolicy)
         {

@@ -49,6 +49,11 @@ pub enum WarningKind {
         /// Number of bytes.
         bytes: Bytes,
     },
+    /// The last command of an append-only file is cut off.
+    LastCommandCut {
+        /// Where it begins.
+        offset: u64,
+    },
     /// The replication stream does not end with the mark announced at its start.
     NoEndMark,
     /// The replication stream announced another number of bytes than the snapshot has.
@@ -443,8 +448,11 @@ mod tests {
             (&json["kind"], &json["bytes"], &json["about"]),
             (&"commands-follow".into(), &7.into(), &"a.rdb".into())
         );
-        assert_eq!(json["text"], "a.rdb: 7 bytes of commands follow the snapshot: not checked, and not in the figures");
-        assert_eq!(json["text_zh"], "a.rdb：快照之后还有 7 字节的命令，未检查，也未计入统计");
+        assert_eq!(
+            json["text"],
+            "a.rdb: 7 bytes of commands follow the snapshot: not in the figures; rdblens check verifies only how they are framed"
+        );
+        assert_eq!(json["text_zh"], "a.rdb：快照之后还有 7 字节的命令，未计入统计；rdblens check 只检查其格式");
         assert_eq!(serde_json::from_value::<Warning>(json).unwrap(), warning);
         let long = Warning::new(WarningKind::CommandsFollow { bytes: Bytes(52_171) });
         assert!(long.wording.en.starts_with("52,171 bytes") && long.wording.zh.contains("52,171 字节"));

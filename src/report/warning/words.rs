@@ -16,13 +16,17 @@ impl WarningKind {
                 "字节 0x0：文件头：RDB 版本 {version} 比本程序已知的版本新：请更新 rdblens"
             ),
             CommandsFollow { bytes: Bytes(1) } => wording!(
-                "1 byte of commands follows the snapshot: not checked, and not in the figures",
-                "快照之后还有 1 字节的命令，未检查，也未计入统计"
+                "1 byte of commands follows the snapshot: not in the figures; rdblens check verifies only how they are framed",
+                "快照之后还有 1 字节的命令，未计入统计；rdblens check 只检查其格式"
             ),
             CommandsFollow { bytes } => wording!(
-                "{bytes} bytes of commands follow the snapshot: not checked, and not in the figures",
-                "快照之后还有 {bytes} 字节的命令，未检查，也未计入统计",
+                "{bytes} bytes of commands follow the snapshot: not in the figures; rdblens check verifies only how they are framed",
+                "快照之后还有 {bytes} 字节的命令，未计入统计；rdblens check 只检查其格式",
                 bytes = grouped(bytes.0)
+            ),
+            LastCommandCut { offset } => wording!(
+                "the last command, at byte {offset:#x}, is cut off: servers drop it (aof-load-truncated yes) or refuse the file",
+                "最后一条命令（字节 {offset:#x} 处）不完整：服务器会将其丢弃（aof-load-truncated yes），否则拒绝加载"
             ),
             NoEndMark => wording!("the replication stream does not end with its mark", "复制流的结尾缺少结束标记"),
             OtherLength { announced, bytes } => wording!(

@@ -1,0 +1,214 @@
+//! Framing of the commands behind the snapshot of an append-only file: from one to the next, as servers read them.
+//!
+//! ```text
+//! #TS:1700000000\r\n                          an annotation
+//! *2\r\n$6\r\nSELECT\r\n$1\r\n0\r\n           a command of two arguments
+//! ```
+
+use crate::error::{Error, Reading, Result};
+use crate::wording::{Wording, wording};
+
+/// Bytes of the longest line that servers read.
+const MAX_LINE: usize = 127;
+
+/// Follows commands whose bytes arrive in pieces. Looks at their framing only: every byte at most twice.
+#[derive(Debug)]
+pub struct CommandReader {
+    /// Offset of the next byte.
+    offset: u64,
+    /// Where the command begins that is being read.
+    command: u64,
+    next: Next,
+    /// The start of a line that goes on in the next piece.
+    line: Vec<u8>,
+}
+
+/// What comes next. Arguments are those of the command that are still to come.
+#[derive(Debug, Clone, Copy)]
+enum Next {
+    /// A line with the number of arguments, or an annotation.
+    Command,
+    /// A line with the length of an argument.
+    Length { arguments: u64 },
+    /// Bytes of an argument.
+    Bytes { left: u64, arguments: u64 },
+    /// The line end behind an argument, of which `seen` bytes were read.
+    End { seen: usize, arguments: u64 },
+}
+
+const LINE_END: &[u8] = b"\r\n";
+
+impl CommandReader {
+    /// Creates a reader of commands whose first byte is at this offset.
+    pub fn new(offset: u64) -> CommandReader {
+        CommandReader { offset, command: offset, next: Next::Command, line: Vec::new() }
+    }
+
+    /// Reads the next bytes. Fails where servers cannot go on.
+    pub fn feed(&mut self, mut bytes: &[u8]) -> Result<()> {
+        while !bytes.is_empty() {
+            let read = match self.next {
+                Next::Command => self.line(bytes, b"*#", Self::command_line)?,
+                Next::Length { arguments } => self.line(bytes, b"$", |this, line| {
+                    let left = number(line).ok_or_else(|| wording!("an argument without length", "参数没有长度"))?;
+                    Ok(this.next = Next::Bytes { left, arguments })
+                })?,
+                Next::Bytes { left, arguments } => {
+                    let read = usize::try_from(left).unwrap_or(usize::MAX).min(bytes.len());
+                    let left = left - read as u64;
+                    self.next =
+                        if left > 0 { Next::Bytes { left, arguments } } else { Next::End { seen: 0, arguments } };
+                    read
+                }
+                Next::End { seen, arguments } => {
+                    if bytes.first() != LINE_END.get(seen) {
+                        return Err(fault(
+                            self.offset,
+                            wording!("an argument does not end where its length says", "参数的结尾与其长度不符"),
+                        ));
+                    }
+                    let is_whole = seen + 1 == LINE_END.len();
+                    self.next = match arguments.checked_sub(1) {
+                        _ if !is_whole => Next::End { seen: seen + 1, arguments },
+                        None | Some(0) => Next::Command,
+                        Some(arguments) => Next::Length { arguments },
+                    };
+                    1
+                }
+            };
+            self.offset += read as u64;
+            bytes = bytes.get(read..).unwrap_or_default();
+            if matches!(self.next, Next::Command) && self.line.is_empty() {
+                self.command = self.offset;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns where the last command begins if it is cut off. Servers pass over half an annotation.
+    pub fn cut_off(&self) -> Option<u64> {
+        let is_between = matches!(self.next, Next::Command) && (self.line.is_empty() || self.line.starts_with(b"#"));
+        (!is_between).then_some(self.command)
+    }
+
+    /// Reads a line that begins with one of `first`, or the part of it that is there. Returns the number of bytes.
+    fn line(
+        &mut self,
+        bytes: &[u8],
+        first: &[u8],
+        whole: impl FnOnce(&mut Self, &[u8]) -> std::result::Result<(), Wording>,
+    ) -> Result<usize> {
+        if let (true, Some(byte)) = (self.line.is_empty(), bytes.first().filter(|byte| !first.contains(byte))) {
+            let what = match self.next {
+                Next::Command => wording!(
+                    "a command begins with byte {byte:#04x}, not with `*`",
+                    "命令以字节 {byte:#04x} 开头，而不是 `*`"
+                ),
+                _ => wording!(
+                    "an argument begins with byte {byte:#04x}, not with `$`",
+                    "参数以字节 {byte:#04x} 开头，而不是 `$`"
+                ),
+            };
+            return Err(fault(self.offset, what));
+        }
+        let begin = self.offset - self.line.len() as u64;
+        let part = bytes.get(..MAX_LINE + 1 - self.line.len()).unwrap_or(bytes);
+        let end = memchr::memchr(b'\n', part).map(|at| at + 1);
+        let part = part.get(..end.unwrap_or(part.len())).unwrap_or_default();
+        self.line.extend_from_slice(part);
+        if end.is_some() {
+            let line = std::mem::take(&mut self.line);
+            whole(self, &line).map_err(|what| fault(begin, what))?;
+            // Keeps what was allocated.
+            self.line = line;
+            self.line.clear();
+        } else if self.line.len() > MAX_LINE {
+            return Err(fault(begin, wording!("a line of more than {MAX_LINE} bytes", "一行超过 {MAX_LINE} 字节")));
+        }
+        Ok(part.len())
+    }
+
+    fn command_line(&mut self, line: &[u8]) -> std::result::Result<(), Wording> {
+        if line.starts_with(b"*") {
+            let arguments = number(line).filter(|arguments| *arguments > 0);
+            let arguments = arguments.ok_or_else(|| wording!("a command without arguments", "命令没有参数"))?;
+            self.next = Next::Length { arguments };
+        }
+        Ok(())
+    }
+}
+
+/// Returns the error at a place from which servers cannot go on.
+fn fault(offset: u64, what: Wording) -> Error {
+    let remedy = wording!(
+        "servers do not load the file; redis-check-aof --fix cuts it off there",
+        "服务器无法加载该文件；redis-check-aof --fix 可在此处截断"
+    );
+    Error::corrupt(offset, what).with_remedy(remedy).while_reading(Reading::Commands)
+}
+
+/// Returns the number in a line behind its first byte.
+fn number(line: &[u8]) -> Option<u64> {
+    let digits = line.get(1..)?.strip_suffix(LINE_END)?;
+    if !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    std::str::from_utf8(digits).ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SELECT: &[u8] = b"*2\r\n$6\r\nSELECT\r\n$1\r\n0\r\n";
+    const SET: &[u8] = b"#TS:1700000000\r\n*3\r\n$3\r\nSET\r\n$0\r\n\r\n$4\r\n\r\n*1\r\n";
+
+    /// Reads pieces of this size; returns where the last command is cut off, or where the error is.
+    fn read(bytes: &[u8], piece: usize) -> std::result::Result<Option<u64>, u64> {
+        let mut reader = CommandReader::new(100);
+        for piece in bytes.chunks(piece) {
+            reader.feed(piece).map_err(|error| error.offset().unwrap())?;
+        }
+        Ok(reader.cut_off())
+    }
+
+    #[test]
+    fn whole_commands_are_sound_and_a_cut_one_is_told_however_the_bytes_arrive() {
+        let all = [SELECT, SET, SELECT].concat();
+        let whole = [0, SELECT.len(), SELECT.len() + 16, SELECT.len() + SET.len(), all.len()];
+        for piece in [1, 2, 3, 7, all.len()] {
+            for end in 0..=all.len() {
+                let begin = whole.iter().rfind(|at| **at <= end).unwrap();
+                let is_annotation = (SELECT.len()..SELECT.len() + 16).contains(&end);
+                let expected = if *begin == end || is_annotation { None } else { Some(100 + *begin as u64) };
+                assert_eq!(read(&all[..end], piece), Ok(expected), "{end} by {piece}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_no_server_reads_is_an_error_where_it_stands() {
+        let long = [b"#".as_slice(), &[b'x'; 200]].concat();
+        for (wrong, at) in [
+            (&b"\0\0\0\0"[..], 0),
+            (b"junk", 0),
+            (b"*0\r\n", 0),
+            (b"*\r\n", 0),
+            (b"*1\n", 0),
+            (b"*1\r\n*1\r\n", 4),
+            (b"*1\r\n$-1\r\n", 4),
+            (b"*1\r\n$x\r\n", 4),
+            (b"*1\r\n$99999999999999999999\r\n", 4),
+            (b"*1\r\n$1\r\nab\r\n", 9),
+            (b"*1\r\n$1\r\na\rb", 10),
+            (b"*1\r\n\0\0\0", 4),
+            (&long, 0),
+        ] {
+            for piece in [1, 5, 1000] {
+                let file = [SELECT, wrong].concat();
+                let error = read(&file, piece).unwrap_err();
+                assert_eq!(error, 100 + SELECT.len() as u64 + at, "{} by {piece}", wrong.escape_ascii());
+            }
+        }
+    }
+}
