@@ -133,8 +133,10 @@ fn a_gate_with_a_baseline_sees_patterns_beyond_the_lists_of_its_report() {
     }
     let report = json(root, "analyze tuesday.rdb --baseline monday.json");
     let baseline = &report["findings"]["baseline"];
-    let rows =
-        |list: &str| baseline[list].as_array().unwrap().iter().map(|it| it["pattern"].clone()).collect::<Vec<_>>();
+    let rows = |list: &str| {
+        let rows = baseline[list].as_array().unwrap().iter().filter(|it| it["rule"] == "key.special-chars");
+        rows.map(|it| it["pattern"].clone()).collect::<Vec<_>>()
+    };
     assert_eq!((rows("new"), rows("fixed")), (vec!["shop:light new:x".into()], vec!["shop:c old:{int}".into()]));
     // The lists of the report are as long as without a baseline.
     let alone = json(root, "analyze tuesday.rdb");

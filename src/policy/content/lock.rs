@@ -323,13 +323,24 @@ fn is_time(value: &[u8]) -> bool {
     matches!(value.len(), TIME_DIGITS | MILLIS_DIGITS) && is_number(value) && matches!(value, [b'1', b'4'..=b'9', ..])
 }
 
-/// Returns whether a value is a number with decimals, as amounts of money are.
+/// Returns whether a value is an amount of money by its form: a number with decimals, perhaps below zero or with an exponent (`1.5E7`), or
+/// one in yuan. A time may have a fraction of a second.
 fn is_decimal(value: &[u8]) -> bool {
-    let (whole, decimals) = match value.iter().position(|&byte| byte == b'.') {
-        Some(point) => value.split_at(point),
-        None => return false,
-    };
-    is_number(whole) && decimals.get(1..).is_some_and(is_number) && value.len() < TIME_DIGITS
+    const MAX_WHOLE: usize = 15;
+    const MAX_DECIMALS: usize = 18;
+    let yuan = value.strip_suffix("元".as_bytes());
+    let value = yuan.unwrap_or(value);
+    let value = value.strip_prefix(b"-").unwrap_or(value);
+    let exponent = value.iter().position(|&byte| matches!(byte, b'e' | b'E'));
+    let (value, exponent) = value.split_at(exponent.unwrap_or(value.len()));
+    let has_exponent = matches!(exponent, [_, digits @ ..] if is_number(digits) && digits.len() <= 2);
+    let (whole, decimals) = value.split_at(value.iter().position(|&byte| byte == b'.').unwrap_or(value.len()));
+    let has_decimals = decimals.get(1..).is_some_and(|digits| is_number(digits) && digits.len() <= MAX_DECIMALS);
+    (has_decimals || decimals.is_empty() && yuan.is_some())
+        && (exponent.is_empty() || has_exponent)
+        && is_number(whole)
+        && whole.len() <= MAX_WHOLE
+        && !is_time(whole)
 }
 
 /// Returns whether a value is a version of three numbers, such as `v5.2.1`; addresses have four.

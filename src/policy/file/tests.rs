@@ -163,7 +163,7 @@ fn errors_state_their_line_and_a_remedy() {
         ("[rules.key.length]\nmax = 9", "in quotes, as in [rules.\"key."),
         ("[[dictionary]]\npattern = \"a:b\"\nttl = \"x\"", "there is no TTL class"),
         ("[rules.\"ttl.missing\"]\nexcept = [\"chache\"]", "there is no TTL class"),
-        ("[[rules.\"ttl.missing\"]]\nexcept = [\"chache\"]", "there is no TTL class"),
+        ("[[rules.\"ttl.missing\"]]\nseverity = \"must\"\nexcept = [\"chache\"]", "there is no TTL class"),
         ("[[dictionary]]\npattern = \"a:b\"\ntype = \"text\"", "is not a type"),
         ("[[ttl_class]]\nname = \"a\"\ntypes = [\"text\"]", "is not a type"),
         ("[[ttl_class]]\nname = \"a\"\ntypes = [\"hash\"]\nbudget = \"1MB\"", "cannot have a budget"),

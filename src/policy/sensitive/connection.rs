@@ -14,9 +14,8 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
-use super::{named, password};
+use super::{described, password};
 use crate::policy::content::is_one_of;
-use crate::policy::content::random::has_random;
 
 static SCHEMES: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"://"));
 static DRIVERS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"jdbc:"));
@@ -33,7 +32,7 @@ const PARAMETERS: [&[u8]; 5] = [b"password", b"passwd", b"pwd", b"accountkey", b
 const SHORT: [&[u8]; 2] = [b"psw", b"pswd"];
 
 /// Endings of the names of other secrets in such lines, without the marks between words.
-const SECRETS: [&[u8]; 4] = [b"secret", b"secretkey", b"secretaccesskey", b"apikey"];
+const SECRETS: [&[u8]; 3] = [b"secretkey", b"secretaccesskey", b"apikey"];
 
 /// Addresses of hosts behind the password in a data source of Go.
 const GO_HOSTS: [&[u8]; 2] = [b"@tcp(", b"@unix("];
@@ -292,22 +291,19 @@ fn configured(line: &[u8]) -> Option<Range<usize>> {
     let looks_so = is_whole
         && value.iter().all(u8::is_ascii_graphic)
         && password::is_mixed(value)
-        && !password::is_directory(name, value);
-    let is_named = || is_one_of(word, &PARAMETERS) || is_one_of(word, &SHORT) || names_secret(name) && is_random(value);
+        && !password::is_directory(name, value)
+        && !described::is_reference(value);
+    let is_named = || is_one_of(word, &PARAMETERS) || is_one_of(word, &SHORT) || is_named_secret(name, value);
     let is_found = divides && name.iter().all(in_name) && looks_so && is_named() && is_secret(value);
     let end = range.end - usize::from(value.len() < set.len());
     is_found.then_some(end - value.len()..end)
 }
 
-/// Returns whether the name of a setting ends with that of a secret: `accessKeySecret`, `client-secret`, `api_key`.
-fn names_secret(name: &[u8]) -> bool {
+/// Returns whether a setting is a secret by its name: `accessKeySecret`, `client-secret`, `api_key`.
+fn is_named_secret(name: &[u8], value: &[u8]) -> bool {
     let letters = || name.iter().rev().filter(|byte| byte.is_ascii_alphanumeric()).map(u8::to_ascii_lowercase);
-    SECRETS.iter().any(|word| letters().take(word.len()).eq(word.iter().rev().copied()))
-}
-
-/// Returns whether a value is a secret of a program rather than the name of one (`tls-cert-2024`).
-fn is_random(value: &[u8]) -> bool {
-    named::looks_like_password(value) || has_random(value)
+    let ends = |word: &[u8]| letters().take(word.len()).eq(word.iter().rev().copied());
+    SECRETS.iter().any(|word| ends(word)) || ends(b"secret") && !password::names_secret(name, value)
 }
 
 /// Returns whether a password is one: no placeholder, not masked, not encrypted.

@@ -109,8 +109,11 @@ pub(super) fn is_state(word: &str, value: &[u8]) -> bool {
 }
 
 /// Returns whether a value says where a secret is kept, or is the key of a text or the name of a column: `arn:aws:…`, `op://…`, a path of
-/// Windows, `login.form.password`, `user_pwd`.
-fn is_reference(value: &[u8]) -> bool {
+/// Windows, `login.form.password`, `user_pwd`, `DB_PASSWORD`.
+pub(super) fn is_reference(value: &[u8]) -> bool {
+    // Kong writes `{vault://…}`, APISIX `$secret://…`.
+    let inner = value.strip_prefix(b"{").and_then(|value| value.strip_suffix(b"}"));
+    let value = inner.or_else(|| value.strip_prefix(b"$")).unwrap_or(value);
     let has = |part: &[u8]| memchr::memmem::find(value, part).is_some();
     let is_of_windows = match value {
         [drive, b':', b'\\' | b'/', _, ..] => drive.is_ascii_alphabetic(),
@@ -127,14 +130,40 @@ fn is_reference(value: &[u8]) -> bool {
     let scheme = memchr::memmem::find(value, b"://").and_then(|end| value.get(..end));
     let is_url = scheme.is_some_and(|scheme| {
         let in_scheme = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
-        scheme.len() >= 2 && scheme[0].is_ascii_lowercase() && scheme.iter().all(in_scheme)
+        scheme.len() >= 2 && scheme[0].is_ascii_alphabetic() && scheme.iter().all(in_scheme)
     });
-    is_of_windows || is_of_store || is_url && !value.contains(&b'@') || is_name_of_one(value)
+    is_of_windows || is_of_store || is_url && !value.contains(&b'@') || is_lookup(value) || is_name_of_one(value)
 }
 
-/// Returns whether a value is words joined by dots or underscores, the last of which says password.
+/// Returns whether a value looks a secret up, as configurations write it: `env:DB_PASSWORD`, `process.env.DB_PASSWORD`,
+/// `@Microsoft.KeyVault(…)`, `ssm:/prod/db`.
+fn is_lookup(value: &[u8]) -> bool {
+    const OF_PATHS: [&[u8]; 2] = [b"file:/", b"ssm:/"];
+    const OF_VARIABLES: [&[u8]; 7] =
+        [b"env:", b"env.", b"ENV.", b"process.env.", b"secrets.", b"os.environ.", b"System.getenv."];
+    let is_variable = |name: &[u8]| {
+        let in_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+        name.first().is_some_and(u8::is_ascii_alphabetic) && name.iter().all(in_name)
+    };
+    let behind = |starts: &[&[u8]]| starts.iter().find_map(|start| value.strip_prefix(*start));
+    let is_indexed = behind(&[b"ENV[", b"env[", b"os.environ["]).is_some_and(|rest| rest.ends_with(b"]"));
+    let is_of_azure = value.starts_with(b"@Microsoft.KeyVault(") && value.ends_with(b")");
+    behind(&OF_PATHS).is_some_and(|path| !path.is_empty())
+        || behind(&OF_VARIABLES).is_some_and(is_variable)
+        || value.starts_with(b"aws:secretsmanager:")
+        || is_indexed
+        || is_of_azure
+}
+
+/// Returns whether a value is words joined by dots or underscores, the last of which says password: `login.password`, `DB_PASSWORD`.
 fn is_name_of_one(value: &[u8]) -> bool {
     const LAST: [&[u8]; 5] = [b"password", b"passwd", b"pwd", b"passphrase", b"secret"];
+    if value.len() <= MAX_LABEL_LEN && value.iter().all(|byte| byte.is_ascii_uppercase() || *byte == b'_') {
+        let variable = value.to_ascii_lowercase();
+        let mut words = variable.split(|byte| *byte == b'_').filter(|word| !word.is_empty());
+        let last = words.next_back().unwrap_or_default();
+        return words.next().is_some() && LAST.iter().chain([&b"key"[..], b"token"].iter()).any(|word| *word == last);
+    }
     if value.len() > MAX_LABEL_LEN || !value.first().is_some_and(u8::is_ascii_lowercase) {
         return false;
     }
@@ -311,6 +340,20 @@ mod tests {
             "op://ops/db/password",
             "projects/7/secrets/db/versions/1",
             "awssm://db",
+            "{vault://env/redis-password}",
+            "$secret://vault/1/jack/password",
+            "$ENV://JACK_PW",
+            "$env://JACK_PW1",
+            "@Microsoft.KeyVault(SecretUri=https://kv1.vault.azure.net/secrets/db1)",
+            "env:DB_PASSWORD",
+            "file:/run/secrets/db",
+            "ssm:/prod/db/password",
+            "aws:secretsmanager:prod/db",
+            "process.env.DB_PASSWORD",
+            "secrets.DB_PASSWORD",
+            "ENV[DB_PASSWORD]",
+            "DB_PASSWORD",
+            "REDIS_ACCESS_KEY",
             "expired",
             "Strong",
             "已过期",
@@ -353,6 +396,12 @@ mod tests {
             "C:x",
             "a:b",
             "redis://u:pw@h",
+            "{abc123}",
+            "$hunter2",
+            "PASSWORD",
+            "MY_PASSWORD1",
+            "env:a/b1",
+            "secrets.",
             "Your password is Hunter2x, it must be changed",
         ] {
             assert!(!is_described("password", value), "{value}");

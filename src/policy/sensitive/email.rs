@@ -50,11 +50,104 @@ const OTHERS: [&[u8]; 3] = [b"sip:", b"sips:", b"xmpp:"];
 /// Domains reserved for examples (RFC 2606), with their subdomains.
 const EXAMPLES: [&[u8]; 3] = [b"example.com", b"example.net", b"example.org"];
 
+/// Last labels of addresses of people, besides those of countries (two letters). Programs name their nodes and queues in the same form:
+/// `celery@host.celery.pidbox`.
+const TOPS: [&[u8]; 84] = [
+    b"com",
+    b"net",
+    b"org",
+    b"edu",
+    b"gov",
+    b"mil",
+    b"int",
+    b"info",
+    b"biz",
+    b"name",
+    b"pro",
+    b"mobi",
+    b"asia",
+    b"jobs",
+    b"travel",
+    b"coop",
+    b"museum",
+    b"aero",
+    b"cat",
+    b"tel",
+    b"xyz",
+    b"top",
+    b"vip",
+    b"club",
+    b"shop",
+    b"store",
+    b"site",
+    b"online",
+    b"tech",
+    b"app",
+    b"dev",
+    b"cloud",
+    b"email",
+    b"live",
+    b"life",
+    b"work",
+    b"works",
+    b"world",
+    b"today",
+    b"news",
+    b"fun",
+    b"icu",
+    b"ltd",
+    b"group",
+    b"wang",
+    b"ink",
+    b"link",
+    b"click",
+    b"blog",
+    b"wiki",
+    b"space",
+    b"website",
+    b"team",
+    b"center",
+    b"company",
+    b"network",
+    b"systems",
+    b"solutions",
+    b"digital",
+    b"agency",
+    b"media",
+    b"studio",
+    b"design",
+    b"art",
+    b"law",
+    b"bank",
+    b"finance",
+    b"money",
+    b"health",
+    b"clinic",
+    b"hospital",
+    b"school",
+    b"academy",
+    b"education",
+    b"games",
+    b"game",
+    b"chat",
+    b"social",
+    b"software",
+    b"services",
+    b"global",
+    b"ren",
+    b"city",
+    b"moe",
+];
 /// Last labels that count among bytes that are no text, where two random letters are no domain.
 const USUAL_TOPS: [&[u8]; 16] = [
     b"com", b"cn", b"net", b"org", b"edu", b"gov", b"info", b"biz", b"top", b"vip", b"hk", b"tw", b"jp", b"uk", b"de",
     b"io",
 ];
+/// Names that programs give their nodes: Celery, RabbitMQ, EMQX, VerneMQ, ejabberd, CouchDB, Riak.
+const NODES: [&[u8]; 8] = [b"celery", b"rabbit", b"rabbitmq", b"emqx", b"vernemq", b"ejabberd", b"couchdb", b"riak"];
+/// Domains of ids of chats: WhatsApp.
+const CHATS: [&[u8]; 3] = [b"s.whatsapp.net", b"g.us", b"c.us"];
+
 /// Shortest name and domain there, in bytes.
 const MIN_NAME_LEN: usize = 2;
 const MIN_DOMAIN_LEN: usize = 5;
@@ -99,7 +192,8 @@ fn address(text: &[u8], at: usize) -> Option<Range<usize>> {
     let domain = domain.get(..domain.len() - dots)?;
     let last = domain.iter().rposition(|byte| *byte == b'.')?;
     let (host, top) = (domain.get(..last)?, domain.get(last + 1..)?);
-    let good_top = (2..=24).contains(&top.len()) && top.iter().all(u8::is_ascii_alphabetic);
+    let is_country = top.len() == 2 && top.iter().all(u8::is_ascii_alphabetic);
+    let good_top = is_country || TOPS.iter().any(|known| known.eq_ignore_ascii_case(top));
     let good_host = host
         .split(|byte| *byte == b'.')
         .all(|label| !label.is_empty() && !label.starts_with(b"-") && !label.ends_with(b"-"));
@@ -112,8 +206,12 @@ fn address(text: &[u8], at: usize) -> Option<Range<usize>> {
     let start = name.iter().position(u8::is_ascii_alphanumeric)?;
     // Masked, such as `z***g@163.com`: what follows the asterisks is no name.
     let is_masked = before.get(..at - name.len()).is_some_and(|before| before.ends_with(b"*"));
-    // `git@github.com:shop/mall.git` is the address of a repository.
-    let is_remote = name == b"git" && behind.get(domain.len()) == Some(&b':');
+    let is_node = NODES.iter().any(|node| node.eq_ignore_ascii_case(name)) || is_generated(name);
+    let is_chat = CHATS.iter().any(|chat| chat.eq_ignore_ascii_case(domain));
+    // A principal of Kerberos: `hdfs/nn1.corp.com@CORP.COM`.
+    let is_principal = before.get(..at - name.len()).is_some_and(|before| before.ends_with(b"/"))
+        && !domain.iter().any(u8::is_ascii_lowercase);
+    let is_remote = behind.get(domain.len()..).is_some_and(|path| is_path(name, path));
     let is_of_call = before.get(..at - name.len()).is_some_and(|before| {
         OTHERS.iter().any(|scheme| {
             let start = before.len().checked_sub(scheme.len());
@@ -124,8 +222,25 @@ fn address(text: &[u8], at: usize) -> Option<Range<usize>> {
     // A second @ follows: part of something else, such as the user of a URL.
     let followed = behind.get(domain.len()) == Some(&b'@');
     let is_none =
-        is_file || is_example || is_masked || is_remote || is_of_call || followed || connection::ends_user(text, at);
+        is_file || is_example || is_masked || is_remote || is_of_call || followed || is_node || is_chat || is_principal;
+    let is_none = is_none || connection::ends_user(text, at);
     (good_top && good_host && !is_none).then(|| at - name.len() + start..at + 1 + domain.len())
+}
+
+/// Returns whether a program made up the name, such as `gen44` of Celery.
+fn is_generated(name: &[u8]) -> bool {
+    let number = name.strip_prefix(b"gen").unwrap_or_default();
+    !number.is_empty() && number.iter().all(u8::is_ascii_digit)
+}
+
+/// Returns whether a path on a host follows, as `scp` and git write it: `git@github.com:shop/mall.git`, `deploy@web1.corp.cn:/srv`.
+fn is_path(name: &[u8], behind: &[u8]) -> bool {
+    const MAX_PATH_LEN: usize = 256;
+    let Some(path) = behind.strip_prefix(b":") else { return false };
+    let ends = |byte: &u8| *byte <= b' ' || matches!(byte, b'"' | b'\'' | b'<' | b'>' | b',' | b';');
+    let path = path.get(..MAX_PATH_LEN).unwrap_or(path);
+    let path = path.get(..path.iter().position(ends).unwrap_or(path.len())).unwrap_or_default();
+    name == b"git" || path.starts_with(b"/") || path.starts_with(b"~") || path.ends_with(b".git")
 }
 
 fn in_name(byte: u8) -> bool {
@@ -154,6 +269,10 @@ mod tests {
             "-x@a-b.org",
             "gossip:ann@corp.cn",
             "mailto:ann@corp.cn",
+            "ann@CORP.COM",
+            "ann@corp.cn:8080",
+            "genevieve@corp.com",
+            "li@shop.tech",
         ] {
             assert_eq!(found(text), [SensitiveKind::Email], "{text}");
         }
@@ -207,6 +326,16 @@ mod tests {
             "sip:1001@pbx.corp.cn",
             "<SIPS:ann@pbx.corp.cn>",
             "xmpp:ann@chat.corp.cn",
+            "celery@3f2a1b4c5d6e.celery.pidbox",
+            "celery@web1.corp.com",
+            "{\"origin\":\"gen44@web1.corp.com\"}",
+            "rabbit@mq1.corp.com.cn",
+            "emqx@node1.emqx.io",
+            "room7@g.us",
+            "org-1234@github.com:org/repo.git",
+            "deploy@web1.corp.com:/srv/app",
+            "hdfs/nn1.corp.com@CORP.COM",
+            "a@b.pidbox",
         ] {
             assert_eq!(found(text), &[] as &[SensitiveKind], "{text}");
         }

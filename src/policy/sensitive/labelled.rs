@@ -2,7 +2,7 @@
 //! `my password is Abc12345`.
 //!
 //! A mark or a verb has to stand between the label and the password, which has 6 characters or more, with letters and digits among
-//! them; in English only the verb, since a colon stands in other texts, too. Codes by which anybody opens an archive or a shared file do not
+//! them; in English only the verb, or a colon behind `new password` and the like, since a colon stands in other texts, too. Codes by which anybody opens an archive or a shared file do not
 //! count, nor do names of algorithms.
 
 use std::ops::Range;
@@ -23,6 +23,10 @@ const CODES: [&str; 2] = ["码", "碼"];
 const MARKS: [&str; 5] = ["：", ":", "=", "＝", "->"];
 const VERBS: [&str; 3] = ["是", "为", "為"];
 const COLONS: [&str; 2] = ["：", ":"];
+/// What is done to a password, before a verb: `密码已重置为…`, `密码改成…`.
+const CHANGES: [&str; 8] = ["重置", "重设", "修改", "更改", "设置", "初始化", "改", "设"];
+const BEFORE_CHANGE: [&str; 3] = ["已经", "已", "被"];
+const BECOMES: [&str; 3] = ["为", "為", "成"];
 
 /// Opening marks of a quotation.
 const QUOTES: [&str; 8] = ["「", "『", "“", "‘", "【", "\\\"", "\"", "'"];
@@ -72,8 +76,19 @@ fn is_english_label(before: &[u8]) -> bool {
     !is_shared && before.last().is_none_or(|byte| !byte.is_ascii_alphanumeric() && !b"_-.".contains(byte))
 }
 
-/// Returns the password that follows the English label which ends here, and a verb.
+/// Words before the English label behind which a colon is enough: a message tells somebody a password.
+const TELLING: [&[u8]; 4] = [b"new", b"temporary", b"initial", b"default"];
+
+/// Returns the password that follows the English label which ends here, and a verb, or a colon in a message that tells it.
 fn english_password(text: &[u8], end: usize) -> Option<Range<usize>> {
+    let before = text.get(..end - "password".len())?.trim_ascii_end();
+    let word = before.get(before.iter().rposition(|byte| !byte.is_ascii_alphabetic()).map_or(0, |at| at + 1)..)?;
+    if is_one_of(word, &TELLING)
+        && let Some(value) = text.get(end..)?.trim_ascii_start().strip_prefix(b":")
+        && value.starts_with(b" ")
+    {
+        return password_at(text, value.trim_ascii_start());
+    }
     let rest = text.get(end..)?.strip_prefix(b" ")?.trim_ascii_start();
     let behind = rest.strip_prefix(b"is").or_else(|| rest.strip_prefix(b"IS"))?;
     let value = behind.trim_ascii_start();
@@ -99,7 +114,12 @@ fn without_mark<'t>(text: &'t [u8], marks: &[&str]) -> Option<&'t [u8]> {
 /// Returns the password that follows a label which ends here.
 fn password_from(text: &[u8], end: usize) -> Option<Range<usize>> {
     let rest = text.get(end..)?.trim_ascii_start();
-    let verb = || without_mark(rest, &VERBS).map(|behind| without_mark(behind, &COLONS).unwrap_or(behind));
+    let change = || {
+        let done = without_mark(rest, &BEFORE_CHANGE).unwrap_or(rest);
+        without_mark(without_mark(done, &CHANGES)?, &BECOMES)
+    };
+    let verb = || without_mark(rest, &VERBS).or_else(change);
+    let verb = || verb().map(|behind| without_mark(behind, &COLONS).unwrap_or(behind));
     password_at(text, without_mark(rest, &MARKS).or_else(verb)?)
 }
 
@@ -146,7 +166,12 @@ mod tests {
             "密码为: \"Abc@123456\"",
             "{\"remark\":\"密码为\\\"Abc@123456\\\"\"}",
             "您的密碼為：Abc@123456",
+            "您的密码已重置为Abc@123456",
+            "您的密码已经被管理员修改，登录密码重置为：Abc@123456。",
+            "密码改成「Abc@123456」",
             "my password is Abc@123456",
+            "Your new password: Abc@123456",
+            "Temporary password: Abc@123456. Change it soon.",
             "{\"content\":\"my password is Abc@123456, log me in\"}",
             "Password is: 'Abc@123456'.",
             "Your new password is \\\"Abc@123456\\\"",
@@ -173,6 +198,8 @@ mod tests {
             "保密：Abc123456",
             "密码：：Abc@123456",
             "密码为空：Abc123456",
+            "密码已修改，单号 Abc123456",
+            "密码重置链接：Abc123456",
             "修改密码 https://a.com/reset?x=12345",
             "密码是https://a.com/x1",
             "密码是SHA256加密的",

@@ -191,7 +191,7 @@ pub const LOCKED_OUT: &str =
 
 /// Segments of money that is locked in an account, before `lock`: without an expiry, any number there is an amount.
 pub const FUNDS: &str = "wallet wallets staking stake escrow deposit deposits margin collateral pledge vesting savings \
-    钱包 质押 保证金 押金 存款 资金 余额";
+    balance balances fund funds budget budgets shares gold coin coins asset assets 钱包 质押 保证金 押金 存款 资金 余额";
 
 /// Segments behind `lock` and an id of attributes of a lock that is a thing: `lock:7:battery`.
 pub const ATTRIBUTES: &str = "battery rssi signal voltage temperature online offline firmware hardware mac imei iccid sn serial bluetooth ble model brand vendor \

@@ -39,9 +39,18 @@ fn helpers_of_a_lock_are_no_locks() {
 
 #[test]
 fn measures_lists_and_urls_are_no_locks() {
-    for value in
-        ["50.00", "0.00012", "116.397,39.908", "1,2,3,4,5", "https://a.com/x.mp4", "[\"java.math.BigDecimal\",9.5]"]
-    {
+    for value in [
+        "50.00",
+        "0.00012",
+        "1000000.00",
+        "-1000000.00",
+        "1.5E7",
+        "15000元",
+        "116.397,39.908",
+        "1,2,3,4,5",
+        "https://a.com/x.mp4",
+        "[\"java.math.BigDecimal\",9.5]",
+    ] {
         for name in ["lock:price:sku:1", "wallet:lock:1001:usdt", "bike:lock:1001:gps"] {
             assert!(!string(name, value, false) && !string(name, value, true), "{name} {value}");
         }

@@ -54,8 +54,21 @@ pub const SURE_NAMES: [&[u8]; 12] = [
 pub const EXCLUSIONS: [&[u8]; 2] = [b"mutex", b"dlock"];
 
 /// Parts of field names that name the holder of a lock.
-pub const HOLDERS: [&[u8]; 11] =
-    [b"owner", b"holder", b"token", b"client", b"thread", b"host", b"pid", b"uuid", b"request", b"instance", b"value"];
+pub const HOLDERS: [&[u8]; 13] = [
+    b"owner",
+    b"holder",
+    b"token",
+    b"client",
+    b"thread",
+    b"host",
+    b"pid",
+    b"uuid",
+    b"request",
+    b"instance",
+    b"value",
+    b"lockedby",
+    b"locked_by",
+];
 
 /// Parts of field names that say more about a lock.
 pub const DETAILS: [&[u8]; 9] =

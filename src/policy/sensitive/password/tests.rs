@@ -371,3 +371,33 @@ fn pinyin_and_codes_for_one_login_are_told_apart() {
     }
     assert_eq!(given("password", "8d9f2c71-51a3-4b0c-9d3f-6b7a1c2d3e4f"), None);
 }
+
+#[test]
+fn names_of_secrets_are_none() {
+    let words: Vec<String> = FIELDS.iter().map(|&field| field.to_owned()).collect();
+    let given = |field: &str, value: &str| word(field.as_bytes(), value.as_bytes(), &words);
+    for (field, value) in [
+        ("existingSecret", "db-cred"),
+        ("tlsSecret", "tls-cert-2024"),
+        ("passwordSecret", "db-cred"),
+        ("imagePullSecret", "harbor"),
+        ("secret", "tls-cert-2024"),
+        ("secret", "shop-config.v2"),
+        ("password", "((db-password))"),
+        ("password", "$__file{/run/secrets/db}"),
+        ("password", "{vault://env/redis-password}"),
+        ("password", "DB_PASSWORD"),
+    ] {
+        assert_eq!(given(field, value), None, "{field} {value}");
+    }
+    for (field, value) in [
+        ("secret", "123456"),
+        ("clientSecret", "harbor"),
+        ("clientSecret", "shop-client-7"),
+        ("tlsSecret", "Abc@12345"),
+        ("secret", "kXqWz-PbT4x-9Rf2"),
+        ("password", "tls-cert-2024"),
+    ] {
+        assert!(given(field, value).is_some(), "{field} {value}");
+    }
+}
