@@ -16,7 +16,7 @@ use words::{AMOUNTS, CHINESE};
 const NUMBERS: [&[u8]; 7] = [b"no", b"id", b"num", b"number", b"sn", b"code", b"seq"];
 
 /// Words of what has serial numbers.
-const NUMBERED: [&[u8]; 14] = [
+const NUMBERED: [&[u8]; 25] = [
     b"order",
     b"trade",
     b"bill",
@@ -31,6 +31,17 @@ const NUMBERED: [&[u8]; 14] = [
     b"item",
     b"sku",
     b"product",
+    b"run",
+    b"job",
+    b"build",
+    b"workflow",
+    b"pipeline",
+    b"task",
+    b"trace",
+    b"event",
+    b"message",
+    b"msg",
+    b"device",
 ];
 
 /// More of them, which stand before a word for numbers without anything between: `studentno`.
@@ -188,6 +199,10 @@ mod tests {
             "diamonds",
             "用户积分",
             "播放时长",
+            "workflow_run_id",
+            "jobId",
+            "llm:usage:total_tokens:7",
+            "sumInsured",
         ] {
             assert!(is_amount(name.as_bytes()), "{name}");
         }

@@ -185,7 +185,7 @@ pub const BUSY: [&[u8]; 7] =
     [b"ok", b"busy", b"running", b"working", "占用".as_bytes(), "占用中".as_bytes(), "运行中".as_bytes()];
 
 /// Plain words that the holder of a lock leaves in place of a token.
-pub const HELD: [&[u8]; 22] = [
+pub const HELD: [&[u8]; 33] = [
     b"processing",
     b"running",
     b"executing",
@@ -198,6 +198,17 @@ pub const HELD: [&[u8]; 22] = [
     b"value",
     b"main",
     b"leader",
+    b"syncing",
+    b"loading",
+    b"settling",
+    b"importing",
+    b"exporting",
+    b"deploying",
+    "结算中".as_bytes(),
+    "同步中".as_bytes(),
+    "锁定中".as_bytes(),
+    "导入中".as_bytes(),
+    "导出中".as_bytes(),
     "处理中".as_bytes(),
     "正在处理".as_bytes(),
     "执行中".as_bytes(),

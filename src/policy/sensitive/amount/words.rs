@@ -1,7 +1,7 @@
 //! Words of amounts: sizes, money, what players and audiences have or do, times, and counters of machines.
 
 /// Words of amounts.
-pub(super) const AMOUNTS: [&[u8]; 126] = [
+pub(super) const AMOUNTS: [&[u8]; 134] = [
     b"size",
     b"bytes",
     b"byte",
@@ -128,6 +128,14 @@ pub(super) const AMOUNTS: [&[u8]; 126] = [
     b"jiffies",
     b"checksum",
     b"crc",
+    b"tokens",
+    b"impressions",
+    b"amt",
+    b"vol",
+    b"spent",
+    b"premium",
+    b"insured",
+    b"kwh",
 ];
 
 /// Chinese words of amounts, and of the serial numbers of orders.
