@@ -32,11 +32,12 @@ enum Next {
     Length { arguments: u64 },
     /// Bytes of an argument.
     Bytes { left: u64, arguments: u64 },
-    /// The line end behind an argument, of which `seen` bytes were read.
-    End { seen: usize, arguments: u64 },
+    /// The line end behind an argument. Servers do not look at it.
+    End { left: usize, arguments: u64 },
 }
 
-const LINE_END: &[u8] = b"\r\n";
+/// Bytes of a line end.
+const LINE_END_LEN: usize = 2;
 
 impl CommandReader {
     /// Creates a reader of commands whose first byte is at this offset.
@@ -50,30 +51,28 @@ impl CommandReader {
             let read = match self.next {
                 Next::Command => self.line(bytes, b"*#", Self::command_line)?,
                 Next::Length { arguments } => self.line(bytes, b"$", |this, line| {
-                    let left = number(line).ok_or_else(|| wording!("an argument without length", "参数没有长度"))?;
+                    let left =
+                        number(line).ok_or_else(|| wording!("an argument of impossible length", "参数长度无效"))?;
                     Ok(this.next = Next::Bytes { left, arguments })
                 })?,
                 Next::Bytes { left, arguments } => {
                     let read = usize::try_from(left).unwrap_or(usize::MAX).min(bytes.len());
                     let left = left - read as u64;
-                    self.next =
-                        if left > 0 { Next::Bytes { left, arguments } } else { Next::End { seen: 0, arguments } };
+                    self.next = if left > 0 {
+                        Next::Bytes { left, arguments }
+                    } else {
+                        Next::End { left: LINE_END_LEN, arguments }
+                    };
                     read
                 }
-                Next::End { seen, arguments } => {
-                    if bytes.first() != LINE_END.get(seen) {
-                        return Err(fault(
-                            self.offset,
-                            wording!("an argument does not end where its length says", "参数的结尾与其长度不符"),
-                        ));
-                    }
-                    let is_whole = seen + 1 == LINE_END.len();
+                Next::End { left, arguments } => {
+                    let read = left.min(bytes.len());
                     self.next = match arguments.checked_sub(1) {
-                        _ if !is_whole => Next::End { seen: seen + 1, arguments },
+                        _ if read < left => Next::End { left: left - read, arguments },
                         None | Some(0) => Next::Command,
                         Some(arguments) => Next::Length { arguments },
                     };
-                    1
+                    read
                 }
             };
             self.offset += read as u64;
@@ -147,13 +146,16 @@ fn fault(offset: u64, what: Wording) -> Error {
     Error::corrupt(offset, what).with_remedy(remedy).while_reading(Reading::Commands)
 }
 
-/// Returns the number in a line behind its first byte.
+/// Returns the number in a line behind its first byte as servers read it: what is no digit ends it, and none is 0. `None` if it is below 0
+/// or too large.
 fn number(line: &[u8]) -> Option<u64> {
-    let digits = line.get(1..)?.strip_suffix(LINE_END)?;
-    if !digits.iter().all(u8::is_ascii_digit) {
-        return None;
+    let text = line.get(1..)?.trim_ascii_start();
+    let text = text.strip_prefix(b"+").unwrap_or(text);
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    match text.split_at(digits) {
+        (b"", rest) => (!rest.starts_with(b"-")).then_some(0),
+        (digits, _) => std::str::from_utf8(digits).ok()?.parse().ok().filter(|number| *number <= i64::MAX as u64),
     }
-    std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
 #[cfg(test)]
@@ -186,6 +188,15 @@ mod tests {
         }
     }
 
+    /// Servers take the number of a line up to the first other byte, and skip two bytes behind an argument.
+    #[test]
+    fn line_ends_are_read_as_servers_read_them() {
+        let file = b"*2 \n$6x\nSELECT\0\0$+1\r\n0\r\r*1\r\n$4\r\nPINGxx";
+        for piece in [1, 3, 100] {
+            assert_eq!(read(file, piece), Ok(None));
+        }
+    }
+
     #[test]
     fn what_no_server_reads_is_an_error_where_it_stands() {
         let long = [b"#".as_slice(), &[b'x'; 200]].concat();
@@ -194,13 +205,11 @@ mod tests {
             (b"junk", 0),
             (b"*0\r\n", 0),
             (b"*\r\n", 0),
-            (b"*1\n", 0),
             (b"*1\r\n*1\r\n", 4),
             (b"*1\r\n$-1\r\n", 4),
-            (b"*1\r\n$x\r\n", 4),
+            (b"*1\r\n$x\r\n\r\njunk", 11),
             (b"*1\r\n$99999999999999999999\r\n", 4),
-            (b"*1\r\n$1\r\nab\r\n", 9),
-            (b"*1\r\n$1\r\na\rb", 10),
+            (b"*1\r\n$1\r\nabc\r\n", 11),
             (b"*1\r\n\0\0\0", 4),
             (&long, 0),
         ] {
