@@ -290,10 +290,13 @@ fn configured(line: &[u8]) -> Option<Range<usize>> {
     // Unlike a connection, a record of a user may have a hash.
     let looks_so = is_whole
         && value.iter().all(u8::is_ascii_graphic)
-        && password::is_mixed(value)
         && !password::is_directory(name, value)
         && !described::is_reference(value);
-    let is_named = || is_one_of(word, &PARAMETERS) || is_one_of(word, &SHORT) || is_named_secret(name, value);
+    let is_named = || {
+        let is_password = is_one_of(word, &PARAMETERS) || is_one_of(word, &SHORT);
+        is_password && password::is_mixed(value)
+            || is_named_secret(name, value) && password::is_mixed_under("secretkey", value)
+    };
     let is_found = divides && name.iter().all(in_name) && looks_so && is_named() && is_secret(value);
     let end = range.end - usize::from(value.len() < set.len());
     is_found.then_some(end - value.len()..end)

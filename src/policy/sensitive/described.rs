@@ -398,7 +398,6 @@ mod tests {
             "redis://u:pw@h",
             "{abc123}",
             "$hunter2",
-            "PASSWORD",
             "MY_PASSWORD1",
             "env:a/b1",
             "secrets.",

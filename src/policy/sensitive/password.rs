@@ -128,6 +128,7 @@ pub(super) fn names_secret(field: &[u8], value: &[u8]) -> bool {
     let before = name.strip_suffix(SECRET.as_bytes()).unwrap_or_default();
     let is_of_object = BEFORE.iter().any(|word| before.ends_with(word));
     let may_name_one = is_of_object || before.is_empty() && value.iter().any(|byte| matches!(byte, b'-' | b'.'));
+    let may_name_one = may_name_one && !value.iter().any(u8::is_ascii_uppercase);
     is_name_of_secret(value) || may_name_one && !(named::looks_like_password(value) || random::has_random(value))
 }
 
@@ -239,10 +240,15 @@ fn is_small_number(word: &str, value: &[u8]) -> bool {
 /// Returns whether a text has the form of a password in running text or a configuration, with letters and digits, and is not
 /// hashed.
 pub(super) fn is_mixed(text: &[u8]) -> bool {
+    is_mixed_under("password", text)
+}
+
+/// The same for another word: a key of an interface may look like a digest.
+pub(super) fn is_mixed_under(word: &str, text: &[u8]) -> bool {
     MIXED.contains(&text.len())
         && text.iter().any(u8::is_ascii_alphabetic)
         && text.iter().any(u8::is_ascii_digit)
-        && !is_harmless("password", text)
+        && !is_harmless(word, text)
 }
 
 /// Returns whether a value is a time or begins with a date.
