@@ -124,7 +124,7 @@ pub(super) fn questions_with(
     let big = plan.big.over(&policy);
     let config = plan.read.config.clone();
     let earlier = plan.baseline.as_deref();
-    let patterns = earlier.map(|earlier| {
+    let comparable = earlier.map(|earlier| {
         let has_other_shards = !other_shards(&files_of([&earlier.report]), files).is_empty();
         let is_later = earlier.report.taken().zip(references.report).is_some_and(|(then, now)| then > now);
         let patterns = EarlierPatterns::of(earlier, &plan.read.selected(), &plan.read.separators);
@@ -134,7 +134,7 @@ pub(super) fn questions_with(
             patterns => patterns.ok_or(Need::ComparableBaseline),
         }
     });
-    let (earlier_patterns, earlier_need) = match patterns {
+    let (earlier_patterns, earlier_need) = match comparable {
         None => (None, None),
         Some(Ok(patterns)) => (Some(patterns), None),
         Some(Err(need)) => (None, Some(need)),

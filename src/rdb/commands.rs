@@ -51,9 +51,10 @@ impl CommandReader {
             let read = match self.next {
                 Next::Command => self.line(bytes, b"*#", Self::command_line)?,
                 Next::Length { arguments } => self.line(bytes, b"$", |this, line| {
-                    let left =
-                        number(line).ok_or_else(|| wording!("an argument of impossible length", "参数长度无效"))?;
-                    Ok(this.next = Next::Bytes { left, arguments })
+                    let left = number(line);
+                    let left = left.ok_or_else(|| wording!("an argument of impossible length", "参数长度无效"))?;
+                    this.next = Next::Bytes { left, arguments };
+                    Ok(())
                 })?,
                 Next::Bytes { left, arguments } => {
                     let read = usize::try_from(left).unwrap_or(usize::MAX).min(bytes.len());

@@ -49,10 +49,7 @@ pub fn base_of(manifest: &Path) -> Result<Input> {
     }
     // Check it now, so that the error for a missing base names the base.
     size_of(&base)?;
-    if SpecialFile::at(&base).is_some() {
-        let what = ErrorKind::Unreadable(wording!("expected a file", "应为普通文件"));
-        return Err(Error::new(what).in_file(&shown_path(&base)));
-    }
+    check_regular(&base)?;
     let (mut following, mut beside) = (0u64, vec![manifest.to_owned()]);
     for increment in parsed.increments {
         let increment = manifest.with_file_name(increment);
@@ -63,9 +60,19 @@ pub fn base_of(manifest: &Path) -> Result<Input> {
                 shown_path(&base)
             ))
         })?);
+        check_regular(&increment)?;
         beside.push(increment);
     }
     Ok(Input { following_bytes: Some(following), multi_part: true, beside, ..Input::file(base) })
+}
+
+/// Fails if a manifest names something that is no file, such as a named pipe, which would be waited for.
+fn check_regular(path: &Path) -> Result<()> {
+    if SpecialFile::at(path).is_none() {
+        return Ok(());
+    }
+    let what = ErrorKind::Unreadable(wording!("expected a file", "应为普通文件"));
+    Err(Error::new(what).in_file(&shown_path(path)))
 }
 
 /// Builds the error for an append-only file without a snapshot.

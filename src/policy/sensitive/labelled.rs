@@ -2,8 +2,8 @@
 //! `my password is Abc12345`.
 //!
 //! A mark or a verb has to stand between the label and the password, which has 6 characters or more, with letters and digits among
-//! them; in English only the verb, or a colon behind `new password` and the like, since a colon stands in other texts, too. Codes by which anybody opens an archive or a shared file do not
-//! count, nor do names of algorithms.
+//! them; in English a verb, or a colon behind `new password` and the like, since a colon stands in other texts, too. Codes by which
+//! anybody opens an archive or a shared file do not count, nor do names of algorithms.
 
 use std::ops::Range;
 use std::sync::LazyLock;
