@@ -178,7 +178,7 @@ fn the_fill_level_of_a_damaged_night_is_that_of_the_servers_read() {
     let root = tempfile::tempdir().unwrap();
     (1..=4).for_each(|number| shard(root.path(), 0, number, 1_000));
     let night = root.path().join("2026-11-01");
-    let limit = |servers: u64| (servers * 10 << 20).into();
+    let limit = |servers: u64| ((servers * 10) << 20).into();
     let maxmemory = |report: &Value| report["instance"]["maxmemory"].clone();
     let whole = json(root.path(), "analyze 2026-11-01 --maxmemory 10MB");
     assert_eq!(maxmemory(&whole), limit(4));
