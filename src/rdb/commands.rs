@@ -1,4 +1,5 @@
-//! Framing of the commands behind the snapshot of an append-only file: from one to the next, as servers read them.
+//! Framing of the commands behind the snapshot of an append-only file: from one to the next, as servers read them. Salvage looks for
+//! commands among damaged bytes, and is stricter, to tell them from other bytes ([`salvage`](super::salvage)).
 //!
 //! ```text
 //! #TS:1700000000\r\n                          an annotation
