@@ -92,20 +92,24 @@ def free_port():
 class Server:
     """`with Server("--maxmemory-policy", "allkeys-lru") as server:` starts one in a directory of its own, and ends it.
 
-    `binary` is another than the installed redis-server, `dump` a file that the server loads when it starts.
+    `binary` is another than the installed redis-server, `dump` a file that the server loads when it starts, `folder` one whose content it
+    finds in its directory.
     """
 
-    def __init__(self, *options, binary=None, dump=None):
+    def __init__(self, *options, binary=None, dump=None, folder=None):
         self.binary = binary or shutil.which("redis-server")
         if self.binary is None:
             raise RuntimeError("redis-server is not installed: apt-get install redis-server")
         self.options = options
         self.loaded = dump
+        self.folder = folder
 
     def __enter__(self):
         self.directory = tempfile.mkdtemp(prefix="rdblens-")
         if self.loaded is not None:
             shutil.copyfile(self.loaded, self.dump)
+        if self.folder is not None:
+            shutil.copytree(self.folder, self.directory, dirs_exist_ok=True)
         self.port = free_port()
         command = [self.binary, "--bind", "127.0.0.1", "--port", str(self.port), "--dir", self.directory]
         command += ["--save", "", "--appendonly", "no", "--daemonize", "no", "--enable-debug-command", "local"]
