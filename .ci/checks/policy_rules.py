@@ -345,7 +345,12 @@ CACHE_ACTIONS_CHINESE = "清理|清除|清空|刷新|更新|删除|重建|预热
 # Behind the word for a cache, what makes the key a setting of the cache, unless an id follows.
 CONTROLS = (
     *(b"ttl", b"expire", b"expires", b"expiry", b"timeout", b"size", b"max", b"capacity", b"enable", b"enabled", b"switch"),
-    *(b"refresh", b"reload", *(word.encode() for word in ("开关", "过期", "过期时间", "大小", "容量"))),
+    *(b"disable", b"disabled", b"bypass", b"refresh", b"reload", *(word.encode() for word in ("开关", "过期", "过期时间", "大小", "容量"))),
+)
+# Those that nothing cached is called by, so that an id may follow.
+SWITCHES = (
+    *b"ttl expire expires expiry timeout enable enabled disable disabled bypass switch".split(),
+    *(word.encode() for word in ("开关", "过期", "过期时间")),
 )
 # What counts for each id.
 CACHE_COUNTERS = (
@@ -361,7 +366,7 @@ CACHE_SETTINGS = (
     *(b"limit", b"strategy", b"prefix", b"ratio", *(word.encode() for word in ("配置", "版本", "统计", "计数"))),
 )
 # What is as likely cached.
-CACHED_MEASURES = (b"rate", b"total", b"policy")
+CACHED_MEASURES = (b"rate", b"total", b"policy", b"tokens")
 # Caches that may have settings.
 CACHE_SYSTEMS = b"redis redisson caffeine guava ehcache memcached jetcache j2cache hazelcast local remote l1 l2 default global".split()
 
@@ -448,6 +453,8 @@ def measures_cache(behind: list[bytes]) -> bool:
     """Returns whether what follows the word for a cache makes the key a setting or a counter of it."""
     first, *rest = behind
     if counts_cache(behind) or (says(first, CONTROLS) and not has_id(rest)):
+        return True
+    if first.lower() in SWITCHES and all(has_id([part]) or is_measure(part) for part in rest):
         return True
     return all(is_measure(part) for part in behind)
 

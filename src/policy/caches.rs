@@ -25,7 +25,7 @@ pub fn is_word(segment: &[u8]) -> bool {
 }
 
 /// Segments behind such a word that make the key a setting or a counter of the cache, whatever words follow: `sys:cache:switch:course`.
-const CONTROLS: [&[u8]; 18] = [
+const CONTROLS: [&[u8]; 21] = [
     b"ttl",
     b"expire",
     b"expires",
@@ -36,6 +36,9 @@ const CONTROLS: [&[u8]; 18] = [
     b"capacity",
     b"enable",
     b"enabled",
+    b"disable",
+    b"disabled",
+    b"bypass",
     b"switch",
     b"refresh",
     b"reload",
@@ -44,6 +47,24 @@ const CONTROLS: [&[u8]; 18] = [
     "过期时间".as_bytes(),
     "大小".as_bytes(),
     "容量".as_bytes(),
+];
+
+/// Those of them, and others, that nothing cached is called by: an id behind one says whose setting it is, `cdn:cache:ttl:7`.
+const SWITCHES: [&[u8]; 14] = [
+    b"ttl",
+    b"expire",
+    b"expires",
+    b"expiry",
+    b"timeout",
+    b"enable",
+    b"enabled",
+    b"disable",
+    b"disabled",
+    b"bypass",
+    b"switch",
+    "开关".as_bytes(),
+    "过期".as_bytes(),
+    "过期时间".as_bytes(),
 ];
 
 /// Segments that make it a counter of the cache even with an id behind them: `cache:hits:course:7`.
@@ -112,7 +133,7 @@ const SETTINGS: [&[u8]; 19] = [
 
 /// Segments that never make a key a setting of a cache, but keep a key of a class that may live forever from being a cache:
 /// `config:cache:rate`.
-const OTHERS: [&[u8]; 3] = [b"rate", b"total", b"policy"];
+const OTHERS: [&[u8]; 4] = [b"rate", b"total", b"policy", b"tokens"];
 
 /// Segments right before a word for a cache at the end of a name that make the key one of its settings: `sys:config:cache`.
 const CONFIGURATION: [&[u8]; 14] = [
@@ -187,7 +208,10 @@ pub fn measures_cache(name: &KeyName<'_>) -> bool {
         return true;
     }
     let Some((first, _)) = segments.next().filter(|(first, _)| is_measure(first)) else { return false };
-    is_control(first) && !segments.clone().any(is_id) || segments.all(|(segment, _)| is_measure(segment))
+    let are_ids = || segments.clone().all(|segment| is_id(segment) || is_measure(segment.0));
+    is_control(first) && !segments.clone().any(is_id)
+        || is_one_of(first, &SWITCHES) && are_ids()
+        || segments.clone().all(|(segment, _)| is_measure(segment))
 }
 
 /// Returns whether the segments behind the word for a cache count something of it, whatever follows: `hits`, `stats:hits`, `keys:count`.
@@ -368,6 +392,11 @@ mod tests {
                 "cache:keys:count:llm",
                 "cache:max_size:llm",
                 "edu:cache:metrics",
+                "cdn:cache:ttl:7",
+                "gw:cache:enabled:7",
+                "gw:cache:bypass:1001",
+                "mall:缓存:开关:7",
+                "llm:prompt_cache:hit_tokens:7",
             ] {
                 assert!(!must_expire(name), "{name}");
             }
@@ -377,6 +406,9 @@ mod tests {
                 "cache:config:1",
                 "cache:version:course:1",
                 "shop:cache:size:1001",
+                "shop:cache:ttl:goods:7",
+                "shop:cache:refresh:7",
+                "auth:cache:tokens:7",
                 "fx:cache:rate",
                 "cache:course:ttl",
                 "cache:course:version:7",
