@@ -221,6 +221,15 @@ impl Error {
         self.wording().en
     }
 
+    /// Returns the message with the file name, if there is one, in both languages.
+    pub(crate) fn wording_with_file(&self) -> Wording {
+        let Wording { en, zh } = self.wording();
+        match self.file() {
+            Some(file) => Wording { en: format!("{file}: {en}"), zh: format!("{file}：{zh}") },
+            None => Wording { en, zh },
+        }
+    }
+
     /// Returns the message without the file name in both languages.
     pub fn wording(&self) -> Wording {
         let Inner { kind, offset, within, hint, .. } = &*self.0;

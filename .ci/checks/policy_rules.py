@@ -342,16 +342,13 @@ CACHE_ACTIONS = (
     b"warmup prewarm preheat init enable enabled disable disabled use no not non is has without skip ignore bypass switch hit miss max"
 ).split()
 CACHE_ACTIONS_CHINESE = "清理|清除|清空|刷新|更新|删除|重建|预热|禁用|启用|开启|关闭|是否|命中".encode()
-# Behind the word for a cache, what makes the key a setting of the cache, unless an id follows.
-CONTROLS = (
-    *(b"ttl", b"expire", b"expires", b"expiry", b"timeout", b"size", b"max", b"capacity", b"enable", b"enabled", b"switch"),
-    *(b"disable", b"disabled", b"bypass", b"refresh", b"reload", *(word.encode() for word in ("开关", "过期", "过期时间", "大小", "容量"))),
-)
-# Those that nothing cached is called by, so that an id may follow.
+# Behind the word for a cache, what makes the key a setting of the cache, even if an id follows.
 SWITCHES = (
     *b"ttl expire expires expiry timeout enable enabled disable disabled bypass switch".split(),
     *(word.encode() for word in ("开关", "过期", "过期时间")),
 )
+# What makes it one unless an id follows.
+CONTROLS = (*SWITCHES, *b"size max capacity refresh reload".split(), *(word.encode() for word in ("大小", "容量")))
 # What counts for each id.
 CACHE_COUNTERS = (
     *(b"hit", b"hits", b"miss", b"misses", b"evict", b"evicted", b"eviction", b"evictions", b"hitrate", b"hitratio", b"hitcount"),

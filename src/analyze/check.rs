@@ -27,7 +27,7 @@ use crate::rdb::verify::Verify;
 use crate::rdb::verify::name_hash::NameHasher;
 use crate::rdb::verify::unique::PlacedHash;
 use crate::report::{CheckVerdict, FileCheck, FileError, Warning, WarningKind};
-use crate::wording::{Wording, wording};
+use crate::wording::wording;
 
 /// Bytes of a file of commands that are read at once.
 const COMMANDS_AT_ONCE: usize = 1 << 20;
@@ -46,11 +46,10 @@ const COMMANDS_AT_ONCE: usize = 1 << 20;
 /// ```
 pub fn check<P: AsRef<Path>>(inputs: &[P], plan: &ReadPlan, progress: &dyn Progress) -> Result<Vec<FileCheck>> {
     let mut snapshot = Snapshot::open_any(inputs, plan, progress)?;
-    snapshot.verify_commands();
     let of_commands: BTreeMap<usize, Vec<PathBuf>> =
         snapshot.inputs().map(|(file, input, _)| (file.index, increments(input))).collect();
     let threads = pool(plan.threads)?;
-    let mut feed = snapshot.feed(threads.current_num_threads(), progress);
+    let mut feed = snapshot.feed(threads.current_num_threads(), progress).with_commands();
     let places = Mutex::new(BTreeMap::new());
     let hasher = NameHasher::random();
     let budget = plan.open.budget.shared_by(snapshot.facts.len());
@@ -106,31 +105,22 @@ fn increments(input: &Input) -> Vec<PathBuf> {
 fn verify_increments(paths: &[PathBuf], verdict: &mut FileVerdict, progress: &dyn Progress) -> Result<()> {
     for (number, path) in (1..).zip(paths) {
         let name = shown_path(path);
-        let cut = match verify_commands(path, progress) {
-            Err(error) if matches!(error.kind(), ErrorKind::Cancelled) => return Err(error),
-            Err(error) => Err(error),
-            Ok(Some(offset)) if number < paths.len() => Err(Error::corrupt(
-                offset,
-                wording!("the last command is cut off, and another file follows", "最后一条命令不完整，而其后还有文件"),
-            )
-            .with_remedy(wording!("servers do not load it", "服务器无法加载"))
-            .while_reading(Reading::Commands)),
-            Ok(cut) => Ok(cut),
-        };
+        let is_last = number == paths.len();
+        let cut = verify_commands(path, progress).and_then(|cut| match cut {
+            Some(offset) if !is_last => Err(cut_before_another(offset)),
+            cut => Ok(cut),
+        });
         match cut {
-            Ok(None) => {}
-            Ok(Some(offset)) => {
-                verdict.warnings.push(Warning::about(&name, WarningKind::LastCommandCut { offset }));
+            Ok(cut) => {
+                let warning = |offset| Warning::about(&name, WarningKind::LastCommandCut { offset });
+                verdict.warnings.extend(cut.map(warning));
             }
+            Err(error) if matches!(error.kind(), ErrorKind::Cancelled) => return Err(error),
             // Errors of this row are about its snapshot: this one names its file.
             Err(error) if verdict.fault.is_none() => {
-                let Wording { en, zh } = error.wording();
-                let what = Wording { en: format!("{name}: {en}"), zh: format!("{name}：{zh}") };
-                let kind = match error.kind() {
-                    ErrorKind::Corrupt(_) => ErrorKind::Corrupt(what),
-                    _ => ErrorKind::Unreadable(what),
-                };
-                let fault = Error::new(kind);
+                let is_corrupt = matches!(error.kind(), ErrorKind::Corrupt(_));
+                let what = error.in_file(&name).wording_with_file();
+                let fault = Error::new(if is_corrupt { ErrorKind::Corrupt(what) } else { ErrorKind::Unreadable(what) });
                 verdict.row.errors.push(FileError::from(&fault));
                 verdict.fault = Some(fault.in_file(&verdict.row.name));
             }
@@ -138,6 +128,14 @@ fn verify_increments(paths: &[PathBuf], verdict: &mut FileVerdict, progress: &dy
         }
     }
     Ok(())
+}
+
+/// Returns the error for a file of commands that ends within one although another file follows.
+fn cut_before_another(offset: u64) -> Error {
+    let what = wording!("the last command is cut off, and another file follows", "最后一条命令不完整，而其后还有文件");
+    Error::corrupt(offset, what)
+        .with_remedy(wording!("servers do not load it", "服务器无法加载"))
+        .while_reading(Reading::Commands)
 }
 
 /// Reads a file of commands; returns where the last one begins if it is cut off.
@@ -148,7 +146,7 @@ fn verify_commands(path: &Path, progress: &dyn Progress) -> Result<Option<u64>> 
         check_cancelled(progress)?;
         match file.read(&mut buffer) {
             Ok(0) => return Ok(reader.cut_off()),
-            Ok(read) => reader.feed(buffer.get(..read).unwrap_or_default())?,
+            Ok(read) => reader = reader.feed(buffer.get(..read).unwrap_or_default())?,
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error.into()),
         }

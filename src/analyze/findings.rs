@@ -39,7 +39,7 @@ pub fn found(
     worst: Vec<PatternFindings>,
     forest: &Forest<'_>,
 ) -> KeyFindings {
-    let Questions { checks, classifier, top, patterns, .. } = questions;
+    let Questions { checks, classifier, patterns, .. } = questions;
     let naming = naming(checks, violations, &broken);
     let of_keys = checks.keys.iter().zip(&violations.rules).zip(&violations.savings).zip(broken);
     let mut list: Vec<Finding> = of_keys
@@ -54,7 +54,7 @@ pub fn found(
             ..finding(check)
         })
         .collect();
-    let mut judging = BreachCollector::new(checks, classifier, patterns.compared.max(*top));
+    let mut judging = BreachCollector::new(checks, classifier, patterns.breaking());
     let mut undecided = Vec::new();
     for check in &checks.patterns {
         let mut breaches = check.rule.judge(forest, &checks.context);

@@ -24,32 +24,8 @@ pub fn is_word(segment: &[u8]) -> bool {
     is_one_of(segment, &WORDS)
 }
 
-/// Segments behind such a word that make the key a setting or a counter of the cache, whatever words follow: `sys:cache:switch:course`.
-const CONTROLS: [&[u8]; 21] = [
-    b"ttl",
-    b"expire",
-    b"expires",
-    b"expiry",
-    b"timeout",
-    b"size",
-    b"max",
-    b"capacity",
-    b"enable",
-    b"enabled",
-    b"disable",
-    b"disabled",
-    b"bypass",
-    b"switch",
-    b"refresh",
-    b"reload",
-    "开关".as_bytes(),
-    "过期".as_bytes(),
-    "过期时间".as_bytes(),
-    "大小".as_bytes(),
-    "容量".as_bytes(),
-];
-
-/// Those of them, and others, that nothing cached is called by: an id behind one says whose setting it is, `cdn:cache:ttl:7`.
+/// Segments behind such a word that make the key a setting of the cache, whatever words follow: `sys:cache:switch:course`. Nothing cached is
+/// called by them, so that an id behind one says whose setting it is: `cdn:cache:ttl:7`.
 const SWITCHES: [&[u8]; 14] = [
     b"ttl",
     b"expire",
@@ -66,6 +42,10 @@ const SWITCHES: [&[u8]; 14] = [
     "过期".as_bytes(),
     "过期时间".as_bytes(),
 ];
+
+/// Others, behind which an id may be that of something cached: `shop:cache:size:1001`.
+const CONTROLS: [&[u8]; 7] =
+    [b"size", b"max", b"capacity", b"refresh", b"reload", "大小".as_bytes(), "容量".as_bytes()];
 
 /// Segments that make it a counter of the cache even with an id behind them: `cache:hits:course:7`.
 const COUNTERS: [&[u8]; 19] = [
@@ -175,7 +155,7 @@ const SYSTEMS: [&[u8]; 15] = [
 /// Returns whether a segment is one of `words`, or consists of words about caches of which it has one: `hit_count`, `maxSize`.
 fn is_or_has(segment: &[u8], words: &[&[u8]], may_be_other: bool) -> bool {
     let is_about = |word: &[u8]| {
-        [&CONTROLS[..], &COUNTERS, &SETTINGS, &WORDS].into_iter().any(|list| is_one_of(word, list))
+        [&SWITCHES[..], &CONTROLS, &COUNTERS, &SETTINGS, &WORDS].into_iter().any(|list| is_one_of(word, list))
             || may_be_other && is_one_of(word, &OTHERS)
     };
     is_one_of(segment, words) || words_of(segment).any(|word| is_one_of(word, words)) && words_of(segment).all(is_about)
@@ -187,7 +167,7 @@ fn is_counter(segment: &[u8]) -> bool {
 }
 
 fn is_control(segment: &[u8]) -> bool {
-    is_or_has(segment, &CONTROLS, false)
+    is_or_has(segment, &SWITCHES, false) || is_or_has(segment, &CONTROLS, false)
 }
 
 /// Returns whether a segment says something about a cache.
@@ -261,7 +241,7 @@ pub fn may_name_cache(name: &KeyName<'_>, is_kept: impl Fn(&[u8]) -> bool) -> bo
 
 /// Returns whether the segment behind the word for a cache, the first of `behind`, is about the cache itself.
 fn is_of_cache<'n>(next: &[u8], mut behind: impl Iterator<Item = Segment<'n>> + Clone) -> bool {
-    let sets = |word: &[u8]| is_one_of(word, &CONTROLS) || is_one_of(word, &OTHERS);
+    let sets = |word: &[u8]| [&SWITCHES[..], &CONTROLS, &OTHERS].into_iter().any(|list| is_one_of(word, list));
     is_measure(next)
         || is_one_of(next, &OTHERS)
         || are_counters(behind.clone())

@@ -74,8 +74,7 @@ pub struct Batches {
     stored_checksum: Option<u64>,
     trailing: u64,
     follows: Option<u8>,
-    /// True if the framing of the commands behind the snapshot is verified.
-    verifies_commands: bool,
+    /// Follows the commands behind the snapshot, if these are verified.
     commands: Option<Result<CommandReader>>,
     strays: u64,
     ended: bool,
@@ -142,7 +141,6 @@ impl Batches {
             stored_checksum: None,
             trailing: 0,
             follows: None,
-            verifies_commands: false,
             commands: None,
             strays: 0,
             ended: false,
@@ -166,7 +164,6 @@ impl Batches {
             stored_checksum: None,
             trailing: 0,
             follows: None,
-            verifies_commands: false,
             commands: None,
             strays: survey.strays,
             ended: true,
@@ -401,21 +398,18 @@ impl Batches {
 
     /// Verifies the framing of the commands behind the snapshot, too.
     pub fn verify_commands(&mut self) {
-        self.verifies_commands = true;
+        self.commands = Some(Ok(CommandReader::new(0)));
     }
 
     /// Reads to the end of the input, so that the checksum of a compressed container is verified as well.
     fn count_trailing(&mut self) -> Result<()> {
         let snapshot_end = self.body.offset();
-        self.commands = self.verifies_commands.then(|| Ok(CommandReader::new(snapshot_end)));
+        self.commands = self.commands.take().map(|_| Ok(CommandReader::new(snapshot_end)));
         loop {
             let more = self.fill(limits::BATCH_BYTES as u64);
             self.follows = self.follows.or(self.body.bytes().first().copied());
-            if let Some(Ok(reader)) = &mut self.commands
-                && let Err(error) = reader.feed(self.body.bytes())
-            {
-                self.commands = Some(Err(error));
-            }
+            let bytes = self.body.bytes();
+            self.commands = self.commands.take().map(|reader| reader.and_then(|reader| reader.feed(bytes)));
             self.body.skip(self.body.bytes().len());
             if !more {
                 self.trailing = self.body.offset() - snapshot_end;

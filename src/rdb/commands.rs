@@ -47,7 +47,7 @@ impl CommandReader {
     }
 
     /// Reads the next bytes. Fails where servers cannot go on.
-    pub fn feed(&mut self, mut bytes: &[u8]) -> Result<()> {
+    pub fn feed(mut self, mut bytes: &[u8]) -> Result<CommandReader> {
         while !bytes.is_empty() {
             let read = match self.next {
                 Next::Command => self.line(bytes, b"*#", Self::command_line)?,
@@ -83,7 +83,7 @@ impl CommandReader {
                 self.command = self.offset;
             }
         }
-        Ok(())
+        Ok(self)
     }
 
     /// Returns where the last command begins if it is cut off. Servers pass over half an annotation.
@@ -171,7 +171,7 @@ mod tests {
     fn read(bytes: &[u8], piece: usize) -> std::result::Result<Option<u64>, u64> {
         let mut reader = CommandReader::new(100);
         for piece in bytes.chunks(piece) {
-            reader.feed(piece).map_err(|error| error.offset().unwrap())?;
+            reader = reader.feed(piece).map_err(|error| error.offset().unwrap())?;
         }
         Ok(reader.cut_off())
     }

@@ -28,7 +28,7 @@ pub(super) fn sections(tree: &PatternTree<PatternFacts>, plan: &PatternsPlan) ->
         broken: plan
             .rules
             .iter()
-            .map(|_| BreakingPatterns { worst: None, best: TopPatterns::new(plan.top.max(plan.compared)) })
+            .map(|_| BreakingPatterns { worst: None, best: TopPatterns::new(plan.breaking()) })
             .collect(),
         worst: TopPatterns::new(plan.top),
         what_if: TopPatterns::new(plan.top),

@@ -64,6 +64,13 @@ pub struct PatternsPlan {
     pub rules: Vec<RuleBit>,
 }
 
+impl PatternsPlan {
+    /// Returns the number of rows of the lists of patterns that break a rule, before these are cut.
+    pub fn breaking(&self) -> usize {
+        self.top.max(self.compared)
+    }
+}
+
 /// Sections of a report that are computed from patterns.
 #[derive(Debug, Clone)]
 pub struct PatternSections {

@@ -105,7 +105,7 @@ pub(super) fn report(
     report.source.bytes = outcomes.iter().map(|file| file.row.bytes).sum();
     report.source.files = outcomes.into_iter().map(|file| file.row).collect();
     let facts = FileFacts { sizes_hidden: rest.sizes_hidden, without_ttl };
-    let rows = questions.patterns.compared.max(plan.top);
+    let rows = questions.patterns.breaking();
     findings::judge_report(&questions.checks, &questions.classifier, &mut report, facts, rows);
     compare_with_earlier(plan, &mut report);
     if let Some(secret) = mask {

@@ -41,8 +41,6 @@ pub struct PreparedInput {
     pub salvage: Option<Salvage>,
     /// The file as it was when it was opened first; `None` for pipes.
     file: Option<OpenedFile>,
-    /// True if the framing of the commands behind the snapshot is verified.
-    verifies_commands: bool,
 }
 
 /// Way to read an input once more.
@@ -156,18 +154,7 @@ impl PreparedInput {
         let preamble = open.batches.preamble();
         let open = keep.then_some(open);
         let options = options.clone();
-        Ok(PreparedInput {
-            input,
-            options,
-            open,
-            preamble,
-            container,
-            size,
-            compression,
-            salvage: None,
-            file,
-            verifies_commands: false,
-        })
+        Ok(PreparedInput { input, options, open, preamble, container, size, compression, salvage: None, file })
     }
 
     /// Opens an input that may be damaged: it is read to its end for all sound records.
@@ -187,18 +174,7 @@ impl PreparedInput {
         let mut open = OpenFile { batches, read: None, reported: 0 };
         let preamble = open.batches.preamble();
         let (open, options) = (Some(open), options.clone());
-        Ok(PreparedInput {
-            input,
-            options,
-            open,
-            preamble,
-            container,
-            size,
-            compression,
-            salvage,
-            file: opened,
-            verifies_commands: false,
-        })
+        Ok(PreparedInput { input, options, open, preamble, container, size, compression, salvage, file: opened })
     }
 
     /// Returns the bytes of commands in other files that follow the snapshot (multi-part append-only files).
@@ -293,20 +269,7 @@ impl PreparedInput {
         self.into_open(&Unwatched).map(|open| open.batches)
     }
 
-    /// Verifies the framing of the commands behind the snapshot, too.
-    pub fn verify_commands(&mut self) {
-        self.verifies_commands = true;
-    }
-
     fn into_open(mut self, progress: &dyn Progress) -> Result<OpenFile> {
-        let mut open = self.take_open(progress)?;
-        if self.verifies_commands {
-            open.batches.verify_commands();
-        }
-        Ok(open)
-    }
-
-    fn take_open(&mut self, progress: &dyn Progress) -> Result<OpenFile> {
         match self.open.take() {
             Some(open) => Ok(open),
             None => {
@@ -337,6 +300,8 @@ pub struct Feed<'p> {
     waiting: VecDeque<(Arc<InputFile>, PreparedInput)>,
     active: VecDeque<ActiveFile>,
     at_once: usize,
+    /// True if the framing of the commands behind the snapshots is verified.
+    verifies_commands: bool,
     progress: &'p dyn Progress,
     /// By position among the inputs, once a file is exhausted.
     endings: Vec<(usize, Result<FileEnding>)>,
@@ -356,7 +321,14 @@ impl<'p> Feed<'p> {
     /// Creates a feed over `files` with `at_once` of them open; 1 keeps the order of files.
     pub fn new(files: Vec<(Arc<InputFile>, PreparedInput)>, at_once: usize, progress: &'p dyn Progress) -> Self {
         let (waiting, active, at_once) = (files.into(), VecDeque::new(), at_once.max(1));
-        Feed { waiting, active, at_once, progress, endings: Vec::new(), deferred: Vec::new() }
+        let (endings, deferred) = (Vec::new(), Vec::new());
+        Feed { waiting, active, at_once, verifies_commands: false, progress, endings, deferred }
+    }
+
+    /// Also verifies the framing of the commands behind the snapshots.
+    #[must_use]
+    pub fn with_commands(self) -> Self {
+        Feed { verifies_commands: true, ..self }
     }
 
     /// Returns how each file ended, by position among the inputs. Files that were not read to their end are missing.
@@ -405,7 +377,12 @@ impl<'p> Feed<'p> {
             let Some((file, prepared)) = self.waiting.pop_front() else { return };
             let start = prepared.quickly_read_again().map(|again| DeferredStart::new(&file, again));
             match prepared.into_open(self.progress) {
-                Ok(open) => self.active.push_back(ActiveFile { file, open, start }),
+                Ok(mut open) => {
+                    if self.verifies_commands {
+                        open.batches.verify_commands();
+                    }
+                    self.active.push_back(ActiveFile { file, open, start });
+                }
                 Err(error) => self.endings.push((file.index, Err(named(error, &file)))),
             }
         }

@@ -203,13 +203,6 @@ impl Snapshot {
         Ok(Snapshot { files, facts, reference, passed_over, resolved })
     }
 
-    /// Also verifies the framing of commands behind the snapshots.
-    ///
-    /// Must be called before [`Snapshot::feed`].
-    pub fn verify_commands(&mut self) {
-        self.files.iter_mut().for_each(|(_, prepared)| prepared.verify_commands());
-    }
-
     /// Also prices collections just above a compact-encoding limit as if the limits were `factor` times as high.
     ///
     /// Must be called before [`Snapshot::feed`].

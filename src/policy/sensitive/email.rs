@@ -10,41 +10,8 @@ use super::connection;
 /// Longest name and domain, in bytes.
 const MAX_NAME_LEN: usize = 64;
 const MAX_DOMAIN_LEN: usize = 253;
-/// Last labels of file names and of hosts that are not public.
-const FILES: &[&[u8]] = &[
-    b"png",
-    b"jpg",
-    b"jpeg",
-    b"gif",
-    b"webp",
-    b"svg",
-    b"ico",
-    b"bmp",
-    b"css",
-    b"js",
-    b"mjs",
-    b"ts",
-    b"vue",
-    b"json",
-    b"html",
-    b"htm",
-    b"xml",
-    b"map",
-    b"mp3",
-    b"mp4",
-    b"txt",
-    b"pdf",
-    b"zip",
-    b"gz",
-    b"jar",
-    b"git",
-    b"local",
-    b"internal",
-    b"localhost",
-    b"invalid",
-    b"test",
-    b"example",
-];
+/// Last labels of file names that could be those of countries.
+const FILES: [&[u8]; 3] = [b"js", b"ts", b"gz"];
 /// Schemes of addresses that look alike, those of calls and chats.
 const OTHERS: [&[u8]; 3] = [b"sip:", b"sips:", b"xmpp:"];
 /// Domains reserved for examples (RFC 2606), with their subdomains.

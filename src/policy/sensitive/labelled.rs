@@ -70,10 +70,16 @@ pub(super) fn scan(text: &[u8], mut see: impl FnMut(Range<usize>)) {
 /// Returns whether a text ends with the beginning of the word `password`, without a word before it that makes it a shared code.
 fn is_english_label(before: &[u8]) -> bool {
     let Some((b'p' | b'P', before)) = before.split_last() else { return false };
-    let words = before.get(before.len().saturating_sub(MAX_WORD_LEN)..).unwrap_or(before).trim_ascii_end();
-    let start = words.iter().rposition(|byte| !byte.is_ascii_alphabetic()).map_or(0, |at| at + 1);
-    let is_shared = words.get(start..).is_some_and(|word| is_one_of(word, &ENGLISH_SHARED));
+    let words = before.get(before.len().saturating_sub(MAX_WORD_LEN)..).unwrap_or(before);
+    let is_shared = is_one_of(last_word(words), &ENGLISH_SHARED);
     !is_shared && before.last().is_none_or(|byte| !byte.is_ascii_alphanumeric() && !b"_-.".contains(byte))
+}
+
+/// Returns the English word that a text ends with, blanks aside.
+fn last_word(text: &[u8]) -> &[u8] {
+    let text = text.trim_ascii_end();
+    let start = text.iter().rposition(|byte| !byte.is_ascii_alphabetic()).map_or(0, |at| at + 1);
+    text.get(start..).unwrap_or_default()
 }
 
 /// Words before the English label behind which a colon is enough: a message tells somebody a password.
@@ -81,9 +87,7 @@ const TELLING: [&[u8]; 4] = [b"new", b"temporary", b"initial", b"default"];
 
 /// Returns the password that follows the English label which ends here, and a verb, or a colon in a message that tells it.
 fn english_password(text: &[u8], end: usize) -> Option<Range<usize>> {
-    let before = text.get(..end - "password".len())?.trim_ascii_end();
-    let word = before.get(before.iter().rposition(|byte| !byte.is_ascii_alphabetic()).map_or(0, |at| at + 1)..)?;
-    if is_one_of(word, &TELLING)
+    if is_one_of(last_word(text.get(..end - "password".len())?), &TELLING)
         && let Some(value) = text.get(end..)?.trim_ascii_start().strip_prefix(b":")
         && value.starts_with(b" ")
     {

@@ -375,12 +375,8 @@ impl Warning {
 impl WarningKind {
     /// Returns that a night could not be read, and why.
     pub(crate) fn night_unreadable(error: &Error) -> WarningKind {
-        let Wording { en, zh } = error.wording();
-        let in_file = |separator: &str, text: String| match error.file() {
-            Some(file) => format!("{file}{separator}{text}"),
-            None => text,
-        };
-        WarningKind::NightUnreadable { error: in_file(": ", en), error_zh: in_file("：", zh) }
+        let Wording { en: error, zh: error_zh } = error.wording_with_file();
+        WarningKind::NightUnreadable { error, error_zh }
     }
 
     /// Returns whether a warning that names a report is about the baseline.
