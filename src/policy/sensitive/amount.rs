@@ -48,6 +48,9 @@ const NUMBERED: [&[u8]; 25] = [
 const JOINED: [&[u8]; 10] =
     [b"student", b"emp", b"employee", b"job", b"policy", b"case", b"contract", b"ticket", b"device", b"meter"];
 
+/// Words of what has a number of its own in the name of a key: `ci:run:19812345678:status`.
+const RUNS: [&[u8]; 5] = [b"run", b"job", b"build", b"workflow", b"pipeline"];
+
 /// Words of numbers of whatever is numbered. A number alone may be that of a phone.
 const SERIALS: [&[u8]; 8] = [b"no", b"num", b"number", b"sn", b"code", b"seq", b"serial", b"imei"];
 /// Words of one piece for serial numbers, in Pinyin, too: 学号, 工号, 单号, 编号, 条码.
@@ -162,10 +165,10 @@ fn ends_with_word(name: &[u8], amounts: bool) -> bool {
 /// `{"empNo":"`.
 ///
 /// In the name of a key, a number behind an amount says whose it is: `balance:13812345678`, `sms:code:13812345678`. There, only serial
-/// numbers of orders and the like count.
+/// numbers of orders and the like count, and those of runs and builds.
 pub(super) fn follows_amount(text: &[u8]) -> bool {
     name_before(text).is_some_and(|before| match before.is_of_key {
-        true => ends_with_word(before.name, false),
+        true => ends_with_word(before.name, false) || is_one_of(last_words(before.name).0, &RUNS),
         false => ends_with_word(before.name, true) || is_serial(before.name),
     })
 }
@@ -295,6 +298,8 @@ mod tests {
             "order:no:",
             "{\"empNo\":\"",
             "工号: ",
+            "ci:run:",
+            "gh:workflow_run:",
         ] {
             assert!(follows_amount(text.as_bytes()), "{text}");
         }

@@ -112,6 +112,8 @@ const USUAL_TOPS: [&[u8]; 16] = [
 ];
 /// Names that programs give their nodes: Celery, RabbitMQ, EMQX, VerneMQ, ejabberd, CouchDB, Riak.
 const NODES: [&[u8]; 8] = [b"celery", b"rabbit", b"rabbitmq", b"emqx", b"vernemq", b"ejabberd", b"couchdb", b"riak"];
+/// Digits of a time to the second: `20260204153000`.
+const TIME_LEN: usize = 14;
 /// Domains of ids of chats: WhatsApp.
 const CHATS: [&[u8]; 3] = [b"s.whatsapp.net", b"g.us", b"c.us"];
 
@@ -194,10 +196,33 @@ fn address(text: &[u8], at: usize) -> Option<Range<usize>> {
     (good_top && good_host && !is_none).then(|| at - name.len() + start..at + 1 + domain.len())
 }
 
-/// Returns whether a program made up the name, such as `gen44` of Celery.
+/// Returns whether a program made up the name: `gen44` of Celery, or the id of a message or an event in a calendar, with a UUID, a digest or a
+/// time to the second.
 fn is_generated(name: &[u8]) -> bool {
     let number = name.strip_prefix(b"gen").unwrap_or_default();
-    !number.is_empty() && number.iter().all(u8::is_ascii_digit)
+    let is_counted = !number.is_empty() && number.iter().all(u8::is_ascii_digit);
+    let mut words = name.split(|byte| !byte.is_ascii_alphanumeric());
+    is_counted || is_uuid(name) || words.any(|word| is_digest(word) || is_time(word))
+}
+
+/// Returns whether a name is a UUID.
+fn is_uuid(name: &[u8]) -> bool {
+    let is_group = |group: &[u8]| group.iter().all(u8::is_ascii_hexdigit);
+    name.split(|byte| *byte == b'-')
+        .map(|group| (group.len(), is_group(group)))
+        .eq([8, 4, 4, 4, 12].map(|len| (len, true)))
+}
+
+/// Returns whether a word is the hexadecimal form of a digest or UUID.
+fn is_digest(word: &[u8]) -> bool {
+    word.len() >= 32 && word.iter().all(u8::is_ascii_hexdigit) && word.iter().any(u8::is_ascii_digit)
+}
+
+/// Returns whether a word is a time to the second or finer: `20260204153000`, `20260204T153000Z`.
+fn is_time(word: &[u8]) -> bool {
+    let digits = word.iter().filter(|byte| byte.is_ascii_digit()).count();
+    let is_of_time = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'T' | b'Z');
+    (word.starts_with(b"19") || word.starts_with(b"20")) && digits >= TIME_LEN && word.iter().all(is_of_time)
 }
 
 /// Returns whether a path on a host follows, as `scp` and git write it: `git@github.com:shop/mall.git`, `deploy@web1.corp.cn:/srv`.
@@ -240,6 +265,8 @@ mod tests {
             "ann@corp.cn:8080",
             "genevieve@corp.com",
             "li@shop.tech",
+            "20260204@corp.cn",
+            "deadbeef@corp.cn",
         ] {
             assert_eq!(found(text), [SensitiveKind::Email], "{text}");
         }
@@ -303,6 +330,10 @@ mod tests {
             "deploy@web1.corp.com:/srv/app",
             "hdfs/nn1.corp.com@CORP.COM",
             "a@b.pidbox",
+            "550e8400-e29b-41d4-a716-446655440000@corp.cn",
+            "Message-ID: <20260204153000.4711.k2@mail.corp.cn>",
+            "UID:20260204T153000Z-7@corp.cn",
+            "9e107d9d372bb6826bd81d3542a419d6@corp.cn",
         ] {
             assert_eq!(found(text), &[] as &[SensitiveKind], "{text}");
         }

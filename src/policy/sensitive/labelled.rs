@@ -2,8 +2,8 @@
 //! `my password is Abc12345`.
 //!
 //! A mark or a verb has to stand between the label and the password, which has 6 characters or more, with letters and digits among
-//! them; in English a verb, or a colon behind `new password` and the like, since a colon stands in other texts, too. Codes by which
-//! anybody opens an archive or a shared file do not count, nor do names of algorithms.
+//! them; in English a verb, or a colon behind `new password`, the name of an account and the like, since a colon stands in other texts,
+//! too. Codes by which anybody opens an archive or a shared file do not count, nor do names of algorithms.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -37,8 +37,9 @@ const SHARED: [&str; 11] = ["解压", "提取", "分享", "访问", "下载", "�
 const ENGLISH_SHARED: [&[u8]; 10] =
     [b"zip", b"rar", b"archive", b"unzip", b"extract", b"extraction", b"share", b"sharing", b"download", b"meeting"];
 
-/// Bytes before a label that are looked at.
+/// Bytes before a label that are looked at: for a word, and for the name of an account.
 const MAX_WORD_LEN: usize = 16;
+const MAX_ACCOUNT_LEN: usize = 96;
 
 /// Names of algorithms and codes, which stand where a password does: `密码是SHA256加密的`.
 const ALGORITHMS: [&[u8]; 10] =
@@ -85,9 +86,23 @@ fn last_word(text: &[u8]) -> &[u8] {
 /// Words before the English label behind which a colon is enough: a message tells somebody a password.
 const TELLING: [&[u8]; 4] = [b"new", b"temporary", b"initial", b"default"];
 
+/// Words of an account, whose name stands before the label: `Username: ann Password: …`.
+const ACCOUNTS: [&[u8]; 5] = [b"username", b"user", b"login", b"account", b"email"];
+
+/// Returns whether a text ends with the name of an account behind a word for it and a colon.
+fn ends_with_account(text: &[u8]) -> bool {
+    let text = text.trim_ascii_end();
+    let text = text.strip_suffix(b",").or_else(|| text.strip_suffix(b";")).unwrap_or(text);
+    let longest = text.get(text.len().saturating_sub(MAX_ACCOUNT_LEN)..).unwrap_or(text);
+    let name = longest.iter().rev().take_while(|byte| byte.is_ascii_graphic()).count();
+    let label = longest.get(..longest.len() - name).unwrap_or_default().trim_ascii_end().strip_suffix(b":");
+    name > 0 && label.is_some_and(|label| is_one_of(last_word(label), &ACCOUNTS))
+}
+
 /// Returns the password that follows the English label which ends here, and a verb, or a colon in a message that tells it.
 fn english_password(text: &[u8], end: usize) -> Option<Range<usize>> {
-    if is_one_of(last_word(text.get(..end - "password".len())?), &TELLING)
+    let before = text.get(..end - "password".len())?;
+    if (is_one_of(last_word(before), &TELLING) || ends_with_account(before))
         && let Some(value) = text.get(end..)?.trim_ascii_start().strip_prefix(b":")
         && value.starts_with(b" ")
     {
@@ -179,6 +194,8 @@ mod tests {
             "{\"content\":\"my password is Abc@123456, log me in\"}",
             "Password is: 'Abc@123456'.",
             "Your new password is \\\"Abc@123456\\\"",
+            "Username: ann Password: Abc@123456",
+            "Login: ann@corp.cn, password: Abc@123456",
         ] {
             assert_eq!(found(text), ["Abc@123456"], "{text}");
         }
@@ -220,6 +237,8 @@ mod tests {
             "password isabc12345",
             "password_hint is abc12345",
             "Your password: x7k2p9",
+            "Form: ann Password: x7k2p9",
+            "Username: Password: x7k2p9",
         ] {
             assert!(found(text).is_empty(), "{text}");
         }

@@ -1,7 +1,7 @@
 //! Words of amounts: sizes, money, what players and audiences have or do, times, and counters of machines.
 
 /// Words of amounts.
-pub(super) const AMOUNTS: [&[u8]; 134] = [
+pub(super) const AMOUNTS: [&[u8]; 135] = [
     b"size",
     b"bytes",
     b"byte",
@@ -136,6 +136,7 @@ pub(super) const AMOUNTS: [&[u8]; 134] = [
     b"premium",
     b"insured",
     b"kwh",
+    b"jine",
 ];
 
 /// Chinese words of amounts, and of the serial numbers of orders.
