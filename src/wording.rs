@@ -44,9 +44,12 @@ pub(crate) fn grouped(n: u64) -> String {
 }
 
 /// Plural nouns behind counts in messages, with what their singular has in place of the ending.
-const NOUNS: [(&str, &str); 17] = [
+const NOUNS: [(&str, &str); 20] = [
     ("bits", "bit"),
+    ("businesses", "business"),
     ("bytes", "byte"),
+    ("characters", "character"),
+    ("databases", "database"),
     ("elements", "element"),
     ("entries", "entry"),
     ("fields", "field"),

@@ -76,7 +76,7 @@ fn short(text: Text, specs: &[ParamSpec], params: &Params) -> Wording {
     // First, as values may have brackets, too.
     let (en, zh) = (optional(text.en, without_limit), optional(text.zh, without_limit));
     let Wording { en, zh } = filled_in(Wording { en, zh }, specs, params, BareNames::Replaced);
-    Wording { en: one(&en), zh }
+    Wording { en: one(en), zh }
 }
 
 /// Removes the part in square brackets if `dropped`, otherwise only the brackets.
@@ -88,15 +88,9 @@ fn optional(text: &str, dropped: bool) -> String {
     }
 }
 
-/// Replaces `1 databases` by `one database`.
-fn one(text: &str) -> String {
-    let mut words: Vec<&str> = text.split(' ').collect();
-    for at in 1..words.len() {
-        if let ("1", Some(singular)) = (words[at - 1], words[at].strip_suffix('s')) {
-            (words[at - 1], words[at]) = ("one", singular);
-        }
-    }
-    words.join(" ")
+/// Replaces `more than 1 databases` by `more than one database`.
+fn one(text: String) -> String {
+    singular(text).replace("more than 1 ", "more than one ")
 }
 
 /// Replaces the name of a parameter by `value`; drops `unit` after it if the value has a unit of its own.
@@ -285,7 +279,13 @@ mod tests {
 
     #[test]
     fn problems_read_well_with_a_limit_of_one_or_none() {
+        let one = |text: &str| one(text.to_owned());
         assert_eq!(one("keys in more than 1 databases"), "keys in more than one database");
+        assert_eq!(
+            one("collection of more than 1 elements, far too many"),
+            "collection of more than one element, far too many"
+        );
+        assert_eq!(one("more than 1 entries, more than 1 businesses"), "more than one entry, more than one business");
         assert_eq!(one("keys in more than 16 databases"), "keys in more than 16 databases");
         let text = "JSON object[ of more than 4 KiB] stored as a string";
         assert_eq!(optional(text, false), "JSON object of more than 4 KiB stored as a string");

@@ -131,16 +131,46 @@ fn settings(
             Ok(reader.setting(base, table, line)?.into_iter().collect())
         }
         DeValue::Array(list) => {
-            let mut made = Vec::new();
+            let mut made: Vec<(usize, RuleSetting)> = Vec::new();
             for item in list {
                 let line = reader.reader.line(&item.span());
                 let table = item.get_ref().as_table().ok_or_else(|| wrong(id, line))?;
-                made.extend(reader.limit(&before, table, line)?);
+                let Some(limit) = reader.limit(&before, table, line)? else { continue };
+                // More than this many limits are refused later.
+                for (other, of_other) in made.iter().take(MAX_KEY_CHECKS) {
+                    if hides(of_other, &limit) {
+                        return Err(hidden(id, line, *other));
+                    }
+                    if hides(&limit, of_other) {
+                        return Err(hidden(id, *other, line));
+                    }
+                }
+                made.push((line, limit));
             }
-            Ok(made)
+            Ok(made.into_iter().map(|(_, limit)| limit).collect())
         }
         _ => Err(wrong(id, line)),
     }
+}
+
+/// Returns whether every key that breaks the second limit breaks the first, which is at least as severe, so that none counts under
+/// the second. Upper limits are compared, but for 0, which may have a meaning of its own.
+fn hides(first: &RuleSetting, second: &RuleSetting) -> bool {
+    const UPPER: &str = "max";
+    let implies = |((name, one), (_, other)): ((&str, &ParamValue), (&str, &ParamValue))| match (one, other) {
+        (ParamValue::Number(one @ 1..), ParamValue::Number(other)) if name == UPPER => one <= other,
+        _ => one == other,
+    };
+    first.severity >= second.severity && first.params.iter().zip(second.params.iter()).all(implies)
+}
+
+/// Error for a limit that another one hides.
+fn hidden(id: &str, line: usize, other: usize) -> PolicyFault {
+    PolicyFault::at(
+        line,
+        format!("nothing counts under this limit of {id}: what breaks it also breaks the one on line {other}, which is as severe"),
+        "remove one of them, or give the higher limit the higher severity",
+    )
 }
 
 fn wrong(id: &str, line: usize) -> PolicyFault {

@@ -50,6 +50,28 @@ fn each_of_several_limits_has_a_severity() {
 }
 
 #[test]
+fn a_limit_that_another_hides_is_a_mistake() {
+    let limits = |limits: &[(&str, &str)]| {
+        let limit = |(severity, max): &(&str, &str)| {
+            format!("[[rules.\"big.string\"]]\nseverity = \"{severity}\"\nmax = \"{max}\"\n")
+        };
+        limits.iter().map(limit).collect::<String>()
+    };
+    for (both, line, other) in [
+        ([("must", "10KB"), ("should", "50KB")], 4, 1),
+        ([("hint", "1MB"), ("must", "1MB")], 1, 4),
+        ([("must", "1KB"), ("must", "1KB")], 4, 1),
+    ] {
+        let error = mistake(&limits(&both));
+        let names_both = error.contains(&format!("team.toml:{line}")) && error.contains(&format!("line {other}"));
+        assert!(names_both && error.contains("big.string"), "{error}");
+    }
+    assert!(read_text(&limits(&[("should", "10KB"), ("must", "50KB"), ("hint", "1KB")])).is_ok());
+    let words = |word: &str| format!("[[rules.\"key.levels\"]]\nseverity = \"must\"\nmin = {word}\n");
+    assert!(read_text(&[words("3"), words("4")].concat()).is_ok(), "only upper limits are compared");
+}
+
+#[test]
 fn a_pattern_of_all_keys_beside_others_is_for_the_rest() {
     let class = |name: &str, pattern: &str| format!("[[ttl_class]]\nname = \"{name}\"\npatterns = [\"{pattern}\"]\n");
     assert!(read_text(&[class("rest", "**"), class("cache", "**:cache:**")].concat()).is_ok());
@@ -136,7 +158,7 @@ fn overlapping_entries_are_found_whatever_their_first_segment() {
 
 #[test]
 fn too_many_limits_are_rejected_with_their_line() {
-    let limit = |max: usize| format!("[[rules.\"big.string\"]]\nseverity = \"must\"\nmax = {max}\n");
+    let limit = |least: usize| format!("[[rules.\"big.expiring\"]]\nseverity = \"must\"\nelements = {least}\n");
     let message = mistake(&(1..=65).map(limit).collect::<String>());
     assert!(message.contains("team.toml:1: a policy has at most 64 limits about keys"), "{message}");
 }
