@@ -168,7 +168,9 @@ fn hides(first: &RuleSetting, second: &RuleSetting) -> bool {
 fn hidden(id: &str, line: usize, other: usize) -> PolicyFault {
     PolicyFault::at(
         line,
-        format!("nothing counts under this limit of {id}: what breaks it also breaks the one on line {other}, which is as severe"),
+        format!(
+            "nothing counts under this limit of {id}: what breaks it also breaks the one on line {other}, which is as severe"
+        ),
         "remove one of them, or give the higher limit the higher severity",
     )
 }
