@@ -4,6 +4,7 @@ use super::PricedValue;
 use super::hash::HashMeter;
 use crate::error::Result;
 use crate::memory::item::{Blob, LISTPACK_FRAME, PackedItem};
+use crate::memory::layout::Count;
 use crate::memory::price::{FrameSize, Key};
 use crate::memory::templates::{FieldSet, HeldTemplate, NameSizes, PlacedTemplate, id_size};
 use crate::memory::{Encoding, Model};
@@ -13,7 +14,7 @@ use crate::rdb::string::RawString;
 use crate::rdb::template::HashTemplate;
 use crate::rdb::value_type::ValueType;
 
-/// Structure of a compact hash that is not packed.
+/// Header of a compact hash that is not packed; the pointers to its values follow in the same allocation.
 const ARRAY: u64 = 16;
 /// Pointer to a value.
 const POINTER: u64 = 8;
@@ -198,7 +199,9 @@ impl CompactMeter {
             let size = self.values_packed() + id_size(id);
             (Encoding::TemplateListpack, model.packed(size), model.packed_slack(size))
         } else {
-            (Encoding::TemplateArray, ARRAY + POINTER * self.sums.values + self.sums.strings, self.sums.slack)
+            let array = ARRAY.saturating_add(POINTER.saturating_mul(self.sums.values));
+            let slack = self.sums.slack.saturating_add(model.slack(array, Count::Requested));
+            (Encoding::TemplateArray, array.saturating_add(self.sums.strings), slack)
         };
         let share = held.map_or(0, |held| held.share());
         PricedValue::new(encoding, self.sums.values, outside + object + memory + share, slack.saturating_add(more))
@@ -238,5 +241,32 @@ impl CompactMeter {
         let names = names().map(HashTemplate::fields).into_iter().flatten();
         let pairs: Vec<(u64, u64)> = names.map(|name| name.len() as u64).zip(self.lengths.iter().copied()).collect();
         HashMeter::of_texts(model, key, &pairs)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::meter::ValueFacts;
+    use crate::memory::slack::gap;
+    use crate::memory::{Allocator, Server, ServerConfig};
+
+    /// Returns the allocated bytes beyond the counted ones of an array of this number of values, without those of key and values.
+    fn array_slack(model: &Model, values: i64) -> i64 {
+        let key = Key { len: 7, expires: false };
+        let mut meter = CompactMeter::default();
+        meter.begin(StoredForm::Table);
+        (0..values).for_each(|_| meter.add(model, PackedItem::Text(3)));
+        let priced = meter.finish(model, key, None).measured(ValueFacts::NONE);
+        assert_eq!(priced.encoding, Encoding::TemplateArray);
+        gap(priced.allocated.0, priced.memory.0) - model.frame(key).slack - values * model.sds_slack(3)
+    }
+
+    #[test]
+    fn arrays_take_the_size_class_of_header_and_pointers() {
+        let server = Server::parse("redis-8.10").unwrap();
+        let model = Model::for_server(server, Allocator::JemallocQ16, &ServerConfig::default());
+        // 56, 1056, 4120 and 4816 bytes take 64, 1280, 5120 and 5120: read off 8.10.2.
+        assert_eq!([5, 130, 513, 600].map(|values| array_slack(&model, values)), [8, 224, 1000, 304]);
     }
 }
