@@ -75,13 +75,23 @@ impl Growth {
 
     /// Returns the table after inserting `elements` one by one, in constant time.
     pub fn after(kind: TableKind, elements: u64) -> Growth {
+        Growth::moving(kind, elements, 1)
+    }
+
+    /// Like [`Growth::after`], but each insertion follows a lookup, which moves a slot as well.
+    pub fn after_lookups(kind: TableKind, elements: u64) -> Growth {
+        Growth::moving(kind, elements, 2)
+    }
+
+    fn moving(kind: TableKind, elements: u64, steps_per_insertion: u64) -> Growth {
         let settled = Growth::settled(kind, elements);
         let before = settled.size / 2;
         let room = kind.capacity(before);
         if before < kind.size_for(0) || elements <= room {
             return settled;
         }
-        let (steps, gone) = (kind.steps(room, before), elements - room - 1);
+        let gone = (elements - room - 1).saturating_mul(steps_per_insertion);
+        let steps = kind.steps(room, before);
         if gone >= steps {
             return settled;
         }
@@ -349,6 +359,14 @@ mod tests {
                 assert_eq!(format!("{single:?}"), format!("{at_once:?}"), "{kind:?} {reserved} {many}");
             }
         }
+    }
+
+    #[test]
+    fn lookups_between_insertions_shorten_rehashing() {
+        let slots = |elements| Growth::after_lookups(TableKind::Slots, elements).size();
+        // Slots of the table of templates of Redis 8.10.2.
+        assert_eq!([128, 129, 166, 180, 1024, 1300, 1400].map(slots), [128, 384, 384, 256, 1024, 3072, 2048]);
+        assert_eq!([180, 1400].map(|elements| Growth::after(TableKind::Slots, elements).size()), [384, 3072]);
     }
 
     #[test]

@@ -28,8 +28,8 @@ pub struct Instance {
     pub unknown: Unknown,
     /// The total right after loading, while tables that grew are still moved; `null` if it is the same.
     pub after_load: Option<Bytes>,
-    /// Overhead of the databases as in `MEMORY STATS`.
-    pub overhead: Tables,
+    /// Overhead of the databases and of hash templates as in `MEMORY STATS`.
+    pub overhead: Overhead,
     /// Total without overhead: the databases' part of `used_memory_dataset`.
     pub dataset: i64,
     /// The tables by database.
@@ -69,6 +69,29 @@ impl Tables {
     /// All together.
     pub fn sum(&self) -> Bytes {
         self.main + self.expires + self.slots
+    }
+}
+
+/// Bytes that `MEMORY STATS` reports as overhead.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "internals", derive(JsonSchema))]
+#[serde(default)]
+pub struct Overhead {
+    /// Tables of keys, with the objects of the keys.
+    pub main: Bytes,
+    /// Tables of expiries.
+    pub expires: Bytes,
+    /// Index of keys by cluster slot.
+    pub slots: Bytes,
+    /// Hash templates (`hash.templates`), which are also part of the memory of keys; absent if there are none.
+    #[serde(skip_serializing_if = "is_nothing")]
+    pub templates: Bytes,
+}
+
+impl Overhead {
+    /// All together.
+    pub fn sum(&self) -> Bytes {
+        self.main + self.expires + self.slots + self.templates
     }
 }
 

@@ -10,7 +10,7 @@ use crate::analyze::read::file::InputFile;
 use crate::memory::TableBytes;
 use crate::policy::Checks;
 use crate::policy::rules::ttl::missing;
-use crate::report::{Instance, InstanceDatabase, Tables, Unknown, Weight};
+use crate::report::{Instance, InstanceDatabase, Overhead, Tables, Unknown, Weight};
 use crate::units::Bytes;
 
 /// Returns the section, or `None` if only some of the keys count or there are none. `unknown` are keys without figures.
@@ -34,6 +34,7 @@ pub(super) fn section(
     for server in counted {
         let file = files.iter().find(|file| file.index == server.file)?;
         sums.add(server, file, templates(outcomes, server, 0));
+        sums.overhead.templates += outcomes.get(server.file).map_or(Bytes(0), |outcome| outcome.templates.reported());
     }
     let first = files.iter().find(|file| file.index == counted[0].file)?;
     Some(Instance { unknown, ..sums.finish(first.model.name(), used_mem) })
@@ -112,7 +113,7 @@ struct ServerSums {
     allocated: Bytes,
     tables: Tables,
     after_load: Bytes,
-    overhead: Tables,
+    overhead: Overhead,
     outside_databases: Bytes,
     databases: BTreeMap<u64, InstanceDatabase>,
 }
@@ -123,7 +124,10 @@ impl ServerSums {
         self.keys += server.memory;
         self.allocated += server.allocated + templates;
         add(&mut self.tables, memory.tables());
-        add(&mut self.overhead, memory.overhead());
+        let TableBytes { main, expires, slots } = memory.overhead();
+        self.overhead.main += Bytes(main);
+        self.overhead.expires += Bytes(expires);
+        self.overhead.slots += Bytes(slots);
         self.after_load += Bytes(memory.after_load().sum());
         self.outside_databases += Bytes(memory.late);
         for counts in &server.shape.databases {

@@ -26,6 +26,8 @@ pub struct FileTemplates {
     totals: Vec<TemplateTotals>,
     /// Bytes beyond the shares of the keys: under the model of the file, then under each alternative.
     beyond_shares: Vec<Bytes>,
+    /// Bytes that the server reports as overhead.
+    reported: Bytes,
     /// True if there are more sets of field names than are told apart.
     overflowed: bool,
 }
@@ -34,6 +36,11 @@ impl FileTemplates {
     /// Returns the bytes of the templates beyond the shares of their keys, under the model at this position.
     pub(super) fn beyond_shares(&self, at: usize) -> Bytes {
         self.beyond_shares.get(at).copied().unwrap_or_default()
+    }
+
+    /// Returns the bytes that the server reports as overhead.
+    pub(super) fn reported(&self) -> Bytes {
+        self.reported
     }
 }
 
@@ -62,8 +69,9 @@ pub fn of_files(files: &[Arc<InputFile>], stats: TemplateStats) -> BTreeMap<usiz
             let models = iter::once(&*file.model).chain(file.alternatives.iter()).enumerate();
             let beyond = models.map(|(at, model)| Bytes(held.of(at).map_or(0, |of| of.beyond_shares(model))));
             let (totals, beyond_shares) = (totals.collect(), beyond.collect());
+            let reported = held.of(0).map_or(Bytes(0), |of| of.reported());
             let overflowed = HeldTemplates::overflowed(held);
-            all.insert(file.index, FileTemplates { used: Vec::new(), totals, beyond_shares, overflowed });
+            all.insert(file.index, FileTemplates { used: Vec::new(), totals, beyond_shares, reported, overflowed });
         }
     }
     for (file, set, weight) in stats.finish() {

@@ -23,6 +23,8 @@ const ENTRY: u64 = 24;
 /// Block of pointers that finds templates by their numbers, and the number of templates in one.
 const BLOCK: u64 = 1032;
 const BLOCK_TEMPLATES: u64 = 128;
+/// Number of blocks that the smallest directory of blocks has room for; it doubles.
+const MIN_BLOCKS: u64 = 8;
 
 impl Model {
     /// Returns the bytes that a template takes.
@@ -269,10 +271,40 @@ impl<'t> ModelTemplates<'t> {
         if templates == 0 {
             return 0;
         }
-        let slots = Growth::rested(TableKind::Slots, templates).size();
-        let blocks = templates.div_ceil(BLOCK_TEMPLATES).saturating_mul(model.usable(BLOCK));
-        let entries = templates.saturating_mul(model.usable(ENTRY));
-        [model.usable(8 * slots), blocks, entries].into_iter().fold(beyond, u64::saturating_add)
+        beyond.saturating_add(self.registry(templates).bytes(|size| model.usable(size)))
+    }
+
+    /// Returns what `MEMORY STATS` reports as `hash.templates`, without the 72 bytes of an empty server.
+    pub fn reported(self) -> Bytes {
+        let TemplateTotals { templates, bytes, .. } = self.totals();
+        if templates == 0 { bytes } else { bytes + Bytes(self.registry(templates).bytes(|size| size)) }
+    }
+
+    /// Returns the structures that find this number of templates.
+    fn registry(self, templates: u64) -> Registry {
+        // Hashes that name their fields look up their template, which soon ends rehashing.
+        let grow = if self.all.places.is_empty() { Growth::presized } else { Growth::after_lookups };
+        Registry { templates, slots: grow(TableKind::Slots, templates).size() }
+    }
+}
+
+/// Structures that find templates by their field names and by their numbers.
+#[derive(Debug, Clone, Copy)]
+struct Registry {
+    templates: u64,
+    /// Slots of the table by field names, of both tables during rehashing.
+    slots: u64,
+}
+
+impl Registry {
+    /// Returns the sum of all allocations; `size_of` gives the size that counts for a requested one.
+    fn bytes(self, size_of: impl Fn(u64) -> u64) -> u64 {
+        let blocks = self.templates.div_ceil(BLOCK_TEMPLATES);
+        let directory = POINTER.saturating_mul(TableKind::Slots.size_for(blocks.max(MIN_BLOCKS)));
+        let slots = POINTER.saturating_mul(self.slots);
+        let entries = self.templates.saturating_mul(size_of(ENTRY));
+        let blocks = blocks.saturating_mul(size_of(BLOCK));
+        [size_of(slots), entries, size_of(directory), blocks].into_iter().fold(0, u64::saturating_add)
     }
 }
 
@@ -365,9 +397,41 @@ mod tests {
         let model = model(Allocator::JemallocQ16);
         let of = |number, users| templates(&model, number, users).of(0).unwrap().beyond_shares(&model);
         // Read off 8.10.2: 1000 and 4000 templates took 48,992 and 200,208 more than one.
-        assert_eq!((of(1000, 2) - of(1, 2), of(4000, 2) - of(1, 2)), (49_088, 200_384));
+        assert_eq!((of(1000, 2) - of(1, 2), of(4000, 2) - of(1, 2)), (49_088, 200_576));
         // 144 bytes shared by 10 keys: each counts 14.
         assert_eq!(of(1000, 10) - of(1000, 2), 4000);
         assert_eq!((of(0, 2), of(10, 0)), (0, 0));
+    }
+
+    #[test]
+    fn reported_templates_are_those_of_a_server() {
+        let model = model(Allocator::JemallocQ16);
+        let reported = |number, users, places: usize| {
+            let held = HeldTemplates { places: vec![0; places], ..templates(&model, number, users) };
+            held.of(0).unwrap().reported().0
+        };
+        // `hash.templates` of 8.10.2 after loading a table of templates, with the 72 bytes of an empty server.
+        let told = [
+            (1, 1368),
+            (4, 1872),
+            (5, 2104),
+            (8, 2576),
+            (9, 2872),
+            (128, 23_696),
+            (129, 26_944),
+            (166, 33_160),
+            (180, 34_488),
+        ];
+        for (number, bytes) in told {
+            assert_eq!(reported(number, 2, 1) + 72, bytes, "{number}");
+        }
+        // Names of 8 characters take 8 bytes more each.
+        let longer = [(1024, 221_384), (1025, 239_064), (2049, 476_824), (4000, 866_120), (5000, 1_140_168)];
+        for (number, bytes) in longer {
+            assert_eq!(reported(number, 2, 1) + 32 * number + 72, bytes, "{number}");
+        }
+        // Rehashing has ended.
+        assert_eq!(reported(5, 2, 0), reported(5, 2, 1) - 32);
+        assert_eq!((reported(0, 2, 0), reported(3, 0, 0)), (0, 0));
     }
 }

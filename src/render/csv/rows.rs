@@ -56,12 +56,18 @@ pub(super) fn file(it: &SourceFile) -> CsvRow {
 }
 
 pub(super) fn instance(it: &Instance) -> CsvRow {
-    let tables = |row: CsvRow, tables: Tables| row.number(tables.main).number(tables.expires).number(tables.slots);
-    let row = tables(row().text(&it.model).number(it.keys).number(it.correction), it.tables);
-    tables(row.number(it.total).number(it.after_load), it.overhead)
+    let Tables { main, expires, slots } = it.tables;
+    let row = row().text(&it.model).number(it.keys).number(it.correction).number(main).number(expires).number(slots);
+    let Overhead { main, expires, slots, templates } = it.overhead;
+    row.number(it.total)
+        .number(it.after_load)
+        .number(main)
+        .number(expires)
+        .number(slots)
         .number(it.dataset)
         .number(it.used_mem)
         .number(it.difference)
+        .number(templates)
 }
 
 pub(super) fn database(it: &Database) -> CsvRow {

@@ -73,7 +73,7 @@ sections! {
         report.source.files.iter().map(file);
     Instance = "instance", "Memory of the whole server, one row at most.",
         "model keys correction tables_main tables_expires tables_slots total after_load overhead_main \
-         overhead_expires overhead_slots dataset used_mem difference",
+         overhead_expires overhead_slots dataset used_mem difference overhead_templates",
         report.instance.iter().map(instance);
     Databases = "databases", "Keys and memory by database.",
         "db keys memory disk with_ttl expired unknown_keys unknown_bytes",

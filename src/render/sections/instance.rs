@@ -4,7 +4,7 @@ use super::short::fill;
 use crate::render::document::{Scope, Section};
 use crate::render::words::{nouns, say};
 use crate::render::{Lang, human};
-use crate::report::{Instance, Report, Tables};
+use crate::report::{Instance, Overhead, Report};
 use crate::units::Bytes;
 
 /// Builds the section: keys, tables, and the difference to `used-mem`.
@@ -42,7 +42,7 @@ fn sentences(report: &Report, instance: &Instance, lang: Lang) -> Vec<String> {
         lang,
         "MEMORY STATS computes these differently: overhead of {}; dataset {}.",
         "MEMORY STATS 的算法不同：overhead 包括{}；dataset 为 {}。",
-        tables(&instance.overhead, "slot-to-keys", lang).join(lang.of(", ", "、")),
+        overhead(&instance.overhead, lang).join(lang.of(", ", "、")),
         signed(instance.dataset)
     ));
     if let Some(fill) = fill(report, lang) {
@@ -82,15 +82,30 @@ fn parts(instance: &Instance, lang: Lang) -> String {
             "减去其中重复计算或已列入哈希表的 {size}"
         )),
     }
-    parts.extend(tables(&instance.tables, lang.of("cluster slots", "集群槽"), lang));
+    let tables = instance.tables;
+    let slots = (lang.of("cluster slots", "集群槽"), tables.slots);
+    parts.extend(named_sizes([main_tables(tables.main, lang), expires_tables(tables.expires, lang), slots]));
     parts.join(lang.of(", ", "，"))
 }
 
-fn tables(tables: &Tables, slots: &str, lang: Lang) -> Vec<String> {
-    let main = (lang.of("main tables", "主哈希表"), tables.main);
-    let others = [(lang.of("expires tables", "过期表"), tables.expires), (slots, tables.slots)];
-    let there = others.into_iter().filter(|&(_, size)| size > Bytes(0));
-    [main].into_iter().chain(there).map(|(name, size)| format!("{name} {}", bytes(size))).collect()
+fn overhead(overhead: &Overhead, lang: Lang) -> Vec<String> {
+    let &Overhead { main, expires, slots, templates } = overhead;
+    let templates = (lang.of("hash templates", "hash 模板"), templates);
+    named_sizes([main_tables(main, lang), expires_tables(expires, lang), ("slot-to-keys", slots), templates])
+}
+
+fn main_tables(size: Bytes, lang: Lang) -> (&'static str, Bytes) {
+    (lang.of("main tables", "主哈希表"), size)
+}
+
+fn expires_tables(size: Bytes, lang: Lang) -> (&'static str, Bytes) {
+    (lang.of("expires tables", "过期表"), size)
+}
+
+/// Returns the first size and those of the others that are not zero.
+fn named_sizes<const N: usize>(sizes: [(&str, Bytes); N]) -> Vec<String> {
+    let there = sizes.into_iter().enumerate().filter(|&(at, (_, size))| at == 0 || size > Bytes(0));
+    there.map(|(_, (name, size))| format!("{name} {}", bytes(size))).collect()
 }
 
 /// Explains the difference between used-mem and the sum.

@@ -30,7 +30,7 @@ fn instance() -> Instance {
         tables,
         total: Bytes(TOTAL + 37 * MIB - 61_000_000),
         after_load: Some(Bytes(TOTAL + 45 * MIB - 61_000_000)),
-        overhead: Tables { main: Bytes(46 * MIB), ..tables },
+        overhead: Overhead { main: Bytes(46 * MIB), expires: tables.expires, ..Overhead::default() },
         dataset: i64::try_from(TOTAL - 18 * MIB).unwrap_or_default() - 61_000_000,
         databases: vec![row(0, 1_200_000, 400_000, 27 * MIB), row(3, 34_567, 0, MIB)],
         outside_databases: Bytes(9 * MIB),
