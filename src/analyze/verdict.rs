@@ -276,7 +276,8 @@ fn oddities(found: Oddities) -> impl Iterator<Item = WarningKind> {
     let streams = (found.streams > 0).then_some(WarningKind::OddStreams { keys: found.streams });
     let scores = (found.scores > 0).then_some(WarningKind::OddScores { keys: found.scores });
     let vector_sets = (found.vector_sets > 0).then_some(WarningKind::OddVectorSets { keys: found.vector_sets });
-    [empty, streams, scores, vector_sets].into_iter().flatten()
+    let edges = (found.edge_elements > 0).then_some(WarningKind::EdgeElements { keys: found.edge_elements });
+    [empty, streams, scores, vector_sets, edges].into_iter().flatten()
 }
 
 fn warnings_of(opened: &OpenedFacts, ending: &FileEnding) -> Vec<WarningKind> {

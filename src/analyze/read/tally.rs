@@ -59,6 +59,8 @@ pub struct Oddities {
     pub scores: u64,
     /// Vector sets with an element that occurs twice.
     pub vector_sets: u64,
+    /// Keys with a packed element whose size servers of different versions store differently.
+    pub edge_elements: u64,
 }
 
 impl FileTally {
@@ -78,6 +80,7 @@ impl FileTally {
         self.oddities.streams += u64::from(notes.odd_stream);
         self.oddities.scores += u64::from(notes.odd_score);
         self.oddities.vector_sets += u64::from(notes.odd_vector_set);
+        self.oddities.edge_elements += u64::from(notes.edge_element);
     }
 
     /// Takes a key without elements out of the count of keys.
@@ -129,6 +132,7 @@ impl FileTally {
         self.oddities.streams += other.oddities.streams;
         self.oddities.scores += other.oddities.scores;
         self.oddities.vector_sets += other.oddities.vector_sets;
+        self.oddities.edge_elements += other.oddities.edge_elements;
         self.over_budget += other.over_budget;
         other.first_over_budget.into_iter().for_each(|error| self.keep_first(error));
         self.errors.extend(other.errors);

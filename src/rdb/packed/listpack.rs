@@ -89,6 +89,7 @@ pub struct Elements<'a> {
     offset: u64,
     announced: Option<u64>,
     seen: u64,
+    met_edge: bool,
 }
 
 impl<'a> Elements<'a> {
@@ -106,7 +107,7 @@ impl<'a> Elements<'a> {
 
     fn between(blob: &'a [u8], offset: u64, announced: Option<u64>) -> Result<Self> {
         match blob {
-            [blob @ .., END] => Ok(Elements { blob, at: HEADER, offset, announced, seen: 0 }),
+            [blob @ .., END] => Ok(Elements { blob, at: HEADER, offset, announced, seen: 0, met_edge: false }),
             _ => Err(Error::corrupt(offset, wording!("listpack has no end byte", "listpack 缺少结束字节"))),
         }
     }
@@ -114,6 +115,11 @@ impl<'a> Elements<'a> {
     /// Returns the offset of the next element.
     pub fn position(&self) -> u64 {
         self.offset + self.at as u64
+    }
+
+    /// Returns whether an element so far has a size whose backlen is a byte shorter on some servers: [`EDGES`].
+    pub fn met_edge(&self) -> bool {
+        self.met_edge
     }
 
     /// Returns the length of the next element as text; `None` at the end.
@@ -181,7 +187,10 @@ impl<'a> Elements<'a> {
                 ));
             }
         };
-        let back = slice(blob, at + size, backlen(size as u64), offset)?;
+        let is_edge = EDGES.contains(&(size as u64));
+        let is_short = is_edge && blob.get(at + size) == Some(&SHORT);
+        let back = slice(blob, at + size, backlen(size as u64) - usize::from(is_short), offset)?;
+        self.met_edge |= is_edge;
         // Most elements are short, and so are their backlens.
         if !matches!(back, [told @ ..0x80] if usize::from(*told) == size) {
             check_backlen(&blob[..at + size + back.len()], size, here())?;
@@ -241,8 +250,14 @@ fn short_len(bytes: &[u8]) -> Option<(u8, u64)> {
     Some((size, PackedElement::Int(int(bytes)?).len()))
 }
 
-/// Returns the size of the backlen field for an element of `size` bytes. As in the servers, each step comes one below
-/// what 7 bits per byte could hold.
+/// Sizes of elements at which the backlen of Redis 8.10 and Valkey 9.1 is a byte shorter than that of servers before them: the largest
+/// that 7 bits per byte hold. Neither reads what the other writes.
+const EDGES: [u64; 3] = [16_383, 2_097_151, 268_435_455];
+/// First byte of the shorter backlen. The longer one begins with 0.
+const SHORT: u8 = 0x7F;
+
+/// Returns the size of the backlen field for an element of `size` bytes. In servers before Redis 8.10 and Valkey 9.1, each step comes one
+/// below what 7 bits per byte could hold.
 pub const fn backlen(size: u64) -> usize {
     match size {
         0..=127 => 1,
@@ -338,6 +353,27 @@ mod tests {
         let blob = |backlen: [u8; 2]| [&[211, 0, 0, 0, 1, 0], &long[..], &backlen, &[END]].concat();
         assert_eq!(all(&blob([1, 0x80 | 74])).unwrap().len(), 1);
         assert!(all(&blob([1, 74])).is_err() && all(&blob([0x81, 0x80 | 74])).is_err());
+    }
+
+    #[test]
+    fn both_backlens_of_an_edge_are_read() {
+        for (edge, backlens) in [
+            (16_383, [&[0, 0xFF, 0xFF][..], &[0x7F, 0xFF]]),
+            (2_097_151, [&[0, 0xFF, 0xFF, 0xFF], &[0x7F, 0xFF, 0xFF]]),
+        ] {
+            let element = [&[0xF0][..], &(edge as u32 - 5).to_le_bytes(), &vec![b'x'; edge - 5]].concat();
+            let met_edge = |backlen: &[u8]| {
+                let body = [&element[..], backlen, &[7, 1]].concat();
+                let len = (HEADER + body.len() + 1) as u32;
+                let blob = [&len.to_le_bytes()[..], &[2, 0], &body, &[END]].concat();
+                let mut elements = Elements::new(&blob, 0).unwrap();
+                let all: Result<Vec<_>> = elements.by_ref().collect();
+                all.ok().filter(|all| all.len() == 2 && all[1] == PackedElement::Int(7)).map(|_| elements.met_edge())
+            };
+            assert_eq!(backlens.map(met_edge), [Some(true); 2], "{edge}");
+            assert_eq!(met_edge(&[&[0x7F][..], backlens[0]].concat()), None, "{edge}");
+        }
+        assert!(!Elements::new(b"\x09\0\0\0\x01\0\x07\x01\xff", 0).unwrap().met_edge());
     }
 
     #[test]

@@ -64,6 +64,8 @@ pub struct Notes {
     pub odd_score: bool,
     /// An element of a vector set occurs twice.
     pub odd_vector_set: bool,
+    /// A packed element has a size that servers of different versions store differently.
+    pub edge_element: bool,
     /// The field names are those of a template that lies in a damaged part of the file.
     pub lost_template: bool,
 }
@@ -138,6 +140,7 @@ impl Verify {
             let groups = self.stream.finish();
             self.note(groups);
             self.notes.odd_stream = self.stream.odd;
+            self.notes.edge_element |= self.stream.edge_element;
         }
         self.notes.empty = self.elements == 0 && self.value_type.is_some_and(ValueType::is_skipped_without_elements);
         let notes = std::mem::take(&mut self.notes);

@@ -49,6 +49,7 @@ impl PackedCheck<'_> {
             self.element(seen, element?, at)?;
             seen += 1;
         }
+        self.notes.edge_element |= elements.met_edge();
         self.finish(seen, offset)
     }
 

@@ -53,6 +53,8 @@ pub struct StreamCheck {
     uncounted: bool,
     /// True for oddities that servers load: counts that differ from the entries, numbers stored as text.
     pub odd: bool,
+    /// True if an element has a size that servers of different versions store differently.
+    pub edge_element: bool,
 }
 
 impl StreamCheck {
@@ -72,6 +74,7 @@ impl StreamCheck {
             consumer: 0,
             uncounted: false,
             odd: false,
+            edge_element: false,
         }
     }
 
@@ -83,6 +86,7 @@ impl StreamCheck {
         self.groups.clear();
         self.consumers.clear();
         (self.live, self.last, self.consumer, self.odd, self.uncounted) = (0, (0, 0), 0, false, false);
+        self.edge_element = false;
     }
 
     /// Notes a node that is too large to be decompressed.
@@ -104,6 +108,7 @@ impl StreamCheck {
         let mut node =
             Node { elements, counts: self.counts, odd: false, seen: 0, master: stream_id(master), last: self.last };
         let live = node.check()?;
+        self.edge_element |= node.elements.met_edge();
         let announced = listpack::count(bytes, bytes.len() as u64, offset).ok().flatten();
         self.odd |= node.odd || announced.is_some_and(|announced| announced != node.seen);
         self.last = node.last;

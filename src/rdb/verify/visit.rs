@@ -118,7 +118,9 @@ impl Visit for Verify {
             if matches!(names, TemplateNames::Own(own) if !own.is_sorted()) {
                 return Err(template::unsorted(blob.offset));
             }
-            template.pairs(&mut values, blob.offset, |_, _| ())
+            template.pairs(&mut values, blob.offset, |_, _| ())?;
+            notes.edge_element |= values.met_edge();
+            Ok(())
         };
         let result = blob.decode(&mut self.scratch).and_then(check).within(Reading::Listpack);
         self.note(result);

@@ -107,6 +107,12 @@ pub enum WarningKind {
         /// Number of keys.
         keys: u64,
     },
+    /// Keys with a packed element of 16,383, 2,097,151 or 268,435,455 bytes, which Redis 8.10 and Valkey 9.1 store differently from servers
+    /// before them, and neither reads as the other writes it.
+    EdgeElements {
+        /// Number of keys.
+        keys: u64,
+    },
     /// Keys that were not read, because that needs more memory or temporary space than allowed; `check` also counts a
     /// search for repeated keys here.
     OverBudget {

@@ -78,6 +78,12 @@ impl WarningKind {
                 "vector sets with a repeated element, of which servers up to Redis 8.10 find only one: {keys}",
                 "有 {keys} 个向量集合含重复元素，Redis 8.10 及之前的服务器会加载，但只能找到其中一个"
             ),
+            EdgeElements { keys } => wording!(
+                "keys with an element of exactly 16,383, 2,097,151 or 268,435,455 bytes in a listpack, which Redis 8.10 and Valkey 9.1 store \
+                 differently from servers before them; they refuse each other's files or fail when they read the key: {keys}",
+                "有 {keys} 个 key 的 listpack 中含恰好 16,383、2,097,151 或 268,435,455 字节的元素，Redis 8.10 和 Valkey 9.1 的存储方式与之前的\
+                 服务器不同，互相加载时会拒绝该文件，或在读取该 key 时出错"
+            ),
             OverBudget { keys } => wording!(
                 "not read, because that needs more memory or temporary space than allowed: {keys} keys; give a larger \
                  --max-memory or --max-temp",
