@@ -335,7 +335,7 @@ pub struct PatternRow {
     /// Part of the memory of all keys.
     #[serde(default, deserialize_with = "share")]
     pub share: f64,
-    /// Mean memory of a key.
+    /// Mean memory of a key, rounded down.
     #[serde(default)]
     pub mean: Bytes,
     /// Bytes in the file.

@@ -408,7 +408,7 @@ pub struct TypeRow {
     /// Part of the memory of all keys.
     #[serde(default, deserialize_with = "share")]
     pub share: f64,
-    /// Mean memory of a key.
+    /// Mean memory of a key, rounded down.
     #[serde(default)]
     pub mean: Bytes,
     /// Half of the keys are at most this heavy (upper bound of the histogram's class, at most 3.2 % above).

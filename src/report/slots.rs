@@ -15,7 +15,7 @@ pub struct Slots {
     pub used: u64,
     /// Keys with a hash tag.
     pub tagged_keys: u64,
-    /// Mean memory over the slots that hold a key.
+    /// Mean memory over the slots that hold a key, rounded down.
     pub mean: Bytes,
     /// Median of the same.
     pub p50: Bytes,

@@ -94,7 +94,7 @@ fn of_reports<'r>(reports: impl IntoIterator<Item = &'r NamedReport>) -> Night {
     }
 }
 
-/// Marks nights that lack a shard of an earlier night, and notes those that have one that no earlier night has.
+/// Marks nights that lack a shard of an earlier night, and notes those that have one that no earlier night has, or only such.
 pub(super) fn compare(nights: &mut [Night]) {
     let files = |night: &Night| night.left_out.is_none().then(|| night.files.clone());
     let files: Vec<Option<Vec<String>>> = nights.iter().map(files).collect();
@@ -104,6 +104,9 @@ pub(super) fn compare(nights: &mut [Night]) {
             ShardsOfNight::Whole => {}
             ShardsOfNight::Added(shards) => {
                 night.note = Some(Warning::about(&night.name, WarningKind::ShardsAdded { shards }));
+            }
+            ShardsOfNight::Others(shards) => {
+                night.note = Some(Warning::about(&night.name, WarningKind::OtherShards { shards }));
             }
             ShardsOfNight::Lacks(shards, of) => {
                 night.left_out = Some(Warning::new(WarningKind::ShardsMissing { shards, of }));

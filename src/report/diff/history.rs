@@ -145,6 +145,9 @@ fn sizes_of_nights(nights: Vec<Vec<&NamedReport>>, now: &Report, notes: &mut Vec
         Some(ShardsOfNight::Added(shards)) => {
             notes.push(Warning::about(name_now, WarningKind::ShardsAdded { shards }));
         }
+        Some(ShardsOfNight::Others(shards)) => {
+            notes.push(Warning::about(name_now, WarningKind::OtherShards { shards }));
+        }
         Some(ShardsOfNight::Whole) | None => {}
     }
     let mut rows = Vec::new();

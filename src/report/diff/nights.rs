@@ -180,6 +180,8 @@ pub(crate) enum ShardsOfNight {
     Added(Vec<String>),
     /// Not these.
     Lacks(Vec<String>, u64),
+    /// None of those of the night before, but these.
+    Others(Vec<String>),
 }
 
 /// Compares nights, in the order of time and given by the names of their files, with those before them. Those that lack a shard do not
@@ -204,6 +206,8 @@ pub(crate) fn compare_shards(nights: &[Option<&[String]>]) -> Vec<ShardsOfNight>
         // Names that have nothing in common are of different deployments, such as before and after a migration.
         let is_related = known.is_empty() || own.iter().any(|name| known.contains(name));
         if !is_related {
+            *night = ShardsOfNight::Others(own.iter().cloned().collect());
+            known = own;
             continue;
         }
         if known.is_empty() && files.len() < 2 {
@@ -231,7 +235,7 @@ pub(crate) fn compare_shards(nights: &[Option<&[String]>]) -> Vec<ShardsOfNight>
 pub(crate) fn other_shards(before: &[String], now: &[String]) -> Vec<String> {
     match compare_shards(&[Some(before), Some(now)]).pop() {
         Some(ShardsOfNight::Added(shards) | ShardsOfNight::Lacks(shards, _)) => shards,
-        Some(ShardsOfNight::Whole) | None => Vec::new(),
+        Some(ShardsOfNight::Whole | ShardsOfNight::Others(_)) | None => Vec::new(),
     }
 }
 
@@ -267,6 +271,21 @@ mod tests {
         assert_eq!(nights(&[(0, "n/2026-11-01/a.rdb", ""), (30, "n/2026-11-02/a.rdb", "")]), [vec![0], vec![1]]);
         // Replication ids tell more than names, which may be alike on all servers.
         assert_eq!(nights(&[(0, "dump.rdb", "x"), (30, "dump.rdb", "y")]), [vec![0, 1]]);
+    }
+
+    #[test]
+    fn shards_that_no_night_had_before_are_told_whole_or_in_part() {
+        let nights = |nights: &[&[&str]]| {
+            let files: Vec<Vec<String>> =
+                nights.iter().map(|files| files.iter().map(|file| (*file).into()).collect()).collect();
+            compare_shards(&files.iter().map(|files| Some(files.as_slice())).collect::<Vec<_>>())
+        };
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>();
+        let both = ["a.rdb", "b.rdb"];
+        let found = nights(&[&both, &both[..1], &["c.rdb"], &["c.rdb", "d.rdb"]]);
+        let (lacks, others) = (ShardsOfNight::Lacks(names(&["b"]), 2), ShardsOfNight::Others(names(&["c"])));
+        assert_eq!(found, [ShardsOfNight::Whole, lacks, others, ShardsOfNight::Added(names(&["d"]))]);
+        assert_eq!(other_shards(&names(&both), &names(&["c.rdb"])), names(&[]), "of another deployment");
     }
 
     #[test]

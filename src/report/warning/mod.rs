@@ -282,6 +282,11 @@ pub enum WarningKind {
         /// Number of shards that earlier nights have.
         of: u64,
     },
+    /// The night has none of the shards of the one before, but others: all of the difference counts as growth.
+    OtherShards {
+        /// Their names, without dates.
+        shards: Vec<String>,
+    },
     /// Shards that earlier nights do not have: all of their memory counts as growth.
     ShardsAdded {
         /// Their names, without dates.

@@ -321,6 +321,15 @@ impl WarningKind {
                     zh: format!("未计入增长：缺少 {of} 个分片中的 {missing} 个：{zh}"),
                 }
             }
+            OtherShards { shards } => {
+                let Wording { en, zh } = listed(shards);
+                Wording {
+                    en: format!(
+                        "has none of the shards of the snapshots before it, but others; the whole difference counts as growth: {en}"
+                    ),
+                    zh: format!("与之前快照的分片没有一个相同，差额全部算作增长：{zh}"),
+                }
+            }
             ShardsAdded { shards } => {
                 let Wording { en, zh } = listed(shards);
                 Wording {

@@ -180,7 +180,7 @@ pub(super) fn outlook(reached: &Reached, lang: Lang) -> String {
         ),
         (Some(at), Some(earliest), None) => say!(
             lang,
-            "At this rate the limit of {limit} is reached on {}, at the earliest on {}; it may also never be.",
+            "At this rate the limit of {limit} is reached on {}, at the earliest on {}; perhaps it is never reached.",
             "按此趋势，将于 {} 达到上限 {limit}，最早 {}；也可能永远不会达到。",
             day(at),
             day(earliest),
