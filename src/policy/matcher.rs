@@ -10,7 +10,8 @@
 //! `**` alone may stand beside those with a leading `**` only.
 //!
 //! Some ids look like those of a narrower class by chance: of ids that count up, `200101` is a date, and of hashes in hexadecimal some
-//! have digits only. A pattern with the wider class matches them, too; one with the narrower class takes precedence.
+//! have digits only. A pattern with the wider class matches them, too; one with the narrower class takes precedence. So does a pattern
+//! with a number in a name match a short one, which belongs to the name: `u{int}` and `u7`.
 
 mod overlap;
 
@@ -197,20 +198,30 @@ fn with_braces(text: &str) -> Result<SegmentPattern, String> {
 /// Classes within a name whose ids may look like those of a wider class.
 const NARROW: [&str; 2] = ["{date}", "{int}"];
 
+/// Class of numbers, which patterns show from four digits on beside letters: `u7`, `u{int}`.
+const NUMBER: &str = "{int}";
+
 /// Most ids of a name that are taken for those of a wider class. Names with more are seldom declared, and their combinations many.
 const MAX_WIDENED: usize = 4;
 
-/// Returns the name with wider classes in place of some of its ids, in all combinations.
+/// Returns the name with wider classes in place of some of its ids and short numbers, in all combinations.
 fn widened(name: &[u8]) -> Vec<Vec<u8>> {
     let (mut names, mut rest, mut ids) = (vec![Vec::with_capacity(name.len())], name, 0);
-    while let Some(brace) = memchr::memchr(b'{', rest) {
-        let (before, behind) = rest.split_at(brace);
-        let class = NARROW.iter().find(|class| behind.starts_with(class.as_bytes())).filter(|_| ids < MAX_WIDENED);
-        let (own, wider) = class.map_or(("{", &[][..]), |class| (class, wider(class.as_bytes())));
-        ids += usize::from(class.is_some());
+    while let Some(place) = rest.iter().position(|byte| *byte == b'{' || byte.is_ascii_digit()) {
+        let (before, behind) = rest.split_at(place);
+        let digits = behind.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let class = NARROW.iter().find(|class| behind.starts_with(class.as_bytes()));
+        let (own, wider) = match class {
+            Some(class) => (class.len(), wider(class.as_bytes())),
+            None if digits > 0 => (digits, &[NUMBER][..]),
+            None => (1, &[][..]),
+        };
+        let wider = if ids < MAX_WIDENED { wider } else { &[] };
+        ids += usize::from(!wider.is_empty());
+        let own = &behind[..own];
         names.iter_mut().for_each(|name| name.extend_from_slice(before));
-        let with = |class: &str| names.iter().map(|name| [name, class.as_bytes()].concat()).collect::<Vec<_>>();
-        let more: Vec<_> = wider.iter().flat_map(|class| with(class)).collect();
+        let with = |class: &[u8]| names.iter().map(|name| [name, class].concat()).collect::<Vec<_>>();
+        let more: Vec<_> = wider.iter().flat_map(|class| with(class.as_bytes())).collect();
         names = with(own);
         names.extend(more);
         rest = &behind[own.len()..];
@@ -440,7 +451,7 @@ impl<T: Copy> MatchTree<T> {
                 {
                     self.visit(next, left.clone(), found);
                 }
-                if state.has_wide && memchr::memchr(b'{', name).is_some() {
+                if state.has_wide && name.iter().any(|byte| *byte == b'{' || byte.is_ascii_digit()) {
                     for &next in widened(name).iter().filter_map(|name| state.names.get(name.as_slice())) {
                         self.visit(next, left.clone(), found);
                     }

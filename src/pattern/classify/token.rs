@@ -1,7 +1,7 @@
 //! Tokens: characters that look random, such as session ids, base64 and ULIDs.
 //!
 //! A run of letters and digits, with at most one `-`, `_`, `+` or `/` for every eight of them, is a token if it has a
-//! digit, does not look like words, and either
+//! digit, no piece that is a hash by itself, does not look like words, and either
 //! - has at least [`MIXED_CASE`] letters and digits, with letters of both cases among them, or
 //! - has at least [`ONE_CASE`] of them and changes between letters and digits at every seventh on average.
 //!
@@ -23,6 +23,9 @@ pub const MIN_LEN: usize = MIXED_CASE;
 /// Minimum length of a word or a number.
 const MIN_NAME_LEN: usize = 3;
 
+/// Minimum length of a piece that is a hash, whatever stands beside it: `pc_9e107d9d372bb682`.
+const MIN_HASH_LEN: usize = 16;
+
 /// Bytes of a run that are examined, however long it is.
 const JUDGED: usize = 512;
 
@@ -33,6 +36,9 @@ pub fn is_token(run: &[u8]) -> bool {
     let mut marks = 0;
     let mut named = 0;
     for (i, piece) in run.split(|&byte| kind::of(byte) & BETWEEN != 0).enumerate() {
+        if piece.len() < run.len() && is_hash(piece) {
+            return false;
+        }
         let counted = CharCounts::of(piece);
         named += if counted.is_named() && piece.len() < run.len() { counted.length } else { 0 };
         all.length += counted.length;
@@ -77,19 +83,22 @@ impl RunBits {
         digits != 0
             && marks.count_ones() * 8 <= length
             && (both_cases || is_changing())
-            && (marks == 0 || self.named_length(run, marks) * 8 <= length as usize)
+            && (marks == 0 || self.named_length(run, marks).is_some_and(|named| named * 8 <= length as usize))
             && !self.looks_like_words(run)
     }
 
-    /// Returns the number of characters in pieces that are words or numbers.
-    fn named_length(self, run: &[u8], marks: u64) -> usize {
+    /// Returns the number of characters in pieces that are words or numbers; `None` if a piece is a hash.
+    fn named_length(self, run: &[u8], marks: u64) -> Option<usize> {
         let (mut named, mut left, mut start) = (0, marks, 0);
         loop {
             let piece = start..(left.trailing_zeros() as usize).min(run.len());
             start = piece.end + 1;
+            if piece.len() >= MIN_HASH_LEN && run.get(piece.clone()).is_some_and(is_hash) {
+                return None;
+            }
             named += if self.is_named(run, &piece) { piece.len() } else { 0 };
             if left == 0 {
-                return named;
+                return Some(named);
             }
             left &= left - 1;
         }
@@ -166,6 +175,18 @@ fn ones(bits: u64) -> u64 {
 
 fn vowels(bytes: &[u8]) -> u64 {
     bytes.iter().map(|&byte| u64::from(CODES[usize::from(byte)] & A_VOWEL)).sum()
+}
+
+/// Returns whether a piece beside others is a hash: hexadecimal digits, with letters of one case. A random token has such a piece once in
+/// millions.
+fn is_hash(piece: &[u8]) -> bool {
+    let is_of = |letters: &std::ops::RangeInclusive<u8>| {
+        piece.iter().all(|byte| byte.is_ascii_digit() || letters.contains(byte))
+            && piece.iter().any(|byte| letters.contains(byte))
+    };
+    piece.len() >= MIN_HASH_LEN
+        && piece.iter().any(u8::is_ascii_digit)
+        && (is_of(&(b'a'..=b'f')) || is_of(&(b'A'..=b'F')))
 }
 
 /// Returns whether `piece`, beside a token, is a name or a number of its own.
@@ -430,6 +451,9 @@ mod tests {
             "12345_AbCdEfGh1234567",
             "AbCdEfGh1234567_profile",
             "aB3dE5fG7hJ9kL1",
+            "pc_9e107d9d372bb6826bd81d3542a419d6",
+            "9e107d9d372bb682-6bd81d3542a419d6",
+            "v2-9E107D9D372BB6826BD81D35",
         ] {
             assert!(!is_token(no.as_bytes()), "{no}");
         }

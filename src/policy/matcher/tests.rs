@@ -67,6 +67,23 @@ fn ids_that_look_like_those_of_a_narrower_class_match_the_wider_one() {
 }
 
 #[test]
+fn a_number_in_a_name_may_be_short() {
+    let patterns = ["usr:u{int}", "api:v{int}:*", "api:v2:*", "day-{int}-of-{int}"];
+    for (key, expected) in [
+        ("usr:u7", &["usr:u{int}"][..]),
+        ("usr:u1001", &["usr:u{int}"]),
+        ("api:v3:x", &["api:v{int}:*"]),
+        ("api:v2:x", &["api:v2:*", "api:v{int}:*"]),
+        ("day-7-of-31", &["day-{int}-of-{int}"]),
+        ("usr:u", &[]),
+        ("usr:7u", &[]),
+        ("usr:u7a", &[]),
+    ] {
+        assert_eq!(matches(&patterns, key), expected, "{key}");
+    }
+}
+
+#[test]
 fn braces_of_a_name_are_written_as_reports_print_them() {
     for (key, text) in [("x{a:b}:c}", "xa:b:c}}"), ("user:{}:7", "user:{{}}:{int}"), ("a{b:20", "a{{b:{int}")] {
         assert_eq!(Classifier::default().pattern_text(key.as_bytes()), text);

@@ -5,7 +5,7 @@
 //! the *name* of a business, module or database. Nor does an id or a date: what [patterns](crate::pattern::classify) show as a number, a
 //! UUID, a date with a time, an address or a token, 24 digits in hexadecimal and more, the address of a network card, the number of an
 //! identity card, or a ULID. Shorter numbers in hexadecimal may be names (`fb123456`), and a token of which enough reads as words is one
-//! ([worded]: `Gb28181SipServer`).
+//! ([worded]: `Gb28181SipServer`), or that begins with a short name (`wx_…`).
 //! Letters of any script count, and so do other signs beyond ASCII that are no
 //! numbers.
 
@@ -126,11 +126,22 @@ fn is_shown_as_id(segment: &[u8]) -> bool {
     let class = std::str::from_utf8(segment).ok().and_then(class_of);
     class.is_some_and(|class| match class {
         SegmentClass::Int | SegmentClass::Uuid | SegmentClass::Date | SegmentClass::Ip => true,
-        SegmentClass::Token => !worded::may_be_words(segment),
+        SegmentClass::Token => !worded::may_be_words(segment) && !has_short_name(segment),
         SegmentClass::Hex | SegmentClass::Email | SegmentClass::Bin | SegmentClass::Long | SegmentClass::Deeper => {
             false
         }
     })
+}
+
+/// Returns whether a segment begins with a short name before a mark, such as that of a client: `wx_…`, `H5-…`. A random token seldom does.
+fn has_short_name(segment: &[u8]) -> bool {
+    const LENGTHS: std::ops::RangeInclusive<usize> = 2..=6;
+    let Some(end) = segment.iter().position(|byte| matches!(byte, b'-' | b'_')) else { return false };
+    let name = segment.get(..end).unwrap_or_default();
+    let letters = name.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let (word, number) = name.split_at(letters);
+    let is_of_one_case = word.iter().all(u8::is_ascii_lowercase) || word.iter().all(u8::is_ascii_uppercase);
+    LENGTHS.contains(&name.len()) && !word.is_empty() && is_of_one_case && number.iter().all(u8::is_ascii_digit)
 }
 
 /// Returns whether a name that begins with a letter may begin with an id, perhaps in a hash tag: its first segment is long.
@@ -175,6 +186,10 @@ mod tests {
             "deadbeefdeadbeefdeadbeef",
             "a-1-b-2-c-3-d-4-e-5-f-6-a-7-b-8-c-9-d",
             "recommendation-service2",
+            "wx_1d24e494c144c2c83e00a6f2d1acc062",
+            "h5_1d24e494c144c2c83e00a6f2d1acc062",
+            "qq_0aB3dE5fG7hJ9kL1mN3pQ5",
+            "H5-0aB3dE5fG7hJ9kL1mN3pQ5",
             "UserProfileServiceV2",
             "Gb28181SipServer",
             "mp4tom3u8transcode01",
