@@ -193,7 +193,7 @@ pub struct SourceFile {
     /// Container and compression.
     #[serde(deserialize_with = "file::read_container")]
     pub container: Container,
-    /// Bytes of the snapshot, decompressed, from the magic to the end of the checksum.
+    /// Bytes of the snapshot, decompressed, from the magic to the end of the checksum; 0 if `--limit` ended reading before.
     pub bytes: Bytes,
     /// Bytes after the snapshot: commands of an append-only file.
     pub trailing_bytes: Option<Bytes>,
