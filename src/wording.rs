@@ -44,7 +44,7 @@ pub(crate) fn grouped(n: u64) -> String {
 }
 
 /// Plural nouns behind counts in messages, with what their singular has in place of the ending.
-const NOUNS: [(&str, &str); 20] = [
+pub(crate) const NOUNS: [(&str, &str); 20] = [
     ("bits", "bit"),
     ("businesses", "business"),
     ("bytes", "byte"),

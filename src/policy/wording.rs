@@ -3,11 +3,13 @@
 //! A parameter name in braces or backticks, such as `{max}`, is replaced by its value with the unit: `10 KiB`, `24 hours`,
 //! `30 %`. In Chinese texts the bare name is replaced, too. A unit that follows the name in the text is not repeated.
 
+use std::borrow::Cow;
+
 use super::params::{ParamDefault, ParamSpec, ParamValue, Params};
 use super::rule::RuleMeta;
 use super::settings::RuleSetting;
 use crate::report::{Text, Wording};
-use crate::wording::{grouped, singular};
+use crate::wording::{NOUNS, grouped, singular};
 
 /// Fills the values of parameters into a text.
 pub fn filled(text: Text, specs: &[ParamSpec], params: &Params) -> Wording {
@@ -76,7 +78,7 @@ fn short(text: Text, specs: &[ParamSpec], params: &Params) -> Wording {
     // First, as values may have brackets, too.
     let (en, zh) = (optional(text.en, without_limit), optional(text.zh, without_limit));
     let Wording { en, zh } = filled_in(Wording { en, zh }, specs, params, BareNames::Replaced);
-    Wording { en: one(en), zh }
+    Wording { en: one(&en), zh }
 }
 
 /// Removes the part in square brackets if `dropped`, otherwise only the brackets.
@@ -88,9 +90,26 @@ fn optional(text: &str, dropped: bool) -> String {
     }
 }
 
-/// Replaces `more than 1 databases` by `more than one database`.
-fn one(text: String) -> String {
-    singular(text).replace("more than 1 ", "more than one ")
+/// Replaces `1 databases` by `one database`.
+fn one(text: &str) -> String {
+    let mut words: Vec<Cow<'_, str>> = text.split(' ').map(Cow::Borrowed).collect();
+    for at in 1..words.len() {
+        if words[at - 1] == "1"
+            && let Some(singular) = singular_of(&words[at])
+        {
+            (words[at - 1], words[at]) = ("one".into(), singular.into());
+        }
+    }
+    words.join(" ")
+}
+
+/// Returns the singular of a plural noun, which may have a mark behind it.
+fn singular_of(word: &str) -> Option<String> {
+    let noun = word.trim_end_matches([',', ';', ':', ')']);
+    let mark = &word[noun.len()..];
+    let known = NOUNS.iter().find(|(many, _)| *many == noun).map(|(_, one)| *one);
+    let one = || noun.strip_suffix('s').filter(|one| one.len() > 2 && !one.ends_with('s'));
+    known.or_else(one).map(|one| format!("{one}{mark}"))
 }
 
 /// Replaces the name of a parameter by `value`; drops `unit` after it if the value has a unit of its own.
@@ -279,7 +298,7 @@ mod tests {
 
     #[test]
     fn problems_read_well_with_a_limit_of_one_or_none() {
-        let one = |text: &str| one(text.to_owned());
+        assert_eq!(one("at most 1 owners of the dictionary"), "at most one owner of the dictionary");
         assert_eq!(one("keys in more than 1 databases"), "keys in more than one database");
         assert_eq!(
             one("collection of more than 1 elements, far too many"),
