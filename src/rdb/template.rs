@@ -158,6 +158,11 @@ impl Templates {
         }
     }
 
+    /// Returns whether a template has this id.
+    pub fn defines(&self, id: u64) -> bool {
+        self.place(id).is_some()
+    }
+
     /// Returns the template at a position of the table.
     pub fn at(&self, place: usize) -> Option<&HashTemplate> {
         self.list.get(place)

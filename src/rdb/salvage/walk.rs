@@ -23,6 +23,7 @@ use slots::check_slot_info;
 
 use super::databases::{databases, databases_in_force, doubt_excess, infer_databases};
 use super::duplicates::remove_duplicates;
+use super::lost_templates::HeadSearch;
 use super::parts::{Parts, count_keys, too_many};
 use super::swallowed::FalseRecord;
 use super::zeros::ZeroedBlocks;
@@ -96,6 +97,7 @@ pub(super) struct Walk<'a> {
     /// Bytes behind templates that were searched for a record, and will be once more if one of these is damaged. Not more than
     /// the file has, or time would grow with the square of its size.
     searched_again: usize,
+    heads: HeadSearch,
     /// Number of lost templates whose number of fields could not be found.
     unknown_templates: u32,
     /// Number of cluster slots with keys.
@@ -127,6 +129,7 @@ impl<'a> Walk<'a> {
             libraries: Libraries::new(),
             marks: VecDeque::new(),
             searched_again: 0,
+            heads: HeadSearch::default(),
             parts: Parts::default(),
             database: DatabaseState::default(),
             leading: None,
@@ -188,6 +191,11 @@ impl<'a> Walk<'a> {
                 && let Some(record) = self.false_record_at(boundary)
             {
                 break Stop::Swallowed { at: boundary, record };
+            }
+            if scanner.at_boundary()
+                && let Some(error) = self.false_template(boundary, scanner.templates())
+            {
+                break failed(error, true);
             }
             let item = match scanner.next_item() {
                 Ok(item) => item,

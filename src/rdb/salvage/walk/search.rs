@@ -6,8 +6,9 @@ use super::end::end_inside;
 use super::{Stop, Walk};
 use crate::error::Error;
 use crate::rdb::cursor::Cursor;
+use crate::rdb::opcode::byte;
 use crate::rdb::resync::Goal;
-use crate::rdb::salvage::lost_templates::{resume_head, stand_in};
+use crate::rdb::salvage::lost_templates::stand_in;
 use crate::rdb::scan::KeyEntry;
 use crate::rdb::template::Templates;
 use crate::rdb::value_type::ValueType;
@@ -153,12 +154,13 @@ impl Walk<'_> {
         if !self.may_be_among_templates() {
             return None;
         }
-        Arc::make_mut(self.templates.get_or_insert_default()).set_incomplete();
+        let templates = self.templates.get_or_insert_default();
+        Arc::make_mut(templates).set_incomplete();
         let searched_to = found.unwrap_or(self.bytes.len());
         if self.searched_again > self.bytes.len() {
             return None;
         }
-        let head = resume_head(self.bytes, search_from + 1..searched_to)?;
+        let head = self.heads.resume(self.bytes, search_from + 1..searched_to, templates)?;
         self.searched_again = self.searched_again.saturating_add(searched_to.saturating_sub(head));
         Some(head)
     }
@@ -188,6 +190,15 @@ impl Walk<'_> {
     fn may_be_among_templates(&self) -> bool {
         let has_templates = !Templates::before(self.header).are_foreign();
         has_templates && self.profile.is_empty() && self.database.announced.is_empty() && !self.parts.are_full()
+    }
+
+    /// Returns the error of the template at a boundary if one of its names contains other items.
+    pub(super) fn false_template(&mut self, boundary: usize, known: &Templates) -> Option<Error> {
+        let is_template = self.bytes.get(boundary) == Some(&byte::HASH_TEMPLATE);
+        if !is_template || self.is_proven() || !self.may_be_among_templates() {
+            return None;
+        }
+        self.heads.false_template(self.bytes, boundary, known)
     }
 
     /// Returns whether a lost template could be given the number of values that such a hash has.
