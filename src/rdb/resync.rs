@@ -125,6 +125,9 @@ pub struct Resync<'a> {
     pub enterprise: bool,
 }
 
+/// Ids of hash templates from here on are damage: servers number templates from 0 on.
+pub const MAX_TEMPLATE_ID: u64 = 1 << 21;
+
 /// Conditions that a boundary must fulfil.
 #[derive(Debug, Clone, Copy)]
 pub struct Goal<'p> {
@@ -205,6 +208,35 @@ impl<'a> Resync<'a> {
         self.known.clear();
         let goal = Goal { failed: at, templates, profile, is_trusted: false };
         at < self.bytes.len() && self.work > 0 && self.is_certain(at, goal)
+    }
+
+    /// Returns whether a hash at `at`, or behind a few intact records there, has another lost template: it cannot be passed.
+    pub fn is_before_lost(&mut self, at: usize, templates: &Arc<Templates>, profile: &Profile) -> bool {
+        self.known.clear();
+        let bytes = self.bytes.get(at..).unwrap_or_default();
+        let state = ScanState { family: self.header.family, db: None };
+        let mut scanner = Scanner::new(Cursor::new(bytes, self.base + at as u64), state)
+            .with_templates(Templates::before(self.header), Some(Arc::clone(templates)))
+            .without_more_templates();
+        let mut last: Option<RawString<'a>> = None;
+        for _ in 0..MIN_RECORDS {
+            let start = scanner.cursor().consumed();
+            let item = scanner.next_item();
+            self.work -= WORK_PER_RECORD;
+            self.charge(scanner.cursor().consumed().saturating_sub(start));
+            let Ok(FileItem::Key(entry)) = item else { return false };
+            let key = KeyFacts::of(&entry);
+            if self.work <= 0 || !key.has_text_name() || !self.may_be_key(&entry, last.as_ref(), profile) {
+                return false;
+            }
+            let mut value = scanner.cursor().clone();
+            if !self.pass_value(&mut scanner, at, &entry, Depth::Content) {
+                return entry.value_type == ValueType::HashTemplateArrayRef
+                    && value.length().is_ok_and(|id| id < MAX_TEMPLATE_ID && !templates.defines(id));
+            }
+            last = Some(entry.key);
+        }
+        false
     }
 
     /// Returns whether a chain of intact records starts at `at`.

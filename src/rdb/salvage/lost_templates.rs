@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::limits;
 use crate::rdb::cursor::Cursor;
 use crate::rdb::opcode::byte;
-use crate::rdb::resync::{Profile, Resync};
+use crate::rdb::resync::{MAX_TEMPLATE_ID, Profile, Resync};
 use crate::rdb::template::{Defined, HashTemplate, Templates};
 use crate::wording::wording;
 
@@ -21,8 +21,6 @@ const MAX_FIELDS: usize = 1 << 10;
 /// Bytes read by the search for each byte of the file before it, and in advance.
 const WORK_PER_BYTE: usize = 16;
 const FIRST_WORK: usize = 1 << 20;
-/// Ids from here on are damage: servers number templates from 0 on.
-const MAX_ID: u64 = 1 << 21;
 /// Bytes behind a template that may be the rest of its last name.
 const MAX_REST: usize = 256;
 /// Fewer bytes than any template has.
@@ -180,7 +178,7 @@ impl HeadSearch {
         }
         let mut cursor = Cursor::new(bytes.get(at..)?, at as u64);
         let mut ahead = cursor.clone();
-        let id = ahead.length().ok().filter(|&id| id < MAX_ID && !known.defines(id))?;
+        let id = ahead.length().ok().filter(|&id| id < MAX_TEMPLATE_ID && !known.defines(id))?;
         let shortest = match id {
             0..0x40 => 1,
             0x40..0x4000 => 2,
@@ -228,7 +226,7 @@ fn is_database(bytes: &[u8], at: usize) -> bool {
 }
 
 /// Adds a stand-in for a lost template to the table, with as many fields as there are values from `values` on before a sound row of
-/// records. Returns false if no number of them leads to one.
+/// records, or before another hash whose template is lost. Returns false if no number of them leads to one.
 pub(super) fn stand_in(
     bytes: &[u8],
     values: usize,
@@ -237,18 +235,25 @@ pub(super) fn stand_in(
     resync: &mut Resync<'_>,
     profile: &Profile,
 ) -> bool {
-    let mut cursor = Cursor::new(bytes.get(values..).unwrap_or_default(), values as u64);
-    let mut table = Arc::clone(templates);
-    // Copies the table once, and only for an id that is new.
-    resync.charge(table.bytes());
-    for _ in 0..MAX_FIELDS {
-        if cursor.string_len().is_err() {
-            return false;
-        }
-        Arc::make_mut(&mut table).add_lost_field(id);
-        if resync.is_boundary(values + cursor.consumed(), Some(&table), profile) {
-            *templates = table;
-            return true;
+    for may_be_before_lost in [false, true] {
+        let mut cursor = Cursor::new(bytes.get(values..).unwrap_or_default(), values as u64);
+        let mut table = Arc::clone(templates);
+        // Copies the table once, and only for an id that is new.
+        resync.charge(table.bytes());
+        for _ in 0..MAX_FIELDS {
+            if cursor.string_len().is_err() {
+                break;
+            }
+            Arc::make_mut(&mut table).add_lost_field(id);
+            let end = values + cursor.consumed();
+            let is_end = match may_be_before_lost {
+                true => resync.is_before_lost(end, &table, profile),
+                false => resync.is_boundary(end, Some(&table), profile),
+            };
+            if is_end {
+                *templates = table;
+                return true;
+            }
         }
     }
     false
