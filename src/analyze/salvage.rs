@@ -50,6 +50,7 @@ pub fn salvage(input: impl AsRef<Path>, plan: &ReadPlan, out: Option<&mut dyn Wr
         behind: Bytes(file.behind().saturating_add(input.following_bytes.unwrap_or_default())),
         sound,
         salvage: file.summary(usize::MAX),
+        unverified: file.unverified(),
         errors: file.fault().iter().map(FileError::from).collect(),
         name: input.name,
     })

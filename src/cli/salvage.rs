@@ -61,6 +61,9 @@ fn print_text(found: &SalvagedFile, writes: bool, lang: Lang, out: &mut impl Wri
         for line in render::salvage::lines(&found.salvage, usize::MAX, lang) {
             writeln!(out, "  {line}")?;
         }
+        for line in render::salvage::unverified(&found.unverified, lang) {
+            writeln!(out, "  {line}")?;
+        }
     }
     if found.behind.0 > 0 {
         let behind = human::bytes(found.behind.0);

@@ -2,7 +2,7 @@
 
 use super::words::{nouns, say};
 use super::{Lang, human, key_text};
-use crate::report::{DamageExtent, DamagedRange, Salvage};
+use crate::report::{DamageExtent, DamagedRange, Salvage, Unverified};
 
 /// Returns the lines, with at most `rows` damaged ranges.
 pub fn lines(salvage: &Salvage, rows: usize, lang: Lang) -> Vec<String> {
@@ -26,6 +26,29 @@ pub fn lines(salvage: &Salvage, rows: usize, lang: Lang) -> Vec<String> {
     if !salvage.proven {
         let unnoticed = "changes that leave a value readable cannot be detected";
         lines.push(lang.of(unnoticed, "若 value 被改动后仍可读，则无法发现").to_owned());
+    }
+    lines
+}
+
+/// Says what cannot be verified and makes a server refuse the new snapshot if it is damaged.
+pub fn unverified(unverified: &Unverified, lang: Lang) -> Vec<String> {
+    let mut lines = Vec::new();
+    let functions = unverified.functions;
+    if functions > 0 {
+        let libraries = if functions == 1 { "library" } else { "libraries" };
+        lines.push(say!(
+            lang,
+            "the code of {functions} function {libraries} cannot be verified: servers refuse the whole file if it does not compile",
+            "无法验证 {functions} 个函数库的代码：若其无法编译，服务器会拒绝加载整个文件"
+        ));
+    }
+    if !unverified.modules.is_empty() {
+        let names = unverified.modules.join(", ");
+        lines.push(say!(
+            lang,
+            "names of modules cannot be verified: servers without one of these refuse the whole file: {names}",
+            "无法验证模块名称：缺少以下任一模块的服务器会拒绝加载整个文件：{names}"
+        ));
     }
     lines
 }

@@ -37,7 +37,7 @@ pub use findings::*;
 pub use instance::*;
 pub use key::{Key, base64};
 pub use policy::*;
-pub use salvage::{DamageExtent, DamagedRange, RestoredBytes, Salvage, SalvagedDatabase, SalvagedFile};
+pub use salvage::{DamageExtent, DamagedRange, RestoredBytes, Salvage, SalvagedDatabase, SalvagedFile, Unverified};
 pub use sections::*;
 pub use slots::*;
 pub use terms::*;

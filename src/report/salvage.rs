@@ -31,6 +31,18 @@ pub struct SalvagedFile {
     pub errors: Vec<FileError>,
     /// Records saved and missing.
     pub salvage: Salvage,
+    /// What a server checks when it loads the new snapshot, and cannot be verified.
+    pub unverified: Unverified,
+}
+
+/// Items of a damaged file for which a server refuses the whole file if they are damaged, and which cannot be verified without a
+/// right checksum. Empty for other files.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Unverified {
+    /// Number of function libraries, whose code a server compiles.
+    pub functions: u64,
+    /// Names of module types, which a server must have.
+    pub modules: Vec<String>,
 }
 
 /// Sound and damaged parts of a file.

@@ -13,7 +13,7 @@ use crate::rdb::dragonfly::{UnfoldedWhole, unfold_whole};
 use crate::rdb::header::{CHECKSUM_BYTES, Family};
 use crate::rdb::salvage::{DatabaseSurvey, Gap, GapKind, Survey, survey, survey_unfolded};
 use crate::rdb::writer::ChecksumForm;
-use crate::report::{DamageExtent, DamagedRange, FileError, Key, RestoredBytes, Salvage, SalvagedDatabase};
+use crate::report::{DamageExtent, DamagedRange, FileError, Key, RestoredBytes, Salvage, SalvagedDatabase, Unverified};
 use crate::units::Bytes;
 use crate::wording::wording;
 
@@ -200,6 +200,15 @@ impl ExaminedFile {
             restored: self.restored.clone(),
             proven: self.checksum == ChecksumState::Right,
         }
+    }
+
+    /// Returns what a server checks and the checksum does not prove.
+    pub fn unverified(&self) -> Unverified {
+        if self.is_sound() || self.checksum == ChecksumState::Right {
+            return Unverified::default();
+        }
+        let modules = self.survey.modules().into_iter().map(|name| name.to_string()).collect();
+        Unverified { functions: self.survey.about.functions, modules }
     }
 
     /// Returns what the report of an analysis says of the file.

@@ -14,12 +14,14 @@ mod commands;
 mod databases;
 mod duplicates;
 mod lost_templates;
+mod modules;
 mod parts;
 mod prefix;
 mod swallowed;
 mod walk;
 mod zeros;
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::batch::Batch;
@@ -27,6 +29,7 @@ use super::cursor::Cursor;
 use super::dragonfly::{self, LostPart};
 use super::file_info::FileInfo;
 use super::header::{Family, RdbHeader};
+use super::kind::ModuleName;
 use super::resync::Profile;
 use super::scan::ScanState;
 use super::string::RawString;
@@ -34,6 +37,7 @@ use crate::error::{Error, Reading, Result, Within};
 use crate::input::{Block, Mapped};
 use crate::limits;
 use commands::start_of_commands;
+use modules::ModuleIds;
 use swallowed::{FalseRecord, disagreement, false_records};
 use walk::Walk;
 
@@ -59,6 +63,7 @@ pub struct Survey {
     pub limit: usize,
     /// Number of key prefixes without a key.
     pub strays: u64,
+    modules: ModuleIds,
 }
 
 /// Contiguous sound records of one database.
@@ -144,6 +149,11 @@ impl Survey {
         self.stretches.iter().map(|stretch| stretch.keys).sum()
     }
 
+    /// Returns the names of the modules of its values, and of data outside keys.
+    pub fn modules(&self) -> BTreeSet<ModuleName> {
+        self.modules.names().chain(self.about.modules.iter().copied()).collect()
+    }
+
     /// Returns the number of bytes in gaps.
     pub fn lost_bytes(&self) -> u64 {
         self.gaps.iter().map(|gap| gap.range.end - gap.range.start).sum()
@@ -185,6 +195,11 @@ pub fn survey_unfolded(bytes: &[u8], start: usize, lost: Vec<LostPart>) -> Resul
     let mut walk = Walk::new(bytes, start, header, lost);
     walk.run(start + RdbHeader::LEN);
     let may_be_false = !walk.is_proven() && header.family != Family::Dragonfly;
+    if may_be_false && walk.modules().have_damaged() {
+        let modules = walk.modules().clone();
+        walk = Walk::new(bytes, start, header, Vec::new()).with_modules(modules);
+        walk.run(start + RdbHeader::LEN);
+    }
     let (found, profile) = walk.finish();
     Ok(if may_be_false { without_false_records(bytes, start, found, profile) } else { found })
 }
@@ -201,7 +216,9 @@ fn without_false_records(bytes: &[u8], start: usize, mut found: Survey, mut prof
         if known.len() == listed {
             break;
         }
-        let mut walk = Walk::new(bytes, start, found.about.header, Vec::new()).without(known.clone());
+        let mut walk = Walk::new(bytes, start, found.about.header, Vec::new())
+            .without(known.clone())
+            .with_modules(found.modules.clone());
         walk.run(start + RdbHeader::LEN);
         let (survey, learned) = walk.finish();
         if disagreement(&survey) >= disagreement(&found) {

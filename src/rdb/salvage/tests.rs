@@ -208,13 +208,14 @@ fn compact_hashes() -> Vec<u8> {
     [b"REDIS0015", &head[..], b"\xfe\x00\xfb\x40\x96\x00", &keys, b"\xff", &[0; 8]].concat()
 }
 
-/// Checks that a damaged copy of a file keeps all keys but the hashes of one template, which are listed.
-fn loses_hashes_of(whole: &[u8], damaged: &[u8], lost: u8) {
+/// Checks that a damaged copy of a file keeps all keys but the hashes of these templates, which are listed.
+fn loses_hashes_of(whole: &[u8], damaged: &[u8], lost: &[u8]) {
     let (survey, out) = saved(damaged);
-    let refers = |key: &[u8]| !key.starts_with(b"text") && (key[key.len() - 1] - b'0') % 5 == lost;
+    let refers = |key: &[u8]| !key.starts_with(b"text") && lost.contains(&((key[key.len() - 1] - b'0') % 5));
     let expected: Vec<_> = records(whole).into_iter().filter(|(_, key, _)| !refers(key)).collect();
-    assert_eq!(records(&out), expected, "template {lost}");
-    assert_eq!(survey.gaps.iter().filter(|gap| matches!(gap.kind, GapKind::Value(_))).count(), 20);
+    assert_eq!(records(&out), expected, "templates {lost:?}");
+    let listed = survey.gaps.iter().filter(|gap| matches!(gap.kind, GapKind::Value(_)));
+    assert_eq!(listed.count(), 20 * lost.len());
 }
 
 #[test]
@@ -224,6 +225,11 @@ fn lost_template_costs_only_the_hashes_that_refer_to_it() {
     for (place, lost) in TEMPLATE_IDS.into_iter().enumerate() {
         let mut damaged = whole.clone();
         damaged[9 + place * 11..20 + place * 11].fill(0x77);
+        loses_hashes_of(&whole, &damaged, &[lost]);
+    }
+    for (place, lost) in TEMPLATE_IDS.windows(2).enumerate() {
+        let mut damaged = whole.clone();
+        damaged[10 + place * 11..30 + place * 11].fill(0);
         loses_hashes_of(&whole, &damaged, lost);
     }
 }
@@ -236,11 +242,33 @@ fn template_whose_name_takes_in_others_is_lost_alone() {
         for len in [3, 5, 6, 7, 11, 15, 26, 31, 60] {
             let mut damaged = whole.clone();
             damaged[9 + place * 11 + 6] = len;
-            loses_hashes_of(&whole, &damaged, lost);
+            loses_hashes_of(&whole, &damaged, &[lost]);
         }
         let mut damaged = whole.clone();
         damaged[9 + place * 11 + 2] = 1;
-        loses_hashes_of(&whole, &damaged, lost);
+        loses_hashes_of(&whole, &damaged, &[lost]);
+    }
+}
+
+#[test]
+fn value_of_a_module_with_a_damaged_id_is_lost() {
+    let id = crate::rdb::kind::module_id(b"mymodule-", 1);
+    let value = |number: u8, id: u64| {
+        let key = format!("mod:{number:02}");
+        [&[7, 6][..], key.as_bytes(), &[0x81], &id.to_be_bytes(), b"\x02\x07\x00"].concat()
+    };
+    for lost in [0, 7, 39] {
+        for wrong in [id ^ 1 << 30, id ^ 2] {
+            let values = (0..40).flat_map(|number| value(number, if number == lost { wrong } else { id }));
+            let items: Vec<u8> = [0xFE, 0, 0xFB, 40, 0].into_iter().chain(values).collect();
+            let (survey, out) = saved(&file(&items));
+            assert_eq!((survey.keys(), records(&out).len()), (39, 39), "{lost}");
+            let key = format!("mod:{lost:02}").into_bytes();
+            assert!(matches!(&survey.gaps[..], [gap] if gap.kind == GapKind::Value(Some(key.clone()))));
+            assert_eq!(survey.modules().iter().map(ToString::to_string).collect::<Vec<_>>(), ["mymodule-"]);
+            // The checksum proves that the ids are right.
+            assert_eq!(super::survey(&proven(&items), 0).unwrap().keys(), 40);
+        }
     }
 }
 

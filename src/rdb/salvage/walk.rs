@@ -24,6 +24,7 @@ use slots::check_slot_info;
 use super::databases::{databases, databases_in_force, doubt_excess, infer_databases};
 use super::duplicates::remove_duplicates;
 use super::lost_templates::HeadSearch;
+use super::modules::ModuleIds;
 use super::parts::{Parts, count_keys, too_many};
 use super::swallowed::FalseRecord;
 use super::zeros::ZeroedBlocks;
@@ -98,6 +99,9 @@ pub(super) struct Walk<'a> {
     /// the file has, or time would grow with the square of its size.
     searched_again: usize,
     heads: HeadSearch,
+    modules: ModuleIds,
+    /// Ids of an earlier survey, by which damaged ones are told.
+    known_modules: ModuleIds,
     /// Number of lost templates whose number of fields could not be found.
     unknown_templates: u32,
     /// Number of cluster slots with keys.
@@ -130,6 +134,8 @@ impl<'a> Walk<'a> {
             marks: VecDeque::new(),
             searched_again: 0,
             heads: HeadSearch::default(),
+            modules: ModuleIds::default(),
+            known_modules: ModuleIds::default(),
             parts: Parts::default(),
             database: DatabaseState::default(),
             leading: None,
@@ -152,6 +158,17 @@ impl<'a> Walk<'a> {
     pub fn without(mut self, false_records: Vec<FalseRecord>) -> Walk<'a> {
         self.false_records = false_records;
         self
+    }
+
+    /// Judges ids of modules by those of an earlier survey.
+    pub fn with_modules(mut self, known: ModuleIds) -> Walk<'a> {
+        self.known_modules = known;
+        self
+    }
+
+    /// Returns the ids of the modules of all values so far.
+    pub fn modules(&self) -> &ModuleIds {
+        &self.modules
     }
 
     /// Returns whether the checksum proves that no record is false.
@@ -298,6 +315,7 @@ impl<'a> Walk<'a> {
             bytes: (self.end - self.start) as u64,
             limit: self.bytes.len(),
             strays: self.strays,
+            modules: self.modules,
         };
         (survey, self.profile)
     }

@@ -6,10 +6,13 @@ use super::marks::{Mark, MarkKind};
 use super::search::lost_template;
 use super::{Stop, Walk};
 use crate::error::{Error, Reading, Result, Within};
+use crate::rdb::cursor::Cursor;
+use crate::rdb::kind::ModuleName;
 use crate::rdb::resync::{Goal, KeyFacts, fields_look_like_keys, verify_value};
 use crate::rdb::salvage::{name, prefix};
 use crate::rdb::scan::{FileItem, KeyEntry, Scanner};
 use crate::rdb::string::StringForm;
+use crate::rdb::value_type::ValueType;
 use crate::wording::wording;
 
 /// Number of false records to accept behind a gap if fields of hashes cannot look like keys.
@@ -47,12 +50,30 @@ impl<'a> Walk<'a> {
             return failed(error, is_credible);
         }
         let end = at + scanner.cursor().consumed();
-        let is_added = self.add_key(boundary..end, entry, facts, scanner.take_fault());
+        let fault = scanner.take_fault().and_then(|()| self.is_of_module(entry, &mut value));
+        let is_added = self.add_key(boundary..end, entry, facts, fault);
         if is_added || self.profile.trusts(&facts) {
             Ok(end)
         } else {
             self.record_inside(boundary..end, scanner).map_or(Ok(end), |inside| Err(Stop::Inside(inside)))
         }
+    }
+
+    /// Fails for the value of a module whose id is damaged; counts the others.
+    fn is_of_module(&mut self, entry: &KeyEntry<'_>, value: &mut Cursor<'_>) -> Result<()> {
+        if !matches!(entry.value_type, ValueType::Module2 | ValueType::ModulePreGa) {
+            return Ok(());
+        }
+        let id = value.length()?;
+        if !self.is_proven() && self.known_modules.is_damaged(id) {
+            let name = ModuleName::from_id(id);
+            return Err(Error::corrupt(
+                entry.offset,
+                wording!("the id of its module is damaged ({name})", "其模块编号已损坏（{name}）"),
+            ));
+        }
+        self.modules.count(id);
+        Ok(())
     }
 
     /// Returns whether the name of the key behind an overlong one is overlong, too, as with many keys that were named alike.
