@@ -65,11 +65,7 @@ impl HeadSearch {
         if let Some(what) = self.is_false(bytes, at, &template, known) {
             return Some(what);
         }
-        if template.is_text {
-            self.textual += 1
-        } else {
-            self.binary += 1
-        }
+        *(if template.is_text { &mut self.textual } else { &mut self.binary }) += 1;
         None
     }
 
