@@ -72,7 +72,7 @@ const NUMBER: &[u8] = b"number";
 const CHINESE_SERIALS: [&str; 6] = ["号", "编码", "代码", "条码", "条形码", "二维码"];
 
 /// Words before those for a number that make it one of a phone, or of an account that may be named by a phone number.
-const PERSONAL: [&[u8]; 26] = [
+const PERSONAL: [&[u8]; 30] = [
     b"call",
     b"caller",
     b"called",
@@ -99,6 +99,10 @@ const PERSONAL: [&[u8]; 26] = [
     b"to",
     b"bind",
     b"contacts",
+    b"destination",
+    b"line",
+    b"ani",
+    b"dnis",
 ];
 const CHINESE_PERSONAL: [&str; 12] = [
     "账号",
@@ -130,8 +134,15 @@ pub(super) fn is_serial(name: &[u8]) -> bool {
     let is_number = is_one_of(last, &SERIALS) && !(before.is_empty() && last.eq_ignore_ascii_case(NUMBER));
     let ends = |words: &[&str]| words.iter().any(|word| last.ends_with(word.as_bytes()));
     let is_chinese = !last.is_ascii() && ends(&CHINESE_SERIALS) && !ends(&CHINESE_PERSONAL);
-    let is_serial = is_number && !is_one_of(before, &PERSONAL) || is_chinese || is_joined(last);
+    let is_personal = is_one_of(before, &PERSONAL) || is_of_call(end);
+    let is_serial = is_number && !is_personal || is_chinese || is_joined(last);
     (is_serial || is_one_of(last, &WHOLE_SERIALS)) && !called::kinds(end).has(SensitiveKind::Phone)
+}
+
+/// Returns whether a name is of a call: `caller_id_number`, `Callee-ID-Number`.
+fn is_of_call(name: &[u8]) -> bool {
+    let is_word = |word: &[u8]| word.get(..6).is_some_and(|word| is_one_of(word, &[&b"caller"[..], b"callee"]));
+    name.split(|byte| !byte.is_ascii_alphanumeric()).any(is_word)
 }
 
 /// Returns whether a word in lower case joins what is numbered with a word for numbers: `studentno`, `serialnumber`.
@@ -274,6 +285,10 @@ mod tests {
             "号码",
             "number",
             "callerNumber",
+            "caller_id_number",
+            "Caller-Caller-ID-Number",
+            "destination_number",
+            "ConnectedLineNum",
             "called_no",
             "accountNo",
             "user:no:7",

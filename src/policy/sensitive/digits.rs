@@ -340,7 +340,8 @@ fn follows_group(text: &[u8], start: usize, separator: u8) -> bool {
 
 /// Returns whether these 11 digits begin with a prefix assigned to mobile phones.
 ///
-/// Numbers that repeat one digit to the end are placeholders and do not count, nor does the one that China writes in examples.
+/// Numbers that repeat one digit to the end are placeholders and do not count, nor does the one that China writes in examples, nor do whole
+/// mebibytes, such as 16 GiB of memory in bytes: one phone number in a million is one.
 fn is_mobile(digits: &[u8]) -> bool {
     const EXAMPLE: &[u8] = b"13800138000";
     let [b'1', second, third, rest @ ..] = digits else { return false };
@@ -353,7 +354,13 @@ fn is_mobile(digits: &[u8]) -> bool {
         b'9' => *third != b'4',
         _ => false,
     };
-    given && digits != EXAMPLE && rest.windows(2).any(|pair| pair[0] != pair[1])
+    given && digits != EXAMPLE && rest.windows(2).any(|pair| pair[0] != pair[1]) && !is_size(digits)
+}
+
+/// Returns whether a number is one of whole mebibytes.
+fn is_size(digits: &[u8]) -> bool {
+    let number = digits.iter().fold(0_u64, |sum, digit| sum * 10 + u64::from(digit.wrapping_sub(b'0')));
+    number.is_multiple_of(1 << 20)
 }
 
 /// Checks an identity card number by GB 11643: region, date of birth, and checksum modulo 11.
