@@ -23,7 +23,7 @@ pub const MIN_LEN: usize = MIXED_CASE;
 /// Minimum length of a word or a number.
 const MIN_NAME_LEN: usize = 3;
 
-/// Minimum length of a piece that is a hash, whatever stands beside it: `pc_9e107d9d372bb682`.
+/// Minimum length of a hash that is one of several pieces: `pc_9e107d9d372bb682`.
 const MIN_HASH_LEN: usize = 16;
 
 /// Bytes of a run that are examined, however long it is.

@@ -137,13 +137,11 @@ fn settings(
                 let table = item.get_ref().as_table().ok_or_else(|| wrong(id, line))?;
                 let Some(limit) = reader.limit(&before, table, line)? else { continue };
                 // More than this many limits are refused later.
-                for (other, of_other) in made.iter().take(MAX_KEY_CHECKS) {
-                    if hides(of_other, &limit) {
-                        return Err(hidden(id, line, *other));
-                    }
-                    if hides(&limit, of_other) {
-                        return Err(hidden(id, *other, line));
-                    }
+                let mut others = made.iter().take(MAX_KEY_CHECKS);
+                if let Some(fault) =
+                    others.find_map(|(other, of_other)| conflict(id, (line, &limit), (*other, of_other)))
+                {
+                    return Err(fault);
                 }
                 made.push((line, limit));
             }
@@ -164,15 +162,20 @@ fn hides(first: &RuleSetting, second: &RuleSetting) -> bool {
     first.severity >= second.severity && first.params.iter().zip(second.params.iter()).all(implies)
 }
 
-/// Error for a limit that another one hides.
-fn hidden(id: &str, line: usize, other: usize) -> PolicyFault {
-    PolicyFault::at(
-        line,
+/// Returns the error of two limits, each with its line, if one hides the other.
+fn conflict(id: &str, one: (usize, &RuleSetting), other: (usize, &RuleSetting)) -> Option<PolicyFault> {
+    let (hidden, by) = match (hides(other.1, one.1), hides(one.1, other.1)) {
+        (true, _) => (one.0, other.0),
+        (false, true) => (other.0, one.0),
+        (false, false) => return None,
+    };
+    Some(PolicyFault::at(
+        hidden,
         format!(
-            "nothing counts under this limit of {id}: what breaks it also breaks the one on line {other}, which is as severe"
+            "nothing counts under this limit of {id}: what breaks it also breaks the one on line {by}, which is as severe"
         ),
         "remove one of them, or give the higher limit the higher severity",
-    )
+    ))
 }
 
 fn wrong(id: &str, line: usize) -> PolicyFault {

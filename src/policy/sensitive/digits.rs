@@ -328,9 +328,9 @@ fn begins_with_date(digits: &[u8]) -> bool {
     (1900..=2099).contains(&part(0..4)) && (1..=12).contains(&part(4..6)) && (1..=31).contains(&part(6..8))
 }
 
-/// Returns the number of a few digits.
-fn number(digits: &[u8]) -> u32 {
-    digits.iter().fold(0, |sum, digit| sum * 10 + u32::from(digit.wrapping_sub(b'0')))
+/// Returns the number of a few digits, at most those of a phone number.
+fn number(digits: &[u8]) -> u64 {
+    digits.iter().fold(0, |sum, digit| sum * 10 + u64::from(digit.wrapping_sub(b'0')))
 }
 
 /// Returns whether another group precedes, so that this is the end of a longer number.
@@ -344,6 +344,7 @@ fn follows_group(text: &[u8], start: usize, separator: u8) -> bool {
 /// mebibytes, such as 16 GiB of memory in bytes: one phone number in a million is one.
 fn is_mobile(digits: &[u8]) -> bool {
     const EXAMPLE: &[u8] = b"13800138000";
+    const MEBIBYTE: u64 = 1 << 20;
     let [b'1', second, third, rest @ ..] = digits else { return false };
     let given = match second {
         b'3' | b'8' => true,
@@ -354,13 +355,10 @@ fn is_mobile(digits: &[u8]) -> bool {
         b'9' => *third != b'4',
         _ => false,
     };
-    given && digits != EXAMPLE && rest.windows(2).any(|pair| pair[0] != pair[1]) && !is_size(digits)
-}
-
-/// Returns whether a number is one of whole mebibytes.
-fn is_size(digits: &[u8]) -> bool {
-    let number = digits.iter().fold(0_u64, |sum, digit| sum * 10 + u64::from(digit.wrapping_sub(b'0')));
-    number.is_multiple_of(1 << 20)
+    given
+        && digits != EXAMPLE
+        && rest.windows(2).any(|pair| pair[0] != pair[1])
+        && !number(digits).is_multiple_of(MEBIBYTE)
 }
 
 /// Checks an identity card number by GB 11643: region, date of birth, and checksum modulo 11.
@@ -383,7 +381,7 @@ fn has_region_and_date(digits: &[u8]) -> bool {
     let (year, month, day) = (part(6..10), part(10..12), part(12..14));
     let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     let days = match month {
-        2 => 28 + u32::from(leap),
+        2 => 28 + u64::from(leap),
         4 | 6 | 9 | 11 => 30,
         1..=12 => 31,
         _ => 0,

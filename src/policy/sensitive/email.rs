@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use super::connection;
+use crate::pattern::classify::{SegmentClass, class_of};
 
 /// Longest name and domain, in bytes.
 const MAX_NAME_LEN: usize = 64;
@@ -201,16 +202,9 @@ fn address(text: &[u8], at: usize) -> Option<Range<usize>> {
 fn is_generated(name: &[u8]) -> bool {
     let number = name.strip_prefix(b"gen").unwrap_or_default();
     let is_counted = !number.is_empty() && number.iter().all(u8::is_ascii_digit);
+    let is_uuid = std::str::from_utf8(name).is_ok_and(|name| class_of(name) == Some(SegmentClass::Uuid));
     let mut words = name.split(|byte| !byte.is_ascii_alphanumeric());
-    is_counted || is_uuid(name) || words.any(|word| is_digest(word) || is_time(word))
-}
-
-/// Returns whether a name is a UUID.
-fn is_uuid(name: &[u8]) -> bool {
-    let is_group = |group: &[u8]| group.iter().all(u8::is_ascii_hexdigit);
-    name.split(|byte| *byte == b'-')
-        .map(|group| (group.len(), is_group(group)))
-        .eq([8, 4, 4, 4, 12].map(|len| (len, true)))
+    is_counted || is_uuid || words.any(|word| is_digest(word) || is_time(word))
 }
 
 /// Returns whether a word is the hexadecimal form of a digest or UUID.
